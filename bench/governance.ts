@@ -5,6 +5,7 @@ import { compileGuardrails } from '../src/actors/governance/guardrails/guardrail
 import { compileModify } from '../src/actors/governance/modify/modify.ts';
 import { argumentsDigest } from '../src/actors/governance/policy/arguments-digest.ts';
 import { createGovern } from '../src/actors/governance/policy/govern.ts';
+import { randomIds } from '../src/actors/ids.ts';
 import type { Tool } from '../src/actors/ports.ts';
 import { createGovernance } from '../src/agent/agent-governance.ts';
 import type { ToolCall } from '../src/machines/task/task.ts';
@@ -77,7 +78,7 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
     clock: systemClock(),
     log,
   });
-  const logic = createGovern({ policy, scorer: null, tools, log });
+  const logic = createGovern({ policy, scorer: null, tools, ids: randomIds(), log });
   const requester = { provider: 'ops', userId: 'ann', acr: 'gold' };
   const request = { role: 'user', parts: [], messageId: 'm' } as const;
   const input = {

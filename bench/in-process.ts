@@ -88,6 +88,7 @@ export async function openSystem(
     onToolError: 'fail',
     onRestart: 'resume',
     limits: defaultLimits,
+    maxPendingPerCaller: 1_000_000,
     retention: 86_400_000,
   });
   await system.start();

@@ -17,6 +17,10 @@ const atOnce = 100;
 /** Milliseconds between two looks of the daemon at its own event loop, which are part of what it tells. */
 const period = 10;
 
+/** Sessions that are begun at most, and the addresses that they are begun from: each may have 100. */
+const mostSessions = 4_000;
+const addresses = 64;
+
 /** Files that the daemon and this process need beside a connection for each call. */
 const spareFiles = 2_500;
 
@@ -68,7 +72,7 @@ class HeldCalls {
 
   #connect(index: number): Socket {
     // Each address has a share of the connections.
-    const localAddress = `127.0.0.${2 + (index % 8)}`;
+    const localAddress = `127.0.0.${2 + (index % addresses)}`;
     const { hostname: host, port } = this.#url;
     const socket = connect({ host, port: Number(port), localAddress });
     socket.on('error', () => undefined);
@@ -131,7 +135,7 @@ interface Shape {
   sessions: number;
 }
 
-/** What it costs to hold so many calls over MCP, in a session for each and in a hundredth as many sessions. */
+/** What it costs to hold so many calls over MCP, in as many sessions as there may be and in a hundredth as many. */
 export async function mcpHeldFigures(calls: number): Promise<Figure[]> {
   const limits = process.report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
@@ -141,7 +145,7 @@ export async function mcpHeldFigures(calls: number): Promise<Figure[]> {
     throw new Error(`${calls} connections need ulimit -n ${calls + spareFiles}; it is ${files}`);
   }
   return [
-    ...(await heldOver({ calls, sessions: calls })),
+    ...(await heldOver({ calls, sessions: Math.min(calls, mostSessions) })),
     ...(await heldOver({ calls, sessions: calls / 100 })),
   ];
 }

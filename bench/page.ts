@@ -273,7 +273,7 @@ interface Ui {
 }
 
 async function startUi(workspace: string): Promise<Ui> {
-  const words = ['ui', '--dir', workspace, '--port', '0', '--no-open', '--json'];
+  const words = ['ui', '--dir', workspace, '--port', '0', '--no-open', '--no-token', '--json'];
   const child = spawn(
     process.execPath,
     [

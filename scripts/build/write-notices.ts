@@ -28,11 +28,32 @@ export function writeNotices(
   writeFileSync(file, `${[...parts, '# In the pages of the dashboard', pages].join('\n\n')}\n`);
 }
 
-function termsOf({ name, version, folder }: BundledPackage): { name: string; text: string }[] {
-  return readdirSync(folder)
+/** The terms that a package names where it brings no text of them. */
+const mit = readFileSync(join(import.meta.dirname, 'mit.txt'), 'utf8').trim();
+
+function termsOf({ name, version, license, folder }: BundledPackage): Terms[] {
+  const files = readdirSync(folder);
+  const brought = files
     .filter((file) => terms.test(file))
-    .map((file) => ({
-      name: `${name} ${version}`,
-      text: readFileSync(join(folder, file), 'utf8').trim(),
-    }));
+    .map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const texts = brought.length > 0 ? brought : [inReadme(folder, files) ?? usual(name, license)];
+  return texts.map((text) => ({ name: `${name} ${version}`, text }));
+}
+
+interface Terms {
+  name: string;
+  text: string;
+}
+
+/** Finds terms that stand in full at the end of what a package says of itself. */
+function inReadme(folder: string, files: readonly string[]): string | null {
+  const readme = files.find((file) => /^readme(\..*)?$/i.test(file));
+  const said = readme === undefined ? '' : readFileSync(join(folder, readme), 'utf8');
+  const [, section = ''] = /^#+ *licen[cs]e\s*$(.*)/ims.exec(said) ?? [];
+  return section.includes('Permission is hereby granted') ? section.trim() : null;
+}
+
+function usual(name: string, license: string | null): string {
+  if (license === 'MIT') return `Copyright (c) the authors of ${name}\n\n${mit}`;
+  throw new Error(`${name} brings no text of ${license ?? 'its license'}; add one here`);
 }

@@ -47,10 +47,10 @@ export const taskDrawing: Drawing = {
       to: 'deferred',
       label: 'needs approval',
       points: [
-        [456, 71],
-        [584, 71],
+        [456, 62],
+        [584, 62],
       ],
-      labelAt: [521, 63],
+      labelAt: [513, 55],
     },
     {
       from: 'working.governing',
@@ -111,13 +111,13 @@ export const taskDrawing: Drawing = {
     },
     {
       from: 'deferred',
-      to: 'working.executing',
+      to: 'working.governing',
       label: 'approved',
       points: [
-        [570, 180],
-        [456, 180],
+        [570, 84],
+        [456, 84],
       ],
-      labelAt: [521, 173],
+      labelAt: [513, 98],
     },
     {
       from: 'deferred',

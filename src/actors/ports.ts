@@ -3,11 +3,14 @@ import type { Compaction } from '../machines/conversation/compaction.ts';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type {
   Caller,
+  CutReason,
   Exchange,
   FollowUp,
   Message,
+  RanCall,
   SaidPart,
   SaidTurn,
+  WaitElsewhere,
 } from '../machines/task/task.ts';
 import type { FailedModelCall } from '../machines/task/task-events.ts';
 
@@ -125,6 +128,8 @@ export interface Conversation {
   history: Message[];
   /** The message that started this run. */
   request: Message;
+  /** The calls that started, in earlier runs and in this one, oldest first; absent for none. */
+  ran?: RanCall[];
   /** Tool calls of this run that have ended, oldest first. */
   exchanges: Exchange[];
   /** What the model said in the turns that asked for those calls, oldest first; a call that none names stands alone. */
@@ -143,7 +148,11 @@ export interface Conversation {
 export interface Turn {
   text: string;
   /** Models give what they like as arguments; governance denies what is no object. */
-  calls: { tool: string; args: JsonValue }[];
+  calls: AskedCall[];
+  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  finishReason?: string;
+  /** Why the provider cut the turn; absent for a whole one. */
+  cut?: CutReason;
   /** In which order they were said, and what the provider wants told back; absent where nobody tells. */
   parts?: SaidPart[];
   inputTokens: number;
@@ -152,6 +161,14 @@ export interface Turn {
   estimatedTokens?: number;
   /** Which model answered, where several may; the one that was asked when absent. */
   by?: ModelCall;
+}
+
+/** A call as a model asks for it. */
+export interface AskedCall {
+  tool: string;
+  args: JsonValue;
+  /** The JSON of `args` as it came, be it malformed; absent where it came read. */
+  written?: string;
 }
 
 /** One call to a model; `duration` is milliseconds. */
@@ -196,6 +213,8 @@ export interface ToolRun {
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;
+  /** Hears that the call waits at another program for a person there, and with `null` that it does no more. */
+  onWait?: (wait: WaitElsewhere | null) => void;
   /** The egress of a tool; without it nothing can be reached. */
   outbound?: ToolOutbound;
 }
@@ -218,6 +237,12 @@ export interface Tool {
   readonly idempotent: boolean;
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
+  /**
+   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
+   * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
+   * is what its description and parameters are.
+   */
+  identity?(): Promise<JsonValue>;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
   run(args: JsonObject, run: ToolRun): Promise<string>;
 }

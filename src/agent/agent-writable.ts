@@ -18,7 +18,7 @@ export interface WritableReading {
  */
 export async function readWritable(
   directory: string,
-  { config, problemAt }: Extract<ConfigReading, { ok: true }>,
+  { config, problemAt }: Loaded,
   skills: readonly Skill[],
 ): Promise<WritableReading> {
   const agentDirectory = await realpath(directory);
@@ -44,7 +44,26 @@ export async function readWritable(
       if (found.warning !== null) reading.warnings.push(at(found.warning));
     }
   }
+  if (config.egress.writable.length === 0)
+    reading.warnings.push(...withoutPlace(config, problemAt));
   return reading;
+}
+
+type Loaded = Extract<ConfigReading, { ok: true }>;
+
+/** Warns of listed tools that write files and have no folder to write to (contract 7-holds section 1.4). */
+function withoutPlace(
+  { builtin_tools: names }: Loaded['config'],
+  problemAt: Loaded['problemAt'],
+): ConfigProblem[] {
+  return [...names.entries()]
+    .filter(([, name]) => name === 'file_write' || name === 'file_edit')
+    .map(([index, name]) =>
+      problemAt(
+        ['builtin_tools', index],
+        `${name} can write no file, as egress.writable names no folder; write egress: {writable: [work]}`,
+      ),
+    );
 }
 
 /** True when one folder lies in the other: scripts could swap it for a link before it is opened. */

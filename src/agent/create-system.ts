@@ -75,6 +75,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
     onToolError: onToolErrorOf(config.model),
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
+    maxPendingPerCaller: config.security.defer.max_pending_per_caller,
     ...(inspect === undefined ? {} : { inspect }),
     ...(standIns === undefined ? {} : { every: standIns.every }),
   });

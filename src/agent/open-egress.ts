@@ -9,6 +9,7 @@ import {
   startEgressProxy,
 } from '../actors/outbound/outbound.ts';
 import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
+import { nearbyPorts } from '../actors/process/process.ts';
 import { loadTracing, readTracing } from '../actors/telemetry/telemetry.ts';
 import { probeSandbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';
 import { makeWritable } from './agent-writable.ts';
@@ -69,6 +70,7 @@ async function openOn(stack: AsyncDisposableStack, parts: EgressParts): Promise<
     allowedPrivate: allowed_private,
     allowPrivateIps: allow_private_ips,
     allowedPrivateCidrs: allowed_private_cidrs,
+    neighbours: nearbyPorts(parts.directory),
     propagateTo: config.workflow_propagation.allowed_hosts,
     endpoints: derivedEndpoints(config, {
       env: parts.env,
@@ -98,15 +100,21 @@ async function openOn(stack: AsyncDisposableStack, parts: EgressParts): Promise<
   };
 }
 
-/** Warns when tools may reach what else listens on loopback; the agent itself stays closed. */
+/** Warns when tools may reach what else listens on loopback; the agent and its neighbours stay closed. */
 function warnOfLoopback({ config, isAuthOn, log }: EgressParts): void {
-  const setting = isAuthOn ? null : opensLoopback(config);
-  if (setting === null) return;
-  log.warn(
-    {},
-    `${setting} opens loopback to tools while nobody signs in here: another agent on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
-  );
+  const setting = opensLoopback(config);
+  if (setting !== null) log.warn({}, `${setting} ${isAuthOn ? openedToTools : openedToAll}`);
+  if (config.store.kind === 'postgres' && !isAuthOn) log.warn({}, openToFellows);
 }
+
+const openedToTools =
+  'opens loopback to tools: they reach every program on this machine but this agent, its dashboard and the other agents of its workspace; list single endpoints in egress.allowed_private instead';
+
+const openedToAll =
+  'opens loopback to tools while nobody signs in here: an agent of another workspace on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private';
+
+const openToFellows =
+  'store: several daemons share what waits in PostgreSQL, and nobody signs in here: anybody who reaches one of them decides for all; configure auth.providers';
 
 function tracingSettings({ config, env }: EgressParts) {
   const { tracing } = config.observability;

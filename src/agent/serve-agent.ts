@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Egress, PushNotifications } from '../actors/outbound/outbound.ts';
+import type { Egress, ListeningAddress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
@@ -21,7 +22,7 @@ const defaultPort = 8080;
 export interface ServingParts extends AccessSettings {
   config: ServiceConfig;
   host: string;
-  /** `null` takes 8080 or one of the ten ports after it. */
+  /** `null` takes 8080, one of the ten ports after it, or any that is free. */
   port: number | null;
   /** The tools of the agent, which may come and go. */
   toolbox: Pick<Toolbox, 'tools'>;
@@ -98,9 +99,22 @@ async function serveOn(
     trustedProxies: limits.trustedProxies,
   };
   const server = stack.adopt(await listen(app, listening), closeServer);
-  const address = server.address() as AddressInfo;
-  egress.listensAt(address);
-  return { port: address.port };
+  const { address, port } = server.address() as AddressInfo;
+  egress.listensAt({ address, port });
+  await audit.shared?.store.listensAt(placesOf(address, port), (fellows) =>
+    egress.fellowsListenAt(fellows),
+  );
+  return { port };
+}
+
+/** Where others reach what listens at an address, which may stand for all addresses of this machine. */
+function placesOf(address: string, port: number): ListeningAddress[] {
+  const outer = Object.values(networkInterfaces())
+    .flatMap((found = []) => found)
+    .filter(({ internal }) => !internal);
+  const isEach = address === '0.0.0.0' || address === '::';
+  const addresses = [address, ...(isEach ? outer.map((one) => one.address) : [])];
+  return addresses.map((one) => ({ address: one, port }));
 }
 
 /** What MCP clients are shown. */

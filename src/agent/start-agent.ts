@@ -40,7 +40,7 @@ export interface AgentOptions {
   /** The agent's folder. */
   directory: string;
   host: string;
-  /** `null` takes 8080 or one of the ten ports after it. */
+  /** `null` takes 8080, one of the ten ports after it, or any that is free. */
   port: number | null;
   /** Switches authentication off; refused unless the host is a loopback address. */
   noAuth: boolean;
@@ -52,6 +52,8 @@ export interface AgentOptions {
   rateLimit?: Partial<RateLimits>;
   /** Puts a line on the console of the daemon, such as what waits for a release; nobody reads it when absent. */
   console?: (line: string) => void;
+  /** The words that it was started with, with which it is started again. */
+  flags?: readonly string[];
   /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
   ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
@@ -197,6 +199,8 @@ async function openAgent(
     started_at: new Date().toISOString(),
     version,
     proof_key: proofKey,
+    ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
+    ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
   });
   stack.defer(() => system.drain(drainGrace));
   stack.defer(() => channels.stopListening());

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { portValue } from './option-values.ts';
-import { addRateLimitFlags, type RateLimitFlags } from './rate-limit-flags.ts';
+import { addRateLimitFlags, type RateLimitFlags, rateLimitWords } from './rate-limit-flags.ts';
 
 /** What a command line says of a daemon, in the foreground or in the background. */
 export interface DaemonFlags extends RateLimitFlags {
@@ -11,14 +11,16 @@ export interface DaemonFlags extends RateLimitFlags {
   keepLog?: boolean;
 }
 
+const usualHost = '127.0.0.1';
+
 /** Gives a command the flags of a daemon (contract section 2). */
 export function addDaemonFlags(command: Command): Command {
   command
     .option('--dir <dir>', "the agent's folder", '.')
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--host <host>', 'address to listen on', usualHost)
     .option(
       '--port <port>',
-      'port to listen on (default: 8080 or one of the ten after it)',
+      'port to listen on (default: 8080, one of the ten after it, or any free one)',
       portValue,
     )
     .option('--no-auth', 'let anybody on this machine in')
@@ -27,4 +29,16 @@ export function addDaemonFlags(command: Command): Command {
       'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',
     );
   return addRateLimitFlags(command);
+}
+
+/** Writes the flags of a daemon as the words of a command line that name them, without its folder. */
+export function daemonWords(options: DaemonFlags): string[] {
+  const { host, port, auth, keepLog = false } = options;
+  return [
+    ...(host === usualHost ? [] : ['--host', host]),
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    ...(auth ? [] : ['--no-auth']),
+    ...(keepLog ? ['--keep-log'] : []),
+    ...rateLimitWords(options),
+  ];
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../machines/duration.ts';
+import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
 
 /** Reads the value of an option that names a port; 0 lets the system choose. */
@@ -34,8 +35,9 @@ export function hashValue(text: string): string {
 /** Reads the value of an option that is JSON. */
 export function jsonValue(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+    return readExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactNumberError) throw new InvalidArgumentError(`${error.message}.`);
     throw new InvalidArgumentError('it is not valid JSON; put it in single quotes: \'{"a": 1}\'.');
   }
 }

@@ -186,14 +186,11 @@ function uiCommand(session: Session): Command {
   return new Command('ui')
     .description('serve the dashboard of a folder of agents; Ctrl-C ends it, agents live on')
     .option('--dir <dir>', 'the workspace: a folder with agents in it', '.')
-    .option(
-      '--host <host>',
-      'address to listen on; other than loopback it needs --token',
-      '127.0.0.1',
-    )
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on', portValue, 4200)
     .option('--no-open', 'do not open the browser')
-    .option('--token', 'ask for a token, which is printed with the address')
+    .option('--token', 'require the token that is printed with the address', true)
+    .option('--no-token', 'require no token: every program on this machine can then approve calls')
     .option('--demo', 'make a temporary workspace with three agents at work')
     .action(async (options: UiOptions) => {
       const { ui } = await import('./ui/ui.ts');

@@ -5,6 +5,7 @@ import {
   createNotifier,
   type ListedAgent,
   listAgent,
+  noteStartFlags,
   runningAgents,
   takeNotifySettings,
 } from '../actors/process/process.ts';
@@ -14,7 +15,7 @@ import { codeOf } from '../machines/error-code.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
-import type { DaemonFlags } from './daemon-flags.ts';
+import { type DaemonFlags, daemonWords } from './daemon-flags.ts';
 import { plainLine } from './plain-text.ts';
 import { rateLimitOf } from './rate-limit-flags.ts';
 import { passphraseFor } from './secret-access.ts';
@@ -40,6 +41,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     interruption.listen({ isReaderNeeded: false, onStray: strayNotes(log) }),
   );
   const { inspect = null } = options;
+  const flags = wordsOf(options);
   const passphrase = await passphraseFor(session, resolve(options.dir));
   session.input.leave();
   const agent = await startOrExplain({
@@ -50,6 +52,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     inspectPort: inspect === true ? defaultInspectPort : inspect,
     keepLog: options.keepLog ?? false,
     rateLimit: rateLimitOf(options),
+    flags,
     ownsProcess: true,
     console: consoleOf(session, log),
     env,
@@ -60,12 +63,20 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     list: () => list(agent, options.dir, { env, log }),
     announce: () => {
       announce(session, agent, log);
+      noteStartFlags(resolve(options.dir), flags, env);
       // Node writes it at the end of a process, to which one that is killed does not come.
       flushCompileCache();
     },
     tellServiceManager: () => tellServiceManager(agent, { settings, notify }),
     stopped,
   });
+}
+
+/** What a later start has in common with this one; a log that was kept once is not kept again unasked. */
+function wordsOf({ inspect, ...options }: RunOptions): string[] {
+  const words = daemonWords({ ...options, keepLog: false });
+  if (inspect === undefined) return words;
+  return [...words, '--inspect', ...(inspect === true ? [] : [String(inspect)])];
 }
 
 /** Adds this agent to the list that commands find it by; a failure does not stop the run. */

@@ -7,6 +7,7 @@ import { restRoutes } from './a2a/rest-routes.ts';
 import type { AuthLog } from './auth-log.ts';
 import type { CallerTasksPorts } from './caller-tasks.ts';
 import { type McpPorts, mcpPath, mcpRoute } from './mcp/mcp-route.ts';
+import { readMcpBody } from './mcp/read-mcp-body.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -159,7 +160,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   );
   if (ports.mcp !== null) {
     const mcp = mcpRoute(ports.mcp, ports);
-    router.post(mcpPath, readJson(), admit(ports, mcpInvocation), mcp);
+    router.post(mcpPath, readMcpBody(), admit(ports, mcpInvocation), mcp);
     router.get(mcpPath, mcp);
     router.delete(mcpPath, mcp);
   }

@@ -2,6 +2,7 @@ import type { PushTarget, PushTargets } from '../actors/ports.ts';
 import { SystemError } from '../actors/system-error.ts';
 import type {
   ChangedQuery,
+  PageQuery,
   SaidMessage,
   Session,
   SessionPage,
@@ -141,6 +142,11 @@ export class CallerTasks {
   /** Lists tasks, the one that was made last first. */
   list(query: TaskQuery): Promise<TaskPage> {
     return this.#system.reads.list(query, this.#scope);
+  }
+
+  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  listWaiting(page: PageQuery): Promise<TaskPage> {
+    return this.#system.reads.listWaiting(page, this.#scope);
   }
 
   /** Lists the sessions of the caller alone, the one that changed last first. */

@@ -15,10 +15,11 @@ export class ListenError extends Error {
   readonly code = 'cannot_listen';
 }
 
-/** The address to listen on; `isFixed` is true for a port that the caller named. */
+/** The address to listen on. */
 export interface ListenOptions {
   host: string;
   port: number;
+  /** True for a port that the caller named; otherwise the ten after it are tried, and then any that is free. */
   isFixed: boolean;
   ids: Ids;
   /** Milliseconds in which the headers and the whole of a request must arrive. */
@@ -37,15 +38,19 @@ const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
  */
 export async function listen(app: Koa<RequestState>, options: ListenOptions): Promise<Server> {
   const { host, port, isFixed } = options;
-  const last = isFixed || port === 0 ? port : port + furtherPorts;
-  for (let candidate = port; ; candidate += 1) {
+  const further = isFixed || port === 0 ? [] : [...countFrom(port + 1, furtherPorts), 0];
+  let failure: NodeJS.ErrnoException | null = null;
+  for (const candidate of [port, ...further]) {
     const server = createHardenedServer(app, options);
-    const error = await tryListen(server, host, candidate);
-    if (error === null) return server;
-    if (error.code !== 'EADDRINUSE' || candidate === last) {
-      throw new ListenError(describe(error, host, port, last), { cause: error });
-    }
+    failure = await tryListen(server, host, candidate);
+    if (failure === null) return server;
+    if (failure.code !== 'EADDRINUSE') break;
   }
+  throw new ListenError(describe(failure, host, port), { cause: failure });
+}
+
+function countFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, at) => first + at).filter((port) => port <= 65_535);
 }
 
 function createHardenedServer(
@@ -104,14 +109,13 @@ function tryListen(
   });
 }
 
-function describe(error: NodeJS.ErrnoException, host: string, port: number, last: number): string {
-  if (error.code === 'EADDRINUSE') {
-    return last === port
-      ? `port ${port} on ${host} is taken by another program; name another with --port`
-      : `ports ${port} to ${last} on ${host} are all taken; name a free one with --port`;
+function describe(error: NodeJS.ErrnoException | null, host: string, port: number): string {
+  if (error?.code === 'EADDRINUSE') {
+    return `port ${port} on ${host} is taken by another program; name another with --port`;
   }
-  if (error.code === 'EACCES') {
+  if (error?.code === 'EACCES') {
     return `this user may not listen on port ${port}; name one above 1023 with --port`;
   }
-  return `cannot listen on ${host}:${port} (${error.code ?? error.message}); check --host and --port`;
+  const reason = error?.code ?? error?.message ?? 'unknown';
+  return `cannot listen on ${host}:${port} (${reason}); check --host and --port`;
 }

@@ -27,6 +27,7 @@ export function rawRefusal(
     `X-Correlation-ID: ${correlationId}`,
     'X-Content-Type-Options: nosniff',
     'Referrer-Policy: no-referrer',
+    'Cross-Origin-Resource-Policy: same-origin',
     'Cache-Control: no-store',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,

@@ -1,6 +1,16 @@
 import type { JsonValue } from './json.ts';
 
 /**
+ * Returns the first `length` UTF-16 units of a text as a text of its own. A plain `slice` keeps the whole original alive
+ * for as long as the part is kept.
+ */
+export function keptStart(text: string, length: number): string {
+  return text.length <= length
+    ? text
+    : (JSON.parse(JSON.stringify(text.slice(0, length))) as string);
+}
+
+/**
  * Cuts a text to a number of Unicode code points ("runes"); a lone surrogate becomes U+FFFD
  * (document 1 section 8: the context of an audit event has at most 512).
  */
@@ -10,7 +20,7 @@ export function cutToRunes(text: string, maximum: number): string {
   for (let runes = 0; runes < maximum && end < text.length; runes += 1) {
     end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
   }
-  return text.slice(0, end).toWellFormed();
+  return keptStart(text, end).toWellFormed();
 }
 
 /** Returns a JSON value in which every string and key is well-formed Unicode. */

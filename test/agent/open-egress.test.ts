@@ -74,12 +74,23 @@ describe('the egress of an agent', () => {
     ['egress.allow_private_ips', { allow_private_ips: true }],
     ['egress.allowed_private_cidrs', { allowed_private_cidrs: ['10.0.0.0/8', '127.0.0.0/8'] }],
     ['egress.allowed_private_cidrs', { allowed_private_cidrs: ['::1/128'] }],
-  ])('warns while %s opens loopback to tools and nobody signs in', async (setting, egress) => {
-    const { warned } = await open({ egress });
-    expect(warned).toEqual([
-      `${setting} opens loopback to tools while nobody signs in here: another agent on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
+    ['egress.allowed_private', { allowed_private: ['10.0.0.1', 'localhost'] }],
+    ['egress.allowed_private', { allowed_private: ['[::1]'] }],
+  ])('warns while %s opens loopback to tools, whoever signs in', async (setting, egress) => {
+    expect((await open({ egress })).warned).toEqual([
+      `${setting} opens loopback to tools while nobody signs in here: an agent of another workspace on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
     ]);
-    expect((await open({ egress }, { isAuthOn: true })).warned).toEqual([]);
+    expect((await open({ egress }, { isAuthOn: true })).warned).toEqual([
+      `${setting} opens loopback to tools: they reach every program on this machine but this agent, its dashboard and the other agents of its workspace; list single endpoints in egress.allowed_private instead`,
+    ]);
+  });
+
+  it('warns of a shared store while nobody signs in', async () => {
+    const store = { kind: 'postgres' };
+    expect((await open({ store })).warned).toEqual([
+      'store: several daemons share what waits in PostgreSQL, and nobody signs in here: whoever reaches one of them decides for all; configure auth.providers',
+    ]);
+    expect((await open({ store }, { isAuthOn: true })).warned).toEqual([]);
   });
 
   it.each([

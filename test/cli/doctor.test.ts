@@ -23,7 +23,7 @@ async function examine(directory: string): Promise<{ code: number | null; checks
 }
 
 function subjectOf(directory: string) {
-  return { directory, stateFolder: join(directory, '.service'), env: {} };
+  return { directory, stateFolder: join(directory, '.service'), env: {}, own: {} };
 }
 
 describe.concurrent('doctor', () => {

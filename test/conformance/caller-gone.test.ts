@@ -54,7 +54,7 @@ describe('a caller who goes while a task waits', () => {
       status: 404,
       body: { error: 'no pending deferral for task' },
     });
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect(agent.folder.paid).toEqual([]);
     expect(story(agent.audit('t1')).slice(-2)).toEqual([
       ['task_deferred_abandoned', { tool: 'pay', reason: 'caller_disconnected' }],

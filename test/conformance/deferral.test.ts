@@ -78,6 +78,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       requested_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expires_at: new Date(Date.parse(deferral.requested_at) + 300_000).toISOString(),
       args_sha256: digest,
+      runs_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const shown = {
       id: deferral.id,
@@ -88,6 +89,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       context: deferral.context,
       args,
       args_sha256: deferral.args_sha256,
+      runs_sha256: deferral.runs_sha256,
       requester: null,
       requested_at: deferral.requested_at,
       expires_at: deferral.expires_at,
@@ -95,7 +97,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       quorum: 1,
       approvals: [],
     };
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [shown] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [shown], total: 1 });
     expect((await agent.get(`/deferrals/${deferral.id}`)).body).toEqual(shown);
     expect(agent.folder.paid).toEqual([]);
 
@@ -120,7 +122,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     ]);
     expect(done.metadata).toBeUndefined();
     expect(agent.folder.paid).toEqual([deferral.id]);
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect((await agent.get(`/deferrals/${deferral.id}`)).status).toBe(404);
     expect(story(agent.audit('t1'))).toEqual([
       ['session_start'],

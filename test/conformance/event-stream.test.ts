@@ -23,6 +23,7 @@ describe('a stream', () => {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'x-correlation-id': expect.any(String),
     });

@@ -70,6 +70,20 @@ describe('an agent that asks nobody to sign in', () => {
     await agent.reached('t1', 'deferred');
   });
 
+  it('is closed to what the browser says that another site has asked for', async () => {
+    const { agent, port } = await waiting({ cors_origins: ['https://desk.example.com'] });
+    const asked = (site: string, ...more: string[]) =>
+      ask(agent, 'GET /tasks/t1', {
+        headers: [`Host: 127.0.0.1:${port}`, `Sec-Fetch-Site: ${site}`, ...more],
+      });
+    expect(await asked('cross-site')).toEqual([403, unlisted]);
+    expect(await asked('same-site')).toEqual([403, unlisted]);
+    expect(await asked('none')).toMatchObject([200, { id: 't1' }]);
+    expect(await asked('cross-site', 'Origin: https://desk.example.com')).toMatchObject([200, {}]);
+    const { headers } = await agent.get('/healthz');
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  });
+
   it.each(['127.0.0.1', 'localhost', 'LOCALHOST', '127.0.0.2', '[::1]', 'agent', '10.0.0.2'])(
     'is open to programs and to its own pages as %s',
     async (name) => {

@@ -128,7 +128,10 @@ describe('a call over MCP that is held', () => {
       {
         progress: 1,
         message: `Deferred: awaiting channel:console:desk decision on pay (task ${id})`,
-        _meta: { task_id: id },
+        _meta: {
+          task_id: id,
+          'holdpoint/waits': { for: 'channel:console:desk', until: expect.any(String) },
+        },
       },
     ]);
     expect(agent.folder.paid).toEqual([]);

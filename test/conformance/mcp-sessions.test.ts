@@ -107,3 +107,24 @@ it('takes no id of a message that is as long as a book', async () => {
     { error: 'the id of a JSON-RPC message has at most 256 characters' },
   ]);
 });
+
+it('takes no greeting as long as a book, and 100 sessions of one caller', async () => {
+  const agent = await startTestAgent({ auth, server });
+  const clientInfo = { name: 'n'.repeat(1_900_000), version: '1' };
+  const long = { ...greeting, params: { ...greeting.params, clientInfo } };
+  const answer = await post(agent, 'the-token-of-ann', long);
+  expect([answer.status, await answer.json()]).toEqual([
+    413,
+    { error: 'the body is longer than 16384 bytes' },
+  ]);
+  const list = (session: string) =>
+    post(agent, 'the-token-of-ann', { id: 2, method: 'tools/list' }, session);
+  const first = await greet(agent, 'the-token-of-ann');
+  for (let begun = 1; begun < 100; begun += 1) await greet(agent, 'the-token-of-ann');
+  // Used last, it does not make room for the next.
+  expect((await list(first)).status).toBe(200);
+  await greet(agent, 'the-token-of-ann');
+  expect((await list(first)).status).toBe(200);
+  for (let begun = 0; begun < 100; begun += 1) await greet(agent, 'the-token-of-ann');
+  expect((await list(first)).status).toBe(404);
+});

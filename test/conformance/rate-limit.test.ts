@@ -43,6 +43,7 @@ describe('the rate limit', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'x-correlation-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
     });

@@ -32,6 +32,22 @@ describe('three daemons of one agent', () => {
     expect((await c.get('/tasks/order-1')).body.status.state).toBe('completed');
   });
 
+  it("are out of reach of each other's tools, as they are of their own", async () => {
+    const open = { builtin_tools: ['http_request'], egress: { mode: 'dev-open' } };
+    const { a, b, join } = await startReplicas(server, { ...deferring(), ...open });
+    const late = await join();
+    void b.send('order-1', paying).catch(() => undefined);
+    await a.reached('order-1', 'deferred');
+    const json = { decision: 'approve' };
+    for (const [at, { url }] of [b, late].entries()) {
+      const address = `http://localhost:${new URL(url).port}/tasks/order-1/decisions`;
+      const asking = { tool: 'http_request', args: { url: address, method: 'POST', json } };
+      const answer = await a.send(`t-${at}`, [asking, { say: '{result}' }]);
+      expect(textOf(answer)).toBe('egress blocked: localhost is another daemon of the same agent');
+    }
+    expect((await a.get('/tasks/order-1')).body.status.state).toBe('deferred');
+  });
+
   it('let exactly one of sixty decisions count', async () => {
     const { a, b, c } = await startReplicas(server, deferring());
     for (let round = 0; round < 5; round += 1) {

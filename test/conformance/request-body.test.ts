@@ -35,6 +35,61 @@ describe('a body that cannot be read', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  it('is refused when it is no UTF-8', async () => {
+    const body = Buffer.from('{"message":{"parts":[{"kind":"text","text":"\xff"}]}}', 'latin1');
+    expect(await agent.post('/tasks/send', body as never)).toMatchObject({
+      status: 400,
+      body: { error: 'the body is not valid UTF-8' },
+    });
+  });
+
+  it('is refused with a number that would be rounded, wherever it is sent to', async () => {
+    const number = '2512292042121000001';
+    const error = `the number ${number} cannot be read without changing it; send it as a string`;
+    const parts = `[{"kind":"data","data":{"account_id":${number}}}]`;
+    const message = `{"role":"user","messageId":"m1","parts":${parts}}`;
+    const call = (id: string, params = `{"message":${message}}`) =>
+      agent.post('/', `{"jsonrpc":"2.0","id":${id},"method":"message/send","params":${params}}`);
+    expect(await agent.post('/tasks/send', `{"message":{"parts":${parts}}}`)).toMatchObject({
+      status: 400,
+      body: { error },
+    });
+    expect((await call('7')).body).toEqual({
+      ...{ jsonrpc: '2.0', id: 7 },
+      error: { code: -32602, message: error },
+    });
+    expect((await call('9007199254740993', '{}')).body).toEqual({
+      ...{ jsonrpc: '2.0', id: null },
+      error: { code: -32600, message: 'id must be a string or an integer within ±(2^53 - 1)' },
+    });
+  });
+
+  it.each(['QQ', 'QQ=', 'QR==', 'Q-==', 'QQ==\n'])(
+    'is refused with a file that is no base64: %j',
+    async (bytes) => {
+      const parts = [{ kind: 'file', file: { bytes } }];
+      expect(await agent.post('/tasks/send', JSON.stringify({ message: { parts } }))).toMatchObject(
+        { status: 400, body: { error: 'message.parts.0.file.bytes must be base64' } },
+      );
+      const message = { role: 'user', kind: 'message', messageId: 'm1', parts };
+      const asked = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } };
+      expect((await agent.post('/', JSON.stringify(asked))).body.error).toEqual({
+        code: -32602,
+        message: 'message.parts.0.file.bytes must be base64',
+      });
+      const rest = await agent.post(
+        '/a2a/message:send',
+        JSON.stringify({
+          message: { role: 'ROLE_USER', messageId: 'm1', parts: [{ raw: bytes }] },
+        }),
+      );
+      expect([rest.status, rest.body.error.message ?? rest.body.error]).toEqual([
+        400,
+        'message.parts.0.raw must be base64',
+      ]);
+    },
+  );
+
   it.each([
     'text/plain',
     'application/x-www-form-urlencoded',

@@ -48,7 +48,7 @@ describe('a task that waited when the process was killed', () => {
       status: 404,
       body: { error: 'no pending deferral for task' },
     });
-    expect((await second.get('/deferrals')).body).toEqual({ deferrals: [] });
+    expect((await second.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect(story(readAudit(second.auditPath, 't1')).slice(-2)).toEqual([
       ['task_deferred_abandoned', { tool: 'pay', reason: 'service_restart' }],
       ['session_end', { state: 'failed' }],

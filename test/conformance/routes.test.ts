@@ -18,7 +18,7 @@ describe('a known path', () => {
     ['GET', '/healthz', undefined, json, { status: 'ok' }],
     ['GET', '/readyz', undefined, json, { status: 'ready' }],
     ['GET', '/.well-known/service-audit-keys', undefined, json, { keys: [] }],
-    ['GET', '/deferrals', undefined, json, { deferrals: [] }],
+    ['GET', '/deferrals', undefined, json, { deferrals: [], total: 0 }],
     ['GET', '/sessions', undefined, json, { sessions: expect.any(Array) }],
     ['GET', '/tasks?state=failed', undefined, json, { tasks: [] }],
     ['GET', '/tasks/done', undefined, json, expect.objectContaining({ id: 'done', kind: 'task' })],
@@ -180,6 +180,7 @@ describe('the headers of every answer', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'x-correlation-id': expect.stringMatching(uuidV7),
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
     });

@@ -51,7 +51,8 @@ describe('GET /tasks/{id}?history=states', () => {
       [
         ...asked,
         ...entered(
-          ['working.executing.admitted', 'deferral.decide'],
+          ['working.governing', 'deferral.decide'],
+          ['working.executing.admitted', 'governing.done'],
           ['working.executing.calling.starting', 'always'],
           ['working.executing.calling.running', 'task.saved'],
           ['working.executing.recording', 'running.done'],

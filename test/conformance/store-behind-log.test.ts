@@ -100,7 +100,7 @@ async function expectKept(folder: AgentFolder, ahead: number, env: NodeJS.Proces
   expect(textOf(await agent.get('/tasks/t1'))).toBe(outcome);
   expect((await agent.get('/tasks/t1')).body.status.state).toBe('failed');
   expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({ status: 404 });
-  expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [] });
+  expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
   expect(folder.paid).toHaveLength(1);
   expect((await agent.send('t3', [{ say: 'hi' }])).status).toBe(200);
   await agent.stop();

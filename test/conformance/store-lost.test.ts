@@ -55,7 +55,7 @@ it.skipIf(isOverPostgres).each<[string, (state: string) => void]>([
           'audit: the log stands and its task store is lost; what waited for a decision waits no more',
       },
     ]);
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect(readAudit(agent.auditPath).slice(0, before.length)).toEqual(before);
     await expectIntact(agent.auditPath);
   },

@@ -7,6 +7,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOf: () => null,
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
+    deferRuleOf: () => null,
     modify: () => ({ kind: 'unchanged' }),
     shown: (args) => args,
     checkOutput: async (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),

@@ -71,6 +71,7 @@ export async function startAgentWithModel(
     onRestart: 'abandon',
     limits: defaultLimits,
     onToolError: 'fail',
+    maxPendingPerCaller: 1_000_000,
     retention: 60_000,
   });
   await system.start();

@@ -9,7 +9,7 @@ import { commandFile, compileCache } from './real-command.ts';
 /** Takes what is to be done when whoever needed something is through with it. */
 export type Later = (undo: () => void | Promise<void>) => void;
 
-/** The command `holdpoint ui` at work. */
+/** The command `holdpoint ui --no-token` at work, so that a browser gets to each page by its address alone. */
 export class DashboardProcess extends AgentClient {
   readonly workspace: string;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
@@ -55,7 +55,16 @@ export async function startDashboard(
     later = onTestFinished,
   }: { port?: number; env?: Record<string, string>; later?: Later } = {},
 ): Promise<DashboardProcess> {
-  const words = ['ui', '--dir', workspace, '--port', String(port), '--no-open', '--json'];
+  const words = [
+    'ui',
+    '--dir',
+    workspace,
+    '--port',
+    String(port),
+    '--no-open',
+    '--no-token',
+    '--json',
+  ];
   const child = spawn(process.execPath, [commandFile(), ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache(), ...env },

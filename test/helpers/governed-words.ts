@@ -7,6 +7,8 @@ export interface Ending {
   text: string;
   /** What the caller has to sign in with again. */
   stepUp?: { tool: string; required_acr: string; reason: string };
+  /** The tools that ran and what they got. */
+  ran?: [tool: string, args: unknown][];
 }
 
 /** What a layer said about a call, the first of which is 1; about the message where there is no call. */
@@ -105,10 +107,27 @@ export function decided(decision: string, rest: object = {}): [string, object] {
   return ['task_deferred_decision', { tool: 'pay', decision, ...asserted, ...rest }];
 }
 
+function aRanCall(tool: string) {
+  return {
+    tool,
+    call_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    args_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    outcome: expect.stringMatching(/^(succeeded|failed|withheld|unknown)$/),
+  };
+}
+
 /** The whole of a task that has ended, as its caller is shown it. */
-export function expectedTask(id: string, message: object, { state, text, stepUp }: Ending) {
+export function expectedTask(
+  id: string,
+  message: object,
+  { state, text, stepUp, ran = [] }: Ending,
+) {
   const said = { kind: 'message', role: 'agent', parts: [{ kind: 'text', text }] };
   const isAnswered = state === 'completed';
+  const metadata = {
+    ...(isAnswered || ran.length === 0 ? {} : { ran: ran.map(([tool]) => aRanCall(tool)) }),
+    ...(stepUp === undefined ? {} : { step_up: stepUp }),
+  };
   return {
     id,
     contextId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -125,6 +144,6 @@ export function expectedTask(id: string, message: object, { state, text, stepUp 
     ...(isAnswered
       ? { artifacts: [{ artifactId: `${id}:response`, name: 'response', parts: said.parts }] }
       : {}),
-    ...(stepUp === undefined ? {} : { metadata: { step_up: stepUp } }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }

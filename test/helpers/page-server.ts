@@ -106,6 +106,7 @@ export class PageServer {
       return {
         body: {
           deferrals: this.deferrals,
+          total: this.deferrals.length,
           unasked: this.unasked,
           now: new Date(Date.now() + this.ahead).toISOString(),
         },

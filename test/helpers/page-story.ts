@@ -58,7 +58,7 @@ export function tellStory(server: PageServer): void {
       requested_at: minutes(-4),
       expires_at: new Date(Date.now() + 107_000).toISOString(),
       context:
-        'The lamp arrived broken and the photo shows it. The order is 12 days old and inside the return window, so I would pay the full price back.',
+        'A refund above 50 EUR. issue_refund wants to pay back order A-1042: 89.90 EUR, as it arrived broken.',
     }),
     aDeferral({
       agent_id: 'ops-runner',

@@ -50,7 +50,7 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
       case '/api/agents':
         return agents;
       case '/api/deferrals':
-        return { deferrals: [], unasked: [], now: new Date().toISOString() };
+        return { deferrals: [], total: 0, unasked: [], now: new Date().toISOString() };
       default:
         return more(url, body, request) ?? emptyLogOf(url, agents);
     }

@@ -12,6 +12,7 @@ import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
+import type { IdentifyInput } from '../../src/machines/governance/tool-call-setup.ts';
 import { describeTask } from '../../src/machines/task/describe-task.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { Task } from '../../src/machines/task/task.ts';
@@ -26,7 +27,7 @@ import type {
 } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
-import { aDeferRule, aTaskInput, saved, times, toolRules } from './task-fixtures.ts';
+import { aDeferRule, aTaskInput, runsDigest, saved, times, toolRules } from './task-fixtures.ts';
 
 interface Outputs {
   think: Thought;
@@ -143,9 +144,11 @@ export class TaskRun {
     this.actor.send(event);
   }
 
-  decide(attempt: DecisionAttempt): void {
+  /** Puts a decision to the task, and lets what it releases be ruled on again. */
+  async decide(attempt: DecisionAttempt): Promise<void> {
     this.clock.set(Math.max(attempt.at, this.clock.now()));
     this.send({ type: 'deferral.decide', attempt });
+    await setImmediate();
   }
 
   /** The snapshot as a store would give it back. */
@@ -184,6 +187,7 @@ export class TaskRun {
             })),
             modifyCall: assign({ modification: { kind: 'unchanged', took: 0 } }),
           },
+          actors: { identify: fromPromise<string, IdentifyInput>(async () => runsDigest) },
         }),
         mint: this.#hold('mint'),
         runTool: this.#hold('runTool'),

@@ -1,4 +1,6 @@
 import { type EventFrom, initialTransition, raise, type SnapshotFrom, transition } from 'xstate';
+import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
+import type { Ruling } from '../../src/machines/governance/ruling.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { Deferral, TaskState } from '../../src/machines/task/task.ts';
 import type { TaskEmitted, TaskEvent } from '../../src/machines/task/task-events.ts';
@@ -8,6 +10,7 @@ import {
   aCall,
   aDeferral,
   allowed,
+  anAttempt,
   aTaskInput,
   deferred,
   minted,
@@ -64,6 +67,15 @@ export function finish(from: Step, port: TaskPort, output: unknown): Step {
   const id = childOf(from.snapshot, port);
   const done = { type: `xstate.done.actor.${id}`, actorId: id, output };
   return take(from, done as unknown as MachineEvent);
+}
+
+/** Takes a decision that releases the call, and lets governance rule so on the call again. */
+export function released(
+  from: Step,
+  attempt: DecisionAttempt = anAttempt(),
+  ruling: Ruling = allowed(),
+): Step {
+  return finish(step(from, { type: 'deferral.decide', attempt }), 'govern', ruling);
 }
 
 /** The state value, the public tags and the effects of a step: what a row of a table asserts. */

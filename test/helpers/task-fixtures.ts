@@ -41,6 +41,9 @@ export const times = {
 
 export const digest = 'a1'.repeat(32);
 
+/** What would run, in every story. */
+export const runsDigest = 'b2'.repeat(32);
+
 export function aCaller(overrides: Partial<Caller> = {}): Caller {
   return { provider: 'ops', userId: 'rita', email: 'rita@example.com', ...overrides };
 }
@@ -57,6 +60,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     session: [],
     history: [],
     leftOut: 0,
+    ran: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
     limits: defaultLimits,
     onToolError: 'fail',

@@ -87,7 +87,8 @@ export class TaskStory {
     else if (command.type === 'restore') this.#restore(command.isIdempotent);
     else if (command.type === 'say') this.#say(command.text);
     else if (command.type === 'timePasses') run.clock.increment(command.by);
-    else if (command.type === 'decide') run.decide(anAttempt({ ...command, approver: null, at }));
+    else if (command.type === 'decide')
+      await run.decide(anAttempt({ ...command, approver: null, at }));
     else if (command.type === 'task.cancel') run.send({ ...command, reason: 'timeout', at });
     else run.send({ ...command, at });
     // A deadline that had passed when its wait began is reached at once.

@@ -26,12 +26,13 @@ export async function openDashboard(
     token = null,
     env = process.env,
     log = silent,
-  }: { token?: string | null; env?: NodeJS.ProcessEnv; log?: Log } = {},
+    isNoted = false,
+  }: { token?: string | null; env?: NodeJS.ProcessEnv; log?: Log; isNoted?: boolean } = {},
 ): Promise<TestDashboard> {
   const workspace = realpathSync(temporaryFolder());
   prepare(workspace);
   const dashboard = await serveDashboard({
-    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log },
+    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log, isNoted },
     command: { file: process.execPath, args: [commandFile()], env },
   });
   onTestFinished(() => dashboard.close());

@@ -88,6 +88,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     onToolError: 'fail',
     onRestart: 'abandon',
     limits: defaultLimits,
+    maxPendingPerCaller: 1_000_000,
     retention: 60_000,
   });
   if (options.isStarted !== false) await system.start();

@@ -130,6 +130,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     release: '0.0.0-test',
     limits: { ...defaultLimits, ...options.limits },
     onToolError: options.onToolError ?? 'fail',
+    maxPendingPerCaller: 1_000_000,
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
     ...(onInspected === undefined ? {} : { inspect: { next: onInspected } }),

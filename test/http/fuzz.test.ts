@@ -131,6 +131,7 @@ function expectSound({ status, headers, body: said }: RawAnswer): void {
   expect(headers).toMatchObject({
     'x-correlation-id': expect.any(String),
     'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'cache-control': expect.stringMatching(/^no-store/),
   });

@@ -50,6 +50,7 @@ const refused = {
   headers: {
     'x-correlation-id': 'made-up',
     'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',

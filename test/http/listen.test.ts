@@ -7,6 +7,7 @@ const hardened = {
   'content-type': 'application/json; charset=utf-8',
   'x-correlation-id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
   'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
   connection: 'close',

@@ -57,6 +57,7 @@ it('fills in what a task starts from, and what a rule leaves open', () => {
     session: [],
     history: [],
     leftOut: 0,
+    ran: [],
     limits: machines.defaultLimits,
     onToolError: 'fail',
     settled: null,

@@ -2,7 +2,12 @@ import { isAbsolute, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { readSmallFile } from '../process/process.ts';
-import { type ProviderName, providerAddress, providerKey } from '../providers/providers.ts';
+import {
+  isUsualModel,
+  type ProviderName,
+  providerAddress,
+  providerKey,
+} from '../providers/providers.ts';
 import { type BuilderSettings, keyVariableOf, readSettings } from './settings-file.ts';
 
 export type { BuilderSettings };
@@ -74,7 +79,6 @@ export async function resolveModel(
   modelOfAgent: () => Promise<ModelOfAgent | null> = () => Promise.resolve(null),
 ): Promise<BuilderModel> {
   const tiers = [
-    // A folder may be somebody else's: the keys of this process go where their provider usually is, and nowhere that it names.
     { source: 'workspace', folder: workspace, isOwn: false },
     { source: 'user', folder: user, isOwn: true },
   ] as const;
@@ -83,8 +87,7 @@ export async function resolveModel(
     if (folder === null || found.kind === 'missing') continue;
     if (found.kind === 'broken') return { ...unset, problem: found.problem };
     const { settings } = found;
-    const isUsual = settings.base_url === undefined && settings.api_key_env === undefined;
-    const given = isOwn || isUsual ? env : {};
+    const given = isOwn || isUsualModel(settings) ? env : {};
     return modelOf(source, settings, { ...given, ...keysIn(folder) });
   }
   const found = await modelOfAgent();

@@ -108,5 +108,7 @@ function editBlock({ name, skill }: NonNullable<PromptSubject['editing']>): stri
 function fenced(info: string, content: string): string {
   const longest = Math.max(3, ...(content.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
-  return `${fence}${info}\n${content.replace(/\n*$/, '\n')}${fence}`;
+  let end = content.length;
+  while (content[end - 1] === '\n') end -= 1;
+  return `${fence}${info}\n${content.slice(0, end)}\n${fence}`;
 }

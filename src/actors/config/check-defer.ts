@@ -1,6 +1,6 @@
 import { formatDuration } from '../../machines/duration.ts';
 import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
-import { isEmailShaped } from '../../machines/governance/email.ts';
+import { namesOnePerson } from '../../machines/governance/email.ts';
 import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
 import type { Finding, Path } from './config-problem.ts';
@@ -90,7 +90,7 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
     if (entry.trim() === '') {
       return [warning([...path, index], 'this approver is blank and is dropped; remove it')];
     }
-    if (isEmailShaped(entry)) return [];
+    if (namesOnePerson(entry)) return [];
     const message =
       'the approver {value} is not an email, so it can never match and locks that person out; write name@example.com';
     return [warning([...path, index], message)];
@@ -111,7 +111,7 @@ function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
     const message = `a quorum counts people of a list, and there is none; add approvers, at least ${rule.quorum}`;
     return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
   }
-  const approvers = new Set(list.filter(isEmailShaped)).size;
+  const approvers = new Set(list.filter(namesOnePerson)).size;
   if (rule.quorum <= approvers) return [];
   const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
   return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];

@@ -22,6 +22,9 @@ export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
         : []),
       ...wayFaults(server, path),
       ...listFaults(server, path),
+      ...(server.total_timeout < server.timeout
+        ? [mistake([...path, 'total_timeout'], 'total_timeout is shorter than timeout; raise it')]
+        : []),
     ];
   });
 }

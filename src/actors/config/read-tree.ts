@@ -9,8 +9,10 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { isExactNumber, isExactValue } from '../../machines/exact-number.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import { cutToRunes } from '../../machines/text.ts';
 import type { Path, Position } from './config-problem.ts';
@@ -83,6 +85,9 @@ function nearest(positions: ReadonlyMap<string, Position>, path: Path): Position
   return start;
 }
 
+/** A number in decimal, as opposed to `0x10` and `0o7`. */
+const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+
 class TreeReader {
   readonly complaints: Complaint[] = [];
   readonly values = new Map<string, Position>();
@@ -147,7 +152,7 @@ class TreeReader {
         this.#value(item as Node | null, [...path, index], position),
       );
     }
-    return isScalar(node) ? this.#scalar(node.value, path, position) : null;
+    return isScalar(node) ? this.#scalar(node, path, position) : null;
   }
 
   #map(map: YAMLMap<Node, Node | null>, path: Path): JsonObject {
@@ -173,10 +178,15 @@ class TreeReader {
     return null;
   }
 
-  #scalar(value: unknown, path: Path, position: Position): JsonValue {
+  #scalar({ value, source = '' }: Scalar, path: Path, position: Position): JsonValue {
     if (typeof value === 'string') return this.#string(value, path, position);
     if (value === null || typeof value === 'boolean') return value;
-    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    if (typeof value === 'number' && Number.isFinite(value)) {
+      if (decimal.test(source) ? isExactNumber(source) : isExactValue(value)) return value;
+      const message = `the number ${source} cannot be read without changing it; put it in quotes`;
+      this.#complain(path, position, message);
+      return null;
+    }
     this.#complain(
       path,
       position,

@@ -126,7 +126,8 @@ export const egressSchema = z.object({
     .array(name)
     .default([])
     .meta({
-      description: 'Folders of the agent that its scripts may write and keep.',
+      description:
+        'Folders of the agent that its tools may write and keep: scripts, `file_write` and `file_edit`.',
       example: ['work'],
     }),
 });

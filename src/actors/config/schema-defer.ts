@@ -73,6 +73,11 @@ export const deferSchema = z
         description: 'Emails of those who may decide where a tool lists none.',
         example: ['ann@example.com'],
       }),
+    max_pending_per_caller: z.int().min(1).max(100_000).default(100).meta({
+      description:
+        'How many calls of one caller may wait at once; the next is refused with 429. All who do not sign in are one caller.',
+      example: 20,
+    }),
     on_restart: z
       .enum(['abandon', 'resume'])
       .default('abandon')

@@ -1,9 +1,14 @@
 import * as z from 'zod';
 import { kebabCase } from '../../machines/kebab-case.ts';
-import { name, variableName } from './schema-value.ts';
+import { name, positiveDuration, variableName } from './schema-value.ts';
 
 /** The longest name of a server: with it and two underscores, a tool still has half of the 64 characters that models take. */
 const longestServerName = 30;
+
+/** The longest time that one timer takes. */
+const callTime = positiveDuration.refine((milliseconds) => milliseconds <= 2 ** 31 - 1, {
+  error: 'a call takes at most 24 days; write less',
+});
 
 const server = z.object({
   name: z
@@ -49,6 +54,15 @@ const server = z.object({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
       example: { SHOP_KEY: '${SHOP_KEY}' },
     }),
+  timeout: callTime.prefault('60s').meta({
+    description:
+      'How long a call may go without a result and without a progress that the server reports; it is called off after that.',
+    example: '5m',
+  }),
+  total_timeout: callTime.prefault('24h').meta({
+    description: 'How long a call may take in all, with or without progress.',
+    example: '2h',
+  }),
   tools: z
     .object({
       allow: z

@@ -22,10 +22,11 @@ export {
   compileGuardrails,
   type GuardrailRules,
   type Guardrails,
+  linearPattern,
   mergeGuardrails,
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest } from './policy/arguments-digest.ts';
-export { createGovern } from './policy/govern.ts';
+export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';

@@ -14,6 +14,7 @@ export {
   type HostPattern,
   hopOf,
   isCoveredBy,
+  type ListeningAddress,
   normaliseHost,
   patientLimits,
   readHostEntry,

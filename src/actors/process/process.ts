@@ -3,10 +3,12 @@
 export { refusedVariable } from '../../machines/reserved-environment.ts';
 export { type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
 export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
+export { dashboardToken, noteDashboard } from './dashboard-file.ts';
 export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
 export { holdsFile } from './holds-file.ts';
 export { isAlive } from './is-alive.ts';
+export { nearbyPorts } from './nearby-ports.ts';
 export { readOwnToken } from './own-token.ts';
 export { readSmallFile } from './read-small-file.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
@@ -25,5 +27,6 @@ export {
   type NotifySettings,
   takeNotifySettings,
 } from './service-notifier.ts';
+export { lastStartFlags, noteStartFlags } from './start-flags.ts';
 export { makeStateFolder, StateFolderError, stateFolderOf } from './state-folder.ts';
 export { writePrivately } from './write-privately.ts';

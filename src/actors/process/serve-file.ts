@@ -15,6 +15,10 @@ const serveFile = z.object({
   version: z.string(),
   /** What its answer to a challenge is made with. */
   proof_key: z.string(),
+  /** Where it shows its charts; absent while nobody may look. */
+  inspector_port: z.int().min(1).max(65_535).optional(),
+  /** The words that it was started with after `run --dir DIR`; absent for one that no command started. */
+  flags: z.array(z.string()).optional(),
 });
 
 /** What a running daemon says about itself in its state folder (contract section 15). */

@@ -1,4 +1,5 @@
 import type { EmbeddingModel, LanguageModel } from 'ai';
+import { argumentsAsText } from './arguments-as-text.ts';
 import type { ProviderName } from './provider-address.ts';
 
 /** How a provider is reached. Address and key are always given, so no package looks for one in the environment. */
@@ -24,10 +25,14 @@ export interface Provider {
 export async function loadProvider(options: ProviderOptions): Promise<Provider> {
   const { provider, baseURL, apiKey, organization = '', fetch } = options;
   const ways = { baseURL, fetch, ...(apiKey === null ? {} : { apiKey }) };
+  const chatWays = { ...ways, fetch: argumentsAsText(fetch) };
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      const openai = createOpenAI({ ...ways, ...(organization === '' ? {} : { organization }) });
+      const openai = createOpenAI({
+        ...chatWays,
+        ...(organization === '' ? {} : { organization }),
+      });
       return {
         language: (model, api) => (api === 'chat' ? openai.chat(model) : openai.responses(model)),
         embedding: (model) => openai.embeddingModel(model),
@@ -44,7 +49,9 @@ export async function loadProvider(options: ProviderOptions): Promise<Provider> 
     case 'openai-compatible':
     case 'ollama': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return modelsOf(createOpenAICompatible({ ...ways, name: 'compatible', includeUsage: true }));
+      return modelsOf(
+        createOpenAICompatible({ ...chatWays, name: 'compatible', includeUsage: true }),
+      );
     }
   }
 }

@@ -6,3 +6,4 @@ export { loadProvider, type Provider } from './load-provider.ts';
 export { type ModelProbe, type ModelQuestion, probeModel } from './probe-model.ts';
 export { isProviderName, type ProviderName, providerAddress } from './provider-address.ts';
 export { providerKey } from './provider-key.ts';
+export { isUsualModel } from './usual-model.ts';

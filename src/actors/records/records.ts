@@ -69,7 +69,14 @@ export { lockFile } from './store/file-lock.ts';
 export { messageKey, type SentMessage } from './store/message-key.ts';
 export type { OpenTarget, PushRows } from './store/push-rows.ts';
 export { damagedStore, isDamage, StoreError } from './store/store-error.ts';
-export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './store/task-page.ts';
+export { columnsOfOwner } from './store/task-owners.ts';
+export type {
+  ChangedQuery,
+  PageQuery,
+  TaskFilter,
+  TaskPage,
+  TaskQuery,
+} from './store/task-page.ts';
 export type { MessageRows, SessionRows, StoredTask, TaskRows } from './store/task-rows.ts';
 export {
   ConflictError,

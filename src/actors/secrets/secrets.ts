@@ -5,4 +5,5 @@ export { readEnvFile } from './env-file.ts';
 export { openSecretEnvironment, type SecretEnvironment } from './secret-environment.ts';
 export { changeSecrets, hasSecretFile, readSecrets } from './secret-file.ts';
 export { SecretsError } from './secrets-error.ts';
+export { type WithheldVariables, withholdVariables } from './withheld-variables.ts';
 export { VariableError, writeEnvironment } from './write-environment.ts';

@@ -12,8 +12,9 @@ export class BusyTime {
 
   /** Takes in where the task stands, at a time in epoch milliseconds. */
   see(snapshot: SnapshotFrom<typeof taskMachine>, at: number): void {
-    const { time } = snapshot.context.spent;
-    const isWorking = snapshot.hasTag('working');
+    const { spent, waits } = snapshot.context;
+    const { time } = spent;
+    const isWorking = snapshot.hasTag('working') && !waits;
     if (isWorking === this.#isWorking && time === this.#time) return;
     this.#isWorking = isWorking;
     this.#time = time;

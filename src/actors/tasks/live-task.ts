@@ -5,7 +5,7 @@ import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { limitReached } from '../../machines/task/limits.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task, type WaitElsewhere } from '../../machines/task/task.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
@@ -199,6 +199,13 @@ export class LiveTask {
       ),
     );
     this.#measures.noted(fact);
+    this.#save();
+  }
+
+  /** Has the outside see where the call that runs waits for a person; `null` for a call that works again. */
+  waits(wait: WaitElsewhere | null): void {
+    if (this.actor.getSnapshot().status !== 'active') return;
+    this.actor.send({ type: 'tool.waiting', wait });
     this.#save();
   }
 

@@ -18,6 +18,7 @@ import { claimed, isStandingStill } from './claimed-task.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
+import { stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
 import { endUnreadable } from './unreadable-task.ts';
@@ -180,6 +181,20 @@ export class LiveTasks {
     // What another release alone can go on with is left to it.
     if (!isKnownVersion(stored.machineVersion)) throw await unknownVersion(stored, this.#options);
     await this.#awaken(await claimed(stored, this.#options.store));
+  }
+
+  /** Has the policy in force rule again on the call of a parked task, and ends the wait when it rules otherwise. */
+  async review(id: string): Promise<void> {
+    const stored = await this.#stored(id);
+    if (stored?.task.state !== 'deferred' || !isKnownVersion(stored.machineVersion)) return;
+    try {
+      if (await stillHolds(stored, this.#options)) return;
+    } catch (error) {
+      if (!(error instanceof UnrestorableError)) throw error;
+      throw await unknownVersion(stored, this.#options, error.cause);
+    }
+    const task = await this.activateParked(id);
+    task?.actor.send({ type: 'policy.changed', at: this.#options.clock.now() });
   }
 
   /** Lets go of a task that another daemon has changed; it is read again when it is needed. */

@@ -19,8 +19,8 @@ export interface RecoveryPorts {
 }
 
 /**
- * Gives up or goes on with what a restart interrupted, as configured, and has deadlines that passed meanwhile
- * take effect (contract section 4). Tasks are taken in from then on. Rejects with SystemError.
+ * Gives up or goes on with what a restart interrupted, as configured, ends waits that the policy in force would not
+ * allow any more, and has deadlines that passed meanwhile take effect (contract section 4, 7-holds section 1.3). Tasks are taken in from then on. Rejects with SystemError.
  */
 export async function recover(ports: RecoveryPorts): Promise<void> {
   const { tasks, store, onRestart, release } = ports;
@@ -28,6 +28,7 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
   await nameStrangers(ports);
   if (onRestart === 'abandon') await abandonInterrupted(ports);
   tasks.start();
+  for (const id of await store.rows.parked()) await skipUnreadable(ports, () => tasks.review(id));
   if (ports.shared !== null) return;
   for (const id of await store.rows.working()) {
     await skipUnreadable(ports, () => tasks.activate(id));

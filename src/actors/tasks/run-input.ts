@@ -1,11 +1,12 @@
 import { heardHistory } from '../../machines/conversation/session.ts';
 import { saidBy } from '../../machines/task/follow-up.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
+import { ranBefore } from '../../machines/task/ran-calls.ts';
 import { ownerOfNextRun } from '../../machines/task/task-access.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { StoredTask } from '../records/records.ts';
-import type { Sessions } from './sessions.ts';
+import { nothingHeard, type Sessions } from './sessions.ts';
 import type { TaskRequest } from './task-request.ts';
 
 /** What a run begins with besides its request. */
@@ -27,6 +28,7 @@ export async function runInputOf(
 ): Promise<TaskInput> {
   const { contextId, requester } = request;
   const hearsSession = before === undefined && contextId !== undefined;
+  const session = hearsSession ? await sessions.heard(contextId, requester) : nothingHeard;
   return {
     id,
     contextId: contextId ?? before?.task.contextId ?? ids.next(),
@@ -36,7 +38,8 @@ export async function runInputOf(
     requester,
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
-    session: hearsSession ? await sessions.heard(contextId, requester) : [],
+    session: session.messages,
+    ran: before === undefined ? session.ran : ranBefore([before.task]),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),

@@ -5,7 +5,8 @@ import {
   sessionMessages,
 } from '../../machines/conversation/session.ts';
 import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
-import type { Caller, Message } from '../../machines/task/task.ts';
+import { ranBefore } from '../../machines/task/ran-calls.ts';
+import type { Caller, Message, RanCall } from '../../machines/task/task.ts';
 import { asOwner } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
 import { Turns } from './turns.ts';
@@ -30,6 +31,15 @@ export interface Session extends SessionBrief {
   messages: Message[];
 }
 
+/** What a new task starts with of the earlier tasks of its session, oldest first. */
+export interface HeardSession {
+  messages: Message[];
+  ran: RanCall[];
+}
+
+/** What a task starts with that is the first of its session. */
+export const nothingHeard: HeardSession = { messages: [], ran: [] };
+
 /** The sessions of callers: the tasks of one `contextId` that one caller owns. Nobody is shown another's. */
 export class Sessions {
   readonly #rows: SessionRows;
@@ -39,11 +49,11 @@ export class Sessions {
     this.#rows = rows;
   }
 
-  /** Returns what a new task of a session is told of the earlier ones. */
-  async heard(contextId: string, caller: Caller | null): Promise<Message[]> {
+  /** Returns what a new task of a session starts with of the earlier ones: what was said, and the calls that ran. */
+  async heard(contextId: string, caller: Caller | null): Promise<HeardSession> {
     const owner = caller && asOwner(caller);
     const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, owner, sessionBound.tasks));
-    return sessionMessages(tasks, owner);
+    return { messages: sessionMessages(tasks, owner), ran: ranBefore(tasks) };
   }
 
   /** Lists the sessions of a caller, the one that changed last first. */

@@ -34,6 +34,7 @@ import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
 import { oneCallModel } from './models/one-call-model.ts';
 import type { Speaker } from './spoken-turn.ts';
+import type { WaitingLimit } from './waiting-limit.ts';
 import type { Progress } from './watchers.ts';
 
 /** What the chart of a task needs from outside. */
@@ -50,6 +51,8 @@ export interface TaskLogicPorts {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Bounds how many calls of one caller wait. */
+  waits: WaitingLimit;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   /** Begins a turn of a task's model for who follows the task. */
@@ -59,7 +62,7 @@ export interface TaskLogicPorts {
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
-  const { onProgress, speak } = ports;
+  const { onProgress, speak, waits } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -73,9 +76,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           clock,
           log,
           speak,
+          admit: (id, calls) => waits.admit(live(id).actor.getSnapshot().context.run, calls),
         }),
       ),
-      govern: createGovern({ policy, scorer, tools, log, attribute: served }),
+      govern: createGovern({ policy, scorer, tools, ids, log, attribute: served }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(
         createRunTool({
@@ -85,6 +89,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           outbound: egress,
           clock,
           log,
+          onWait: (id, wait) => live(id).waits(wait),
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
         }),
       ),

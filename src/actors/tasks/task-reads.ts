@@ -4,6 +4,7 @@ import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type {
   ChangedQuery,
+  PageQuery,
   TaskFilter,
   TaskPage,
   TaskQuery,
@@ -108,6 +109,12 @@ export class TaskReads {
   async listChanged(query: ChangedQuery, scope = everything): Promise<TaskPage> {
     await this.#turns.next();
     return this.#ports.rows.listing.changed(query, scope);
+  }
+
+  /** Lists tasks of a scope that wait for a decision, the one whose deadline comes first at the front. */
+  async listWaiting(query: PageQuery, scope = everything): Promise<TaskPage> {
+    await this.#turns.next();
+    return this.#ports.rows.listing.waiting(query, scope);
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */

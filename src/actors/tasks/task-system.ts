@@ -27,17 +27,20 @@ import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
 import type { SaidMessage, TaskRequest } from './task-request.ts';
+import { WaitingLimit } from './waiting-limit.ts';
 import { Watchers } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
 
 /** What the task system is made of. */
 export interface TaskSystemOptions
-  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared'> {
+  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits'> {
   onRestart: 'abandon' | 'resume';
   /** How much a run of a task may use up. */
   limits: TaskLimits;
   /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
   onToolError: TaskRun['onToolError'];
+  /** How many calls of one caller may wait for a decision at once. */
+  maxPendingPerCaller: number;
   /** How long a final task is kept, in milliseconds. */
   retention: number;
   /** How the work is shared with other daemons; `null` for the only one. */
@@ -78,12 +81,15 @@ export class TaskSystem {
     this.watchers = new Watchers((id, signal) =>
       whenReachable(() => this.reads.latestRun(id), { clock, signal }),
     );
+    const waits = new WaitingLimit({ ...options, rows, most: options.maxPendingPerCaller });
+    this.watchers.onChanged((task, before) => waits.changed(task, before));
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
     this.#tasks = new LiveTasks({
       ...options,
       isShared,
+      waits,
       watchers: this.watchers,
       onMeasured: (measured) => this.metrics.measured(measured),
     });
@@ -154,10 +160,11 @@ export class TaskSystem {
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
     if (this.#isDrained) throw shuttingDown();
-    const event = { type: 'deferral.decide', attempt } as const;
-    const deciding = this.#tellParked(id, ({ actor }) =>
-      askTask(actor, event, 'decision.answered'),
-    );
+    const deciding = this.#tellParked(id, ({ actor }) => {
+      const { deferral } = actor.getSnapshot().context;
+      const today = deferral && this.#options.policy.deferRuleOf(deferral.tool);
+      return askTask(actor, { type: 'deferral.decide', attempt, today }, 'decision.answered');
+    });
     this.#deciding.add(deciding);
     try {
       const answer = await deciding;

@@ -1,6 +1,12 @@
 // Who works: the system of live tasks, the effects of their chart, and the models.
 
-export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from '../records/records.ts';
+export type {
+  ChangedQuery,
+  PageQuery,
+  TaskFilter,
+  TaskPage,
+  TaskQuery,
+} from '../records/records.ts';
 export { acceptCall } from './effects/accept-call.ts';
 export { createModel } from './models/create-model.ts';
 export { scriptedModel } from './models/scripted-model.ts';

@@ -6,7 +6,6 @@ const shownKeys = new Set([
   'acr',
   'actorId',
   'after',
-  'approvedCallId',
   'at',
   'bindApprover',
   'callId',

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { closest } from 'fastest-levenshtein';
+import type { JsonObject } from '../../machines/json.ts';
 import type { Tool } from '../ports.ts';
 import { findProgram } from '../process/process.ts';
 import { normalName } from '../tool-name.ts';
@@ -69,9 +70,13 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
     directory: agentDirectory,
     state: ['.service', ...state],
     code: codeOf(config, read.skills),
+    writable: () => input.isolation?.()?.writable ?? [],
   });
   const settings = (tool: string) => settingsOf(tool, config.tools);
-  for (const tool of builtinTools(known, { ...dependencies, files, settings })) add(tool);
+  for (const tool of builtinTools(known, { ...dependencies, files, settings })) {
+    const configured = settings(tool.name);
+    add({ ...tool, identity: async () => definedOf(configured) });
+  }
   const taken = new Set(known.map(normalName));
   for (const definition of read.skills.flatMap((skill) => skill.tools)) {
     const name = normalName(definition.name);
@@ -85,6 +90,10 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
   toolbox.problems.push(...unmetByTools(known, settings, input.env));
   toolbox.warnings.push(...unusedSettings(config, [...toolbox.tools.keys()]));
   return toolbox;
+}
+
+function definedOf(config: ToolConfig): JsonObject {
+  return JSON.parse(JSON.stringify(config)) as JsonObject;
 }
 
 function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {

@@ -8,7 +8,7 @@ import {
 } from '../../machines/agent-process/agent-process-machine.ts';
 import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
 import type { Clock, Log } from '../ports.ts';
-import { readServeFile } from '../process/process.ts';
+import { lastStartFlags, readServeFile } from '../process/process.ts';
 import type { AgentDescription } from './agent-description.ts';
 import { AgentLine } from './agent-line.ts';
 import { ChangedTasks } from './changed-tasks.ts';
@@ -56,6 +56,8 @@ export class WorkspaceAgent {
   readonly #actor: ActorRefFrom<typeof agentProcessMachine>;
   #way: { pid: number; line: AgentLine; leave: () => void } | null = null;
   #told = '';
+  /** The words that it was started with when it ran last; `null` while it has not been seen to run. */
+  #startedWith: readonly string[] | null = null;
 
   constructor(options: WorkspaceAgentOptions) {
     this.#options = options;
@@ -76,6 +78,12 @@ export class WorkspaceAgent {
 
   get served(): ServedAgent | null {
     return this.#actor.getSnapshot().context.served;
+  }
+
+  /** The words that a start from here adds to `run --dir DIR`: those that it was started with last. */
+  get flags(): readonly string[] {
+    this.#startedWith ??= lastStartFlags(this.directory, this.#options.command.env);
+    return this.#startedWith;
   }
 
   /** It runs in this very process, which would end with it. */
@@ -146,7 +154,7 @@ export class WorkspaceAgent {
     return agentProcessMachine.provide({
       actors: {
         launch: fromPromise(({ input: { passphrase } }) =>
-          launchAgent({ directory, command, passphrase }),
+          launchAgent({ directory, command, passphrase, flags: this.flags }),
         ),
         halt: fromPromise(async () => {
           await haltAgent({ directory });
@@ -169,6 +177,7 @@ export class WorkspaceAgent {
   #meet(pid: number): void {
     const found = readServeFile(join(this.directory, '.service'));
     if (found === null || found.pid !== pid) return;
+    this.#startedWith = found.flags ?? null;
     const { clock, log, onTasks, onGap } = this.#options;
     const line = new AgentLine(connectTo(this.directory, found));
     const changed = new ChangedTasks({

@@ -7,6 +7,7 @@ import { plainLine } from '../plain-text.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 import { checkWebhook } from './check-webhook.ts';
+import { type Sendable, withheld } from './sendable.ts';
 
 /** A finding and its subject. */
 type Named = [check: string, finding: Finding];
@@ -19,7 +20,8 @@ const adapters = ['slack', 'telegram', 'webhook'] as const;
 /** Checks that people can be asked through the channels: a line for everything that is wrong, else one for each channel. */
 export async function checkChannels(
   { directory }: Pick<Subject, 'directory'>,
-  { config, channels }: Pick<Findings, 'config' | 'channels'>,
+  config: Findings['config'],
+  { channels, withheldAdapters }: Pick<Sendable, 'channels' | 'withheldAdapters'>,
 ): Promise<Named[]> {
   const listed = adapters.filter((adapter) => config?.channels.includes(adapter));
   if (config === null || channels === null || listed.length === 0) {
@@ -31,6 +33,7 @@ export async function checkChannels(
     resolve(directory, config.store.path),
   );
   const checks = listed.map(async (adapter): Promise<Named[]> => {
+    if (withheldAdapters.has(adapter)) return [[adapter, withheld]];
     if (channels[adapter] === null) return [[adapter, idle(adapter, directory)]];
     const findings =
       adapter === 'webhook'

@@ -2,6 +2,7 @@ import { probeProvider } from '../../actors/access/access.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
+import { type Sendable, withheld } from './sendable.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
@@ -11,8 +12,14 @@ const tolerable = 30;
 const severity = { pass: 0, warn: 1, fail: 2 };
 
 /** Checks that every identity provider can be asked, and that its clock agrees with the one here. */
-export async function checkIdentity({ auth }: Pick<ServiceConfig, 'auth'>): Promise<Finding> {
-  const findings = await Promise.all(auth.providers.map(examine));
+export async function checkIdentity({
+  providers,
+  withheldProviders,
+}: Pick<Sendable, 'providers' | 'withheldProviders'>): Promise<Finding> {
+  const findings = [
+    ...(await Promise.all(providers.map(examine))),
+    ...withheldProviders.map((name) => ({ ...withheld, message: `${name}: ${withheld.message}` })),
+  ];
   const asked = findings.filter((finding) => finding !== null);
   const wrong = asked
     .filter(({ status }) => status !== 'pass')

@@ -46,7 +46,7 @@ export async function checkPort({ stateFolder }: Subject, wanted?: number): Prom
     return {
       status: 'warn',
       message: `port ${port} is taken by another program`,
-      fix: 'run takes the next free of the ten after it; name one with --port',
+      fix: 'run takes another free port; name one with --port',
     };
   }
   return {

@@ -7,20 +7,20 @@ import {
   providerKey,
 } from '../../actors/providers/providers.ts';
 import { plainLine } from '../plain-text.ts';
-import type { Finding, Subject } from './check.ts';
-
-type Configured = ServiceConfig['model'] | ServiceConfig['model']['fallbacks'][number];
+import type { Finding } from './check.ts';
+import { type AskedModel, withheld } from './sendable.ts';
 
 /** How long a provider may take to say which models it has, in milliseconds. */
 const patience = 5_000;
 
 /**
  * Checks that every model of the chain is known to its provider and may be asked with its key; the first that is not is told.
+ * `models` are those of the chain, each with the variables that it is asked with.
  * Nothing is asked for a `config` that is not valid, `null`.
  */
 export async function checkModel(
-  { env }: Pick<Subject, 'env'>,
   config: Pick<ServiceConfig, 'model'> | null,
+  models: readonly AskedModel[],
 ): Promise<Finding> {
   if (config === null) {
     return { status: 'warn', message: 'no model is asked, since service.yaml is not valid' };
@@ -29,7 +29,7 @@ export async function checkModel(
   if (model.provider === 'scripted') {
     return { status: 'pass', message: 'the model is scripted, so no provider is asked' };
   }
-  const findings = await Promise.all([model, ...model.fallbacks].map((one) => examine(one, env)));
+  const findings = await Promise.all(models.map(examine));
   const wrong =
     findings.find(({ status }) => status === 'fail') ??
     findings.find(({ status }) => status === 'warn');
@@ -37,7 +37,9 @@ export async function checkModel(
   return { status: 'pass', message: findings.map(({ message }) => message).join(', ') };
 }
 
-async function examine(configured: Configured, env: Subject['env']): Promise<Finding> {
+async function examine(asked: AskedModel): Promise<Finding> {
+  if (asked === null) return withheld;
+  const { configured, env } = asked;
   const { provider, name: model, base_url, api_key_env } = configured;
   const address = providerAddress(provider, base_url);
   const key = providerKey({ provider, api_key_env, purpose: 'the model' }, env);

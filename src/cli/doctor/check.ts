@@ -19,4 +19,6 @@ export interface Subject {
   stateFolder: string;
   /** The variables it is configured with, its secrets among them where they could be opened. */
   env: NodeJS.ProcessEnv;
+  /** Those of them that its own folder keeps. */
+  own: Readonly<Record<string, string | undefined>>;
 }

@@ -18,6 +18,7 @@ import { checkSecrets, secretFiles } from './check-secrets.ts';
 import { checkSharedStore } from './check-shared-store.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 import { checkStore } from './check-store.ts';
+import { sendableOf } from './sendable.ts';
 
 export interface DoctorOptions {
   dir: string;
@@ -27,8 +28,8 @@ export interface DoctorOptions {
 export async function doctor(session: Session, { dir }: DoctorOptions): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);
-  const { env, finding } = await checkSecrets(session, directory);
-  const subject = { directory, stateFolder: join(directory, '.service'), env };
+  const { env, own, finding } = await checkSecrets(session, directory);
+  const subject = { directory, stateFolder: join(directory, '.service'), env, own };
   const checks = await examine(subject, finding);
   for (const check of checks) printCheck(output, check);
   const failed = checks.filter(({ status }) => status === 'fail').length;
@@ -43,13 +44,11 @@ export async function doctor(session: Session, { dir }: DoctorOptions): Promise<
   });
 }
 
-/** The authentication assumed while the configuration cannot be read. */
-const withoutProviders = { auth: { required: false, providers: [] } };
-
 async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
   const { directory, env } = subject;
   const findings = await checkAgent(directory, env);
   const { config } = findings;
+  const sendable = await sendableOf(subject, findings);
   const audit = config?.audit ?? { path: '.service/audit.ndjson', chain: true };
   const store = config?.store ?? readSection(directory, 'store', env);
   const log = resolve(directory, audit.path);
@@ -66,10 +65,10 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
       agentId: config?.agent_id ?? null,
     })),
     ['permissions', checkPermissions(subject, [...files, ...secretFiles(directory, env)])],
-    ['admission', await checkAdmission(subject, config?.agent_id ?? null)],
-    ['model', await checkModel(subject, config)],
-    ['identity', await checkIdentity(config ?? withoutProviders)],
-    ...(await checkChannels(subject, findings)),
+    ['admission', await checkAdmission({ env: sendable.admission }, config?.agent_id ?? null)],
+    ['model', await checkModel(config, sendable.models)],
+    ['identity', await checkIdentity(sendable)],
+    ...(await checkChannels(subject, config, sendable)),
     ['daemon', await checkDaemon(subject)],
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));
@@ -85,7 +84,7 @@ interface Records {
 }
 
 async function checkRecords(
-  { directory, env }: Subject,
+  { directory, env, own }: Subject,
   { store, audit, log, agentId }: Records,
 ): Promise<[check: string, finding: Finding][]> {
   if (store.kind === 'sqlite') {
@@ -96,6 +95,8 @@ async function checkRecords(
       ['store', checkStore(path)],
     ];
   }
+  // The driver would send it to a host that the folder names.
+  if (own[urlVariable(store)] !== undefined) delete process.env['PGPASSWORD'];
   // What lacks is said of the configuration.
   if ((env[urlVariable(store)] ?? '') === '') return [];
   const address = databaseAddress({ store, agentId }, env);

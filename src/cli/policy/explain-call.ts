@@ -49,7 +49,8 @@ export async function explainCall(
   if (refused !== null) return explanationOf(call, refused, { ...ports, isIntentUnknown: false });
   const isIntentUnknown = ports.scorer !== null && message === null;
   const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
-  const govern = createActor(createGovern({ ...ports, policy }), {
+  const tools = new Map([...ports.tools].map(([name, known]) => [name, withoutIdentity(known)]));
+  const govern = createActor(createGovern({ ...ports, policy, tools, ids }), {
     input: {
       taskId: ids.next(),
       call,
@@ -77,6 +78,11 @@ function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
   const said = { layer: 'prompt', decision: 'deny', reason: text, duration } as const;
   const records = [{ callId: null, tool: null, ...said }];
   return { kind: 'deny', layer: 'prompt', text, records, facts: [], score: null };
+}
+
+/** Nothing is released here, so no code is read and no server is asked. */
+function withoutIdentity(tool: Tool): Tool {
+  return { ...tool, identity: async () => null };
 }
 
 function withoutIntent(policy: Policy): Policy {

@@ -6,10 +6,9 @@ import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import type { DaemonFlags } from '../daemon-flags.ts';
+import { type DaemonFlags, daemonWords } from '../daemon-flags.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
-import { rateLimitWords } from '../rate-limit-flags.ts';
 import { passphraseFor } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { ownCommand } from './own-command.ts';
@@ -27,7 +26,7 @@ export async function serveStart(session: Session, options: DaemonFlags): Promis
     const served = await launchAgent({
       ...{ directory, passphrase },
       command: ownCommand(env),
-      flags: wordsOf(options),
+      flags: daemonWords(options),
     });
     stop();
     const url = localUrl(served);
@@ -44,17 +43,6 @@ export async function serveStart(session: Session, options: DaemonFlags): Promis
     stop();
     throw error instanceof LaunchError ? failure(error, directory) : error;
   }
-}
-
-function wordsOf(options: DaemonFlags): string[] {
-  const { host, port, auth, keepLog = false } = options;
-  return [
-    ...['--host', host],
-    ...(port === undefined ? [] : ['--port', String(port)]),
-    ...(auth ? [] : ['--no-auth']),
-    ...(keepLog ? ['--keep-log'] : []),
-    ...rateLimitWords(options),
-  ];
 }
 
 /** The last line is the sentence; what stands before it says where. */

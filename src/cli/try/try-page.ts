@@ -1,6 +1,5 @@
 import { randomToken } from '../../actors/process/process.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
-import { ListenError } from '../../http/listen.ts';
 import { CliError } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
@@ -29,16 +28,11 @@ export function openTryPage({ output, env }: Session, directory: string): TryPag
   const leaving = new AbortController();
   const token = randomToken();
   const isBuilt = isPageBuilt();
-  const serveAt = (port: number): Promise<Dashboard> =>
-    serveDashboard({
-      ...{ directory, host: '127.0.0.1', port, isFixed: false, token, env },
-      command: ownCommand(env),
-      log: createLog({ level: output.isDebug ? 'debug' : 'silent', stream: process.stderr }),
-      signal: leaving.signal,
-    });
-  const opening = serveAt(usualPort).catch((error: unknown) => {
-    if (!(error instanceof ListenError)) throw error;
-    return serveAt(0);
+  const opening = serveDashboard({
+    ...{ directory, host: '127.0.0.1', port: usualPort, isFixed: false, token, env },
+    command: ownCommand(env),
+    log: createLog({ level: output.isDebug ? 'debug' : 'silent', stream: process.stderr }),
+    signal: leaving.signal,
   });
   const line = opening.then((page) => placeOf(page, token), excuse);
   return {

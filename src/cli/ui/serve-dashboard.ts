@@ -5,6 +5,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { systemClock } from '../../actors/clock.ts';
 import { randomIds } from '../../actors/ids.ts';
 import type { Log } from '../../actors/ports.ts';
+import { noteDashboard } from '../../actors/process/process.ts';
 import {
   type AgentCommand,
   openWorkspace,
@@ -30,9 +31,11 @@ export interface DashboardOptions {
   directory: string;
   host: string;
   port: number;
-  /** False takes one of the ten ports after it when it is taken; true when absent. */
+  /** False takes one of the ten ports after it, or any that is free, when it is taken; true when absent. */
   isFixed?: boolean;
   token: string | null;
+  /** False leaves no note in the workspace, so that agents there do not close its port; true when absent. */
+  isNoted?: boolean;
   /** How an agent is run in the background. */
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
@@ -55,7 +58,17 @@ export interface Dashboard {
  * ListenError or a CliError.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { directory, host, port, isFixed = true, token, command, env, log } = options;
+  const {
+    directory,
+    host,
+    port,
+    isFixed = true,
+    isNoted = true,
+    token,
+    command,
+    env,
+    log,
+  } = options;
   const page = readPageFiles(await builtPage(options.signal));
   const clock = systemClock();
   const ids = randomIds();
@@ -112,18 +125,39 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     await second.then((server) => servers.push(server)).catch(() => undefined);
   }
   const beginning = setImmediate(() => workspace.begin());
+  const at = { host, port: portOf() };
+  const removeNote = isNoted ? note(workspace.directory, at, log) : () => undefined;
   return {
     url: urlOf(host === '127.0.0.1' ? 'localhost' : host, portOf()),
     port: portOf(),
     workspace,
     async close() {
       clearImmediate(beginning);
+      removeNote();
       hub.close();
       signIns.close();
       await Promise.all(servers.map(closeServer));
       await workspace.close();
     },
   };
+}
+
+/** Notes where the dashboard listens, for the agents beside it; returns what removes the note. */
+function note(directory: string, at: { host: string; port: number }, log: Log): () => void {
+  const remove = attempt(() => noteDashboard(directory, at), log);
+  return () => void attempt(() => remove?.(), log);
+}
+
+function attempt<Result>(act: () => Result, log: Log): Result | null {
+  try {
+    return act();
+  } catch (error) {
+    log.warn(
+      { error },
+      'dashboard: .service/ui.json cannot be written, so agents do not close this port to their tools',
+    );
+    return null;
+  }
 }
 
 /** The names by which a browser may call a server that listens on a host. */

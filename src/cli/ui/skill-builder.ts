@@ -20,6 +20,7 @@ import {
 } from '../../actors/builder/builder.ts';
 import { readSection } from '../../actors/config/config.ts';
 import type { Clock } from '../../actors/ports.ts';
+import { isUsualModel } from '../../actors/providers/providers.ts';
 import { SecretsError, VariableError } from '../../actors/secrets/secrets.ts';
 import { toolsToHold } from '../../actors/tools/tools.ts';
 import { AddSkillError, ConfigFileError } from '../../actors/workspace/workspace.ts';
@@ -182,7 +183,7 @@ async function promptFor(
 
 /**
  * Reads the model of an agent, with a key that is its own: its variables are put together anew, so those of two agents never
- * meet. One at an address of the agent's own is read with nothing of this process at all: whoever made the folder may have
+ * meet. One that is not the usual model is read with nothing of this process at all: whoever made the folder may have
  * written a variable into the address. `null` when it has none that could write.
  */
 async function modelOfAgent(
@@ -190,7 +191,7 @@ async function modelOfAgent(
   env: NodeJS.ProcessEnv,
 ): Promise<ModelOfAgent | null> {
   const usual = await modelWith(directory, await ownEnvironment(directory, env));
-  return usual?.settings.base_url === undefined
+  return usual === null || isUsualModel(usual.settings)
     ? usual
     : modelWith(directory, await ownEnvironment(directory, {}));
 }

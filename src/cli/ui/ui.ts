@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
-import { randomToken, writePrivately } from '../../actors/process/process.ts';
+import { dashboardToken, randomToken } from '../../actors/process/process.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
@@ -19,7 +19,8 @@ export interface UiOptions {
   host: string;
   port: number;
   open: boolean;
-  token?: boolean;
+  /** False lets everybody in who reaches the port. */
+  token: boolean;
   demo?: boolean;
 }
 
@@ -28,7 +29,7 @@ export async function ui(session: Session, options: UiOptions): Promise<void> {
   const { interruption } = session;
   const named = resolve(options.dir);
   if (!existsSync(named) || !statSync(named).isDirectory()) throw noFolder(named);
-  if (!isLoopback(options.host) && options.token !== true) throw tokenNeeded(options.host);
+  if (!isLoopback(options.host) && !options.token) throw tokenNeeded(options.host);
   const stopped = interruption.listen({ isReaderNeeded: false });
   const demo = options.demo === true ? await makeDemo(session) : null;
   try {
@@ -51,7 +52,8 @@ async function serveUntil(
 ): Promise<void> {
   const { output, env } = session;
   const { directory } = options;
-  const token = options.token === true ? keptToken(directory) : null;
+  const made = demo === null ? () => tokenOf(directory, env) : randomToken;
+  const token = options.token ? made() : null;
   const log = lateLog(async () => {
     const { createLog } = await import('../../actors/telemetry/telemetry.ts');
     return createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
@@ -61,6 +63,7 @@ async function serveUntil(
   try {
     // Behind `#` no browser sends it, and no log of a proxy has it.
     const url = token === null ? `${dashboard.url}/` : `${dashboard.url}/#token=${token}`;
+    if (token === null) output.warn(openToAll);
     if (!isLoopback(options.host)) {
       output.warn(
         `everybody who reaches ${options.host} and has the token can start and stop agents`,
@@ -99,13 +102,21 @@ async function open(
   }
 }
 
-/** Makes a token that is known to whoever may read the folder of the workspace, and nobody else. */
-function keptToken(directory: string): string {
-  const folder = join(directory, '.service');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const token = randomToken();
-  writePrivately(join(folder, 'ui.token'), token);
-  return token;
+const openToAll =
+  'without a token every program and every user of this machine can approve calls and change agents here; leave out --no-token';
+
+/** Throws a CliError for a folder that keeps no token. */
+function tokenOf(directory: string, env: NodeJS.ProcessEnv): string {
+  try {
+    return dashboardToken(realpathSync(directory), env);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(plainLine(`the token of the dashboard cannot be kept: ${reason}`), {
+      code: 'failed',
+      hint: `make ${plainLine(directory)} writable, or serve it with --no-token`,
+      cause: error,
+    });
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -124,9 +135,9 @@ function noFolder(directory: string): CliError {
 }
 
 function tokenNeeded(host: string): CliError {
-  return new CliError(`on ${host} others reach the dashboard, so it asks for a token`, {
+  return new CliError(`on ${host} others reach the dashboard, so it needs its token`, {
     code: 'usage',
     exitCode: exitCodes.usage,
-    hint: 'add --token, or leave out --host',
+    hint: 'leave out --no-token, or leave out --host',
   });
 }

@@ -12,6 +12,7 @@ import { type CallRequest, callContext, callRequest, transportRefusal } from './
 import { type Captured, capturedResponse, type StreamListener } from './captured-response.ts';
 import { compatParams } from './compat-params.ts';
 import { guardedHandler } from './guarded-handler.ts';
+import { partFault } from './part-fault.ts';
 import { RestList } from './rest-list.ts';
 import { restPushConfig } from './rest-push-config.ts';
 import { restBases, restVersionOf } from './rest-routes.ts';
@@ -75,6 +76,8 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
     calls.set(req.headers, call);
     req.headers['a2a-version'] = version;
     const body = ctx.request.body ?? {};
+    const fault = partFault(body);
+    if (fault !== null) throw new Problem(400, { error: fault });
     // The JSON of this surface leaves out what is false, so a configuration without `blocking` asks not to wait.
     const read = version === '0.3' ? compatParams(restBody(ctx, body), false) : body;
     Object.assign(req, { body: read, _body: true });

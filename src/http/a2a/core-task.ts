@@ -3,7 +3,7 @@ import type { Message, Part, Task, TaskState } from '../../machines/task/task.ts
 import { presentTask } from '../wire/task-json.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
-/** Tells whoever wrote to a task that waits what becomes of it. */
+/** Answers a message to a task that waits. */
 const writtenText =
   'Your message is shown to the approvers and given to the model after the decision; cancel the task to call it off.';
 

@@ -8,30 +8,63 @@ import {
 } from '../wire/dashboard/agent-task.ts';
 import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
 
-/** Calls that are read of one agent. */
-const mostDeferrals = 500;
+/** Calls that are read of one agent at once. */
+export const deferralsAtOnce = 500;
+
+/** What waits in an agent: the calls whose deadline comes first, and how many there are. */
+export interface WaitingCalls {
+  deferrals: DeferralJson[];
+  total: number;
+}
 
 /** Milliseconds that one agent may take to say what waits in it. */
 const patience = 5_000;
 
-/** Reads the calls that wait in an agent, each with the title of its task. Rejects with a LineError. */
-export async function deferralsOf(agent: WorkspaceAgent): Promise<DeferralJson[]> {
+/**
+ * Reads up to `most` calls that wait in an agent, the first deadline first, each with the title of its task as far as it
+ * is among the newest. Rejects with a LineError.
+ */
+export async function deferralsOf(
+  agent: WorkspaceAgent,
+  most = deferralsAtOnce,
+): Promise<WaitingCalls> {
   const line = agent.line();
-  const page = `limit=${mostDeferrals}`;
-  const [found, waiting] = await Promise.all([
-    line.json({ method: 'GET', path: `/deferrals?${page}`, patience }),
-    line.json({ method: 'GET', path: `/tasks?state=deferred&include=artifacts&${page}`, patience }),
-  ]);
-  if (found.status !== 200) throw new LineError('senseless', sentenceOf(found));
-  const titles = new Map(
-    readAgentTasks(waiting.body).tasks.map((task) => [task.id, titleOf(task)]),
-  );
-  const { deferrals } = Object(found.body) as { deferrals?: unknown };
-  return (Array.isArray(deferrals) ? deferrals : []).flatMap((json: unknown) => {
+  const limit = `limit=${deferralsAtOnce}`;
+  const titled = line.json({
+    ...{ method: 'GET', path: `/tasks?state=deferred&include=artifacts&${limit}`, patience },
+  });
+  titled.catch(() => undefined);
+  const found: unknown[] = [];
+  let total = 0;
+  let cursor: string | null = '';
+  while (cursor !== null && found.length < most) {
+    const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const path = `/deferrals?order=deadline&${limit}${next}`;
+    const answer = await line.json({ method: 'GET', path, patience });
+    if (answer.status !== 200) throw new LineError('senseless', sentenceOf(answer));
+    const page = readPage(answer.body);
+    found.push(...page.deferrals);
+    total = page.total;
+    cursor = page.next;
+  }
+  const { tasks } = readAgentTasks((await titled).body);
+  const titles = new Map(tasks.map((task) => [task.id, titleOf(task)]));
+  const deferrals = found.flatMap((json) => {
     const title = titles.get(String((Object(json) as { task_id?: unknown }).task_id)) ?? '';
     const deferral = readDeferral(json, agent.id, title);
     return deferral === null ? [] : [deferral];
   });
+  return { deferrals, total: Math.max(total, deferrals.length) };
+}
+
+/** Reads a page of what waits; an agent of an earlier release says no total. */
+function readPage(body: unknown): { deferrals: unknown[]; total: number; next: string | null } {
+  const { deferrals, total, next_cursor: next } = Object(body) as Record<string, unknown>;
+  return {
+    deferrals: Array.isArray(deferrals) ? deferrals : [],
+    total: typeof total === 'number' ? total : 0,
+    next: typeof next === 'string' ? next : null,
+  };
 }
 
 /** Names a task of an agent with all that the page shows of it. */

@@ -1,7 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
+import { isFromForeignSite } from '../middleware/foreign-site.ts';
 import { Problem } from '../wire/problem.ts';
-
-const foreignSites: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -17,8 +16,7 @@ export function guardOrigin(): Middleware {
     const isApi = ctx.path === '/api' || ctx.path.startsWith('/api/');
     const origin = headers.origin?.toLowerCase();
     const isForeign = origin !== undefined && origin !== `http://${headers.host?.toLowerCase()}`;
-    const isFromElsewhere = foreignSites.has(String(headers['sec-fetch-site'] ?? ''));
-    if (method === 'OPTIONS' || ((isApi || !isRead) && (isForeign || isFromElsewhere))) {
+    if (method === 'OPTIONS' || ((isApi || !isRead) && (isForeign || isFromForeignSite(ctx)))) {
       throw new Problem(403, { error: 'forbidden_origin' }, { Connection: 'close' });
     }
     if (!isRead && !/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {

@@ -19,7 +19,6 @@ export const pageHeaders = {
   'Content-Security-Policy': policy,
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
 /** Sets the headers by which a browser keeps the page to itself, on every answer. */

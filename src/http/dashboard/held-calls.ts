@@ -1,8 +1,9 @@
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
+import type { WaitingCalls } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
-import type { HeldLooks } from './held-looks.ts';
+import type { HeldLooks, Look } from './held-looks.ts';
 
 /** Milliseconds that all agents together may take to say what waits, before those that have said it are shown. */
 const patience = 1_000;
@@ -19,6 +20,8 @@ export interface HeldCallsPorts {
 /** What waits in several agents, and those that did not say so in time. */
 interface Found {
   deferrals: DeferralJson[];
+  /** How many wait in those that said so. */
+  total: number;
   unasked: string[];
 }
 
@@ -43,8 +46,10 @@ export class HeldCalls {
     const timer = clock.setTimeout(() => resolve(null), patience);
     try {
       const found = await Promise.all(agents.map((agent) => this.#oneOf(agent, limit)));
+      const said = found.filter((one) => typeof one !== 'string');
       return {
-        deferrals: found.flatMap((one) => (typeof one === 'string' ? [] : one)),
+        deferrals: said.flatMap(({ deferrals }) => deferrals),
+        total: said.reduce((sum, { total }) => sum + total, 0),
         unasked: found.filter((one) => typeof one === 'string'),
       };
     } finally {
@@ -56,17 +61,17 @@ export class HeldCalls {
   async #oneOf(
     agent: WorkspaceAgent,
     limit: Promise<null>,
-  ): Promise<readonly DeferralJson[] | string> {
+  ): Promise<Pick<Look, 'deferrals' | 'total'> | string> {
     const { clock } = this.#ports;
     const found = await Promise.race([this.#ask(agent), limit]).catch(() => agent.id);
     if (found !== null) return found;
     const last = this.#late.delete(agent.id) ? this.#looks.last(agent.id) : null;
-    if (last !== null && clock.now() - last.at <= lateAge) return last.deferrals;
+    if (last !== null && clock.now() - last.at <= lateAge) return last;
     this.#overdue.add(agent.id);
     return agent.id;
   }
 
-  #ask(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+  #ask(agent: WorkspaceAgent): Promise<WaitingCalls> {
     const { hub, log } = this.#ports;
     const asking = this.#looks.look(agent);
     asking.then(

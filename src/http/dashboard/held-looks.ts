@@ -2,7 +2,7 @@ import type { Clock } from '../../actors/ports.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
 import { presentAgent } from '../wire/dashboard/present-agent.ts';
-import { deferralsOf } from './agent-tasks.ts';
+import { deferralsAtOnce, deferralsOf, type WaitingCalls } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 
 interface HeldLooksPorts {
@@ -12,7 +12,10 @@ interface HeldLooksPorts {
 
 /** What waited in an agent when it was last looked at. */
 export interface Look {
+  /** Those whose deadline comes first. */
   deferrals: readonly DeferralJson[];
+  /** How many wait. */
+  total: number;
   /** When the agent had answered, in milliseconds since 1970. */
   at: number;
 }
@@ -24,9 +27,11 @@ export interface Look {
 export class HeldLooks {
   readonly #ports: HeldLooksPorts;
   readonly #last = new Map<string, Look>();
-  readonly #running = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
+  /** How many calls of an agent are looked at, for those of which a client asked for more than usual. */
+  readonly #most = new Map<string, number>();
+  readonly #running = new Map<WorkspaceAgent, Promise<WaitingCalls>>();
   /** Looks that begin after the running ones; all who ask meanwhile share them. */
-  readonly #next = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
+  readonly #next = new Map<WorkspaceAgent, Promise<WaitingCalls>>();
 
   constructor(ports: HeldLooksPorts) {
     this.#ports = ports;
@@ -34,7 +39,7 @@ export class HeldLooks {
 
   /** How many calls wait in the agent of an id, as it was told last. */
   count(id: string): number {
-    return this.#last.get(id)?.deferrals.length ?? 0;
+    return this.#last.get(id)?.total ?? 0;
   }
 
   /** Returns the last look at the agent of an id; `null` when nothing is known of it. */
@@ -45,10 +50,16 @@ export class HeldLooks {
   /** Forgets what waited in an agent that has ended. */
   forget(id: string): void {
     this.#last.delete(id);
+    this.#most.delete(id);
+  }
+
+  /** Has looks at an agent bring up to that many calls, as long as so many wait. */
+  deepen(id: string, most: number): void {
+    this.#most.set(id, Math.max(most, this.#most.get(id) ?? deferralsAtOnce));
   }
 
   /** Returns what waits in an agent, never as it was before this was asked. Rejects with a LineError or an AgentStateError. */
-  look(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+  look(agent: WorkspaceAgent): Promise<WaitingCalls> {
     const shared = this.#next.get(agent);
     if (shared !== undefined) return shared;
     const running = this.#running.get(agent);
@@ -59,34 +70,36 @@ export class HeldLooks {
     return next;
   }
 
-  #begin(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+  #begin(agent: WorkspaceAgent): Promise<WaitingCalls> {
     this.#next.delete(agent);
     const look = this.#lookNow(agent).finally(() => this.#running.delete(agent));
     this.#running.set(agent, look);
     return look;
   }
 
-  async #lookNow(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+  async #lookNow(agent: WorkspaceAgent): Promise<WaitingCalls> {
     const pid = agent.served?.pid;
-    const deferrals = await deferralsOf(agent);
+    const found = await deferralsOf(agent, this.#most.get(agent.id));
+    if (found.total <= deferralsAtOnce) this.#most.delete(agent.id);
     // What an agent said that has ended since is of no use to anybody.
-    if (agent.served?.pid === pid) this.#tell(agent, deferrals);
-    return deferrals;
+    if (agent.served?.pid === pid) this.#tell(agent, found);
+    return found;
   }
 
-  #tell(agent: WorkspaceAgent, deferrals: readonly DeferralJson[]): void {
+  #tell(agent: WorkspaceAgent, { deferrals, total }: WaitingCalls): void {
     const { clock, hub } = this.#ports;
-    const before = this.#last.get(agent.id)?.deferrals ?? [];
-    this.#last.set(agent.id, { deferrals, at: clock.now() });
-    const told = { agent_id: agent.id, pending: deferrals.length };
+    const last = this.#last.get(agent.id);
+    const before = last?.deferrals ?? [];
+    this.#last.set(agent.id, { deferrals, total, at: clock.now() });
+    const told = { agent_id: agent.id, pending: total };
     const ended = without(before, deferrals);
     const begun = without(deferrals, before);
     for (const { task_id } of ended) hub.tell('deferral', { ...told, deferral: null, task_id });
     for (const deferral of [...begun, ...toldMore(before, deferrals)]) {
       hub.tell('deferral', { ...told, deferral, task_id: deferral.task_id });
     }
-    if (begun.length + ended.length > 0) {
-      hub.tell('agent_status', presentAgent(agent, deferrals.length));
+    if (begun.length + ended.length > 0 || total !== (last?.total ?? 0)) {
+      hub.tell('agent_status', presentAgent(agent, total));
     }
   }
 }

@@ -24,6 +24,9 @@ import { HeldCalls } from './held-calls.ts';
 import type { HeldLooks } from './held-looks.ts';
 import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
+/** Calls of one agent that a page may show at once. */
+const mostOfOneAgent = 10_000;
+
 /** Pages of an agent that are looked through for tasks which match a filter that the agent does not have. */
 const mostPages = 10;
 
@@ -100,9 +103,12 @@ export function addTaskRoutes(
 
   router.get('/api/deferrals', async (ctx: RoutedContext) => {
     const running = workspace.agents().filter(({ state }) => state === 'running');
-    const { deferrals, unasked } = await held.of(running);
+    const most = mostOf(ctx);
+    if (most !== null) for (const { id } of running) looks.deepen(id, most);
+    const { deferrals, total, unasked } = await held.of(running);
     ctx.body = {
       deferrals: deferrals.toSorted((one, other) => one.expires_at.localeCompare(other.expires_at)),
+      total,
       unasked,
       now: new Date(clock.now()).toISOString(),
     } satisfies DeferralsJson;
@@ -130,6 +136,15 @@ function readDecision(sent: unknown): { token: string | null; body: JsonObject }
   if (token === null) return { token, body };
   if (typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) return { token, body };
   throw new Problem(400, { error: 'token must be a bearer token without spaces' });
+}
+
+/** Reads `most`: how many calls of each agent are asked for. Throws a 400 Problem. */
+function mostOf(ctx: RoutedContext): number | null {
+  const text = textOf(ctx, 'most');
+  if (text === null) return null;
+  const most = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (most >= 1 && most <= mostOfOneAgent) return most;
+  throw new Problem(400, { error: `most must be a whole number from 1 to ${mostOfOneAgent}` });
 }
 
 function filterOf(ctx: RoutedContext): (row: TaskRowJson) => boolean {

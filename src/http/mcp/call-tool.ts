@@ -3,10 +3,12 @@ import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sd
 import type { Ids, Log } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { Task } from '../../machines/task/task.ts';
+import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import type { Heartbeats } from '../heartbeats.ts';
 import type { RequestState } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
+import { timestamp } from '../wire/timestamp.ts';
 import { beginCall, type McpCall } from './mcp-call.ts';
 import { type CallAnswer, presentCall } from './present-call.ts';
 
@@ -80,6 +82,14 @@ async function leave({ tasks }: RequestState, id: string, ending: Ending): Promi
   if (ending.kind === 'leave') await tasks.callerLeft(id);
 }
 
+/** What a held call waits for; what a call of another agent waits for there counts as well. */
+function waitOf({ state, deferral, waits }: Task): WaitMark | null {
+  if (waits !== undefined)
+    return { for: `${waits.for} at ${waits.at}`, until: waits.until ?? null };
+  if (state !== 'deferred' || deferral === null) return null;
+  return { for: deferral.to, until: timestamp(deferral.expiresAt) };
+}
+
 /** Tells a client that asked for progress that its call is held, and by which task, until it is stopped. */
 function tellOfHold(
   { beats }: CallPorts,
@@ -92,11 +102,17 @@ function tellOfHold(
   let progress = 0;
   let isOver = false;
   let task: Task | undefined;
+  let hasTold = false;
   const tell = (): void => {
-    if (isOver || task?.state !== 'deferred') return;
+    const wait = task === undefined ? null : waitOf(task);
+    if (isOver || task === undefined || (wait === null && !hasTold)) return;
+    hasTold = wait !== null;
     progress += 1;
-    const message = `${task.text ?? 'held'} (task ${id})`;
-    const params = { progressToken, progress, message, _meta: { task_id: id } };
+    const message = `${wait === null ? 'goes on' : (task.text ?? 'held')} (task ${id})`;
+    const params = {
+      ...{ progressToken, progress, message },
+      _meta: { task_id: id, [waitsMark]: wait },
+    };
     sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
   };
   const see = (seen: Task | undefined): void => {

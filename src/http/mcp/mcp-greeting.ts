@@ -1,3 +1,4 @@
+import { keptStart } from '../../machines/text.ts';
 import { fieldOf } from '../wire/field-of.ts';
 
 /** The longest words of a client about itself that are kept, in characters. */
@@ -14,15 +15,16 @@ export function isGreeting(message: unknown): boolean {
  */
 export function shortGreeting(message: object): object {
   const params = fieldOf(message, 'params');
+  const spoken = fieldOf(params, 'protocolVersion');
   const clientInfo = fieldOf(params, 'clientInfo');
   const [name, version] = [fieldOf(clientInfo, 'name'), fieldOf(clientInfo, 'version')];
   if (typeof name !== 'string' || typeof version !== 'string') return message;
   return {
     ...message,
     params: {
-      protocolVersion: fieldOf(params, 'protocolVersion'),
+      protocolVersion: typeof spoken === 'string' ? keptStart(spoken, longestName) : spoken,
       capabilities: {},
-      clientInfo: { name: name.slice(0, longestName), version: version.slice(0, longestName) },
+      clientInfo: { name: keptStart(name, longestName), version: keptStart(version, longestName) },
     },
   };
 }

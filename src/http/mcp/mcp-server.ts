@@ -7,7 +7,10 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import * as z from 'zod';
 import type { Tool } from '../../actors/ports.ts';
+import type { Task } from '../../machines/task/task.ts';
+import { type OutcomeMark, outcomeMethod } from '../../machines/task/wait-mark.ts';
 import { type CallPorts, callTool, type McpRequest } from './call-tool.ts';
 import { readCall } from './mcp-call.ts';
 
@@ -52,7 +55,23 @@ export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPort
       if (extra.signal.aborted) endStream(server.transport, extra.requestId);
     }
   });
+  server.setRequestHandler(outcomeRequest, async ({ params }, extra) => {
+    const request = extra.authInfo?.extra as unknown as McpRequest;
+    return outcomeOf(await request.state.tasks.settled(params.task_id, extra.signal));
+  });
   return server;
+}
+
+const outcomeRequest = z.object({
+  method: z.literal(outcomeMethod),
+  params: z.looseObject({ task_id: z.string() }),
+});
+
+/** A call that was held and that nobody released has not run. */
+function outcomeOf({ state, records, settled }: Task): OutcomeMark {
+  const wasHeld = records.some(({ decision }) => decision === 'defer');
+  const isReleased = settled?.decision === 'approve';
+  return { state, ran: state !== 'completed' && wasHeld && !isReleased ? false : null };
 }
 
 /**

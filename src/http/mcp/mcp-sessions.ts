@@ -13,10 +13,15 @@ import { type McpFace, mcpServer } from './mcp-server.ts';
 import { sendAnswer } from './send-answer.ts';
 import { type PooledSession, type SessionLimits, SessionPool } from './session-pool.ts';
 
-/** As many as there may be connections, which each call that is held has one of; nobody has them all. */
+/** Bytes that one session is counted with: the objects of the SDK, and the few words of a client that are kept. */
+const sessionBytes = 32 * 1024;
+
+/** Bytes of all sessions together. */
+const mostBytes = 128 * 1024 * 1024;
+
 const usualLimits: SessionLimits = {
-  most: 20_000,
-  mostOfShare: 15_000,
+  most: mostBytes / sessionBytes,
+  mostOfShare: 100,
   longestRest: 3_600_000,
 };
 

@@ -3,6 +3,7 @@ import type { AuditEvent, Authenticator, Clock, Verification } from '../../actor
 import { chatProvider } from '../../machines/governance/approvers.ts';
 import { isEmailShaped, normaliseEmail } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
+import { keptStart } from '../../machines/text.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
 import type { RequestState } from '../request-state.ts';
@@ -150,7 +151,7 @@ function requestOf(ctx: Context): { method: string; path: string; remote_addr: s
   const { clientAddress } = ctx.state as RequestState;
   return {
     method: ctx.method,
-    path: ctx.path.slice(0, longestPath),
+    path: keptStart(ctx.path, longestPath),
     remote_addr: clientAddress,
   };
 }

@@ -7,6 +7,8 @@ export function hardenResponse(): Middleware<RequestState> {
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Referrer-Policy', 'no-referrer');
     ctx.set('Cache-Control', 'no-store');
+    // What a page may read is settled by CORS; nothing is of use to one that only embeds it.
+    ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
     return next();
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import { jsonFault } from '../wire/json-fault.ts';
+import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { readRpcRequest } from '../wire/json-rpc.ts';
 
 /** Longest body that is looked into, in bytes; no cancellation is longer. */
@@ -32,7 +32,7 @@ export async function isCancel(ctx: Context): Promise<boolean> {
 }
 
 function isCancelRequest(body: string): boolean {
-  if (jsonFault(body) !== null) return false;
+  if (jsonFault(measureBody(body)) !== null) return false;
   try {
     const { id, method } = readRpcRequest(JSON.parse(body));
     return id !== null && cancelMethods.has(method);

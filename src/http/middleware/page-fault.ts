@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { isFromForeignSite } from './foreign-site.ts';
 import { isRead } from './is-read.ts';
 
 /** Which web pages may call. */
@@ -16,7 +17,7 @@ const ownable = /^(?!\[|[\d.]+(:\d*)?$)[^:]*\./;
  * Makes the check of requests without a token: it returns why one may come from a foreign web page, `null` when it does not. Without
  * authentication the agent trusts the people of this machine, but not the pages in their browsers: DNS rebinding leads
  * the name of a page to this machine, and a page may send requests whose answers it cannot read. A browser always sends
- * the host, and the origin with every request that is no read.
+ * the host, the origin with every request that is no read, and, if it is of these days, whose page it is.
  */
 export function createPageCheck({ origins, publicUrl }: PagePorts) {
   const publicHost = URL.parse(publicUrl)?.host ?? null;
@@ -25,7 +26,9 @@ export function createPageCheck({ origins, publicUrl }: PagePorts) {
     const host = ctx.get('Host').toLowerCase();
     if (ownable.test(host) && host !== publicHost) return foreignHost;
     const origin = ctx.get('Origin');
-    if (origin === '' || isRead(ctx.method) || origins.includes(origin)) return null;
+    if (origins.includes(origin)) return null;
+    if (isFromForeignSite(ctx)) return foreignPage;
+    if (origin === '' || isRead(ctx.method)) return null;
     return URL.parse(origin)?.host === host ? null : foreignPage;
   };
 }

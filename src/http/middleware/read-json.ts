@@ -1,8 +1,9 @@
 import { parse } from '@hapi/bourne';
 import type { Context, Middleware, Next } from 'koa';
+import { inexactSentence } from '../../machines/exact-json.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { RequestState } from '../request-state.ts';
-import { jsonFault } from '../wire/json-fault.ts';
+import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { Problem } from '../wire/problem.ts';
 
 /** Longest body, in bytes (contract section 5). */
@@ -17,11 +18,14 @@ export function readJson({
   malformed,
   types = ['application/json'],
   prototypes = 'error',
+  longest = longestBody,
 }: {
   malformed?: string;
   /** What becomes of a key `__proto__`: the body is refused, or the key is dropped. */
   prototypes?: 'error' | 'remove';
   types?: string[];
+  /** Longest body, in bytes; that of contract section 5 by default. */
+  longest?: number;
 } = {}): Middleware {
   let reader: Promise<Middleware> | null = null;
   return async function jsonReader(ctx: Context, next: Next) {
@@ -31,7 +35,7 @@ export function readJson({
     }
     const { traffic } = ctx.state as RequestState;
     if (!traffic.receive(ctx.res, expectedLength(ctx))) throw tooMuch();
-    reader ??= createReader(types, malformed);
+    reader ??= createReader(types, longest, malformed);
     const read = await reader;
     await read(ctx, () => {
       const { body } = ctx.request as { body?: unknown };
@@ -44,30 +48,62 @@ export function readJson({
 }
 
 /** The library is loaded with the first body, since it takes longer to load than the rest of the surface. */
-async function createReader(textTypes: string[], malformed?: string): Promise<Middleware> {
+async function createReader(
+  textTypes: string[],
+  longest: number,
+  malformed?: string,
+): Promise<Middleware> {
   const { HttpMethodEnum, koaBody } = await import('koa-body');
   return koaBody({
     // As text: what nests a million levels deep would keep its own parser busy for a second.
     text: true,
+    // One character for each byte: a decoder of the library would repair what is no UTF-8.
+    encoding: 'binary',
     textTypes,
-    textLimit: longestBody,
+    textLimit: longest,
     json: false,
     urlencoded: false,
     multipart: false,
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT],
     onError: (error) => {
-      throw bodyProblem(error, malformed);
+      throw bodyProblem(error, longest, malformed);
     },
   });
 }
 
-function parsed(text: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
-  const fault = jsonFault(text);
+/** A body holds a number that reading would change. */
+export class InexactBody extends Problem {
+  /** What the body would be with its numbers changed. */
+  readonly read: JsonValue;
+
+  constructor(error: string, read: JsonValue) {
+    super(400, { error });
+    this.read = read;
+  }
+}
+
+function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
+  const text = decoded(binary);
+  if (text === null) throw new Problem(400, { error: malformed ?? 'the body is not valid UTF-8' });
+  const measure = measureBody(text);
+  const fault = jsonFault(measure);
   if (fault !== null) throw new Problem(400, { error: malformed ?? fault });
+  let read: JsonValue;
   try {
-    return parse(text, { protoAction }) as JsonValue;
+    read = parse(text, { protoAction }) as JsonValue;
   } catch {
     throw new Problem(400, { error: malformed ?? notJson });
+  }
+  if (measure.inexact === null) return read;
+  throw new InexactBody(inexactSentence(measure.inexact), read);
+}
+
+/** Decodes the bytes that stand as one character each; `null` for what is no UTF-8. */
+function decoded(binary: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(binary, 'binary'));
+  } catch {
+    return null;
   }
 }
 
@@ -88,9 +124,13 @@ function isEmpty(ctx: Context): boolean {
   return ctx.get('Transfer-Encoding') === '' && (ctx.request.length ?? 0) === 0;
 }
 
-function bodyProblem(error: Error & { status?: number }, malformed = notJson): Problem {
+function bodyProblem(
+  error: Error & { status?: number },
+  longest: number,
+  malformed = notJson,
+): Problem {
   if (error.status === 413) {
-    const text = `the body is longer than ${longestBody} bytes`;
+    const text = `the body is longer than ${longest} bytes`;
     return new Problem(413, { error: text }, { Connection: 'close' });
   }
   if (error.status === 415) return new Problem(415, { error: 'the content encoding is unknown' });

@@ -17,6 +17,12 @@ const page = [
   query('cursor', 'The next_cursor of the page before.', z.string()),
 ];
 
+const deadlineOrder = query(
+  'order',
+  'What stands first: the newest call when left out, the first deadline with `deadline`.',
+  z.enum(['deadline']),
+);
+
 const send = {
   schema: schemas.sent,
   types: [json],
@@ -201,8 +207,8 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /deferrals': {
     id: 'listDeferrals',
     tag: 'approvals',
-    says: 'Lists what waits for a decision, newest first.',
-    parameters: page,
+    says: 'Lists what waits for a decision, newest first or by its deadline, and says how much does.',
+    parameters: [...page, deadlineOrder],
     answers: { 200: holding('One page.', schemas.deferrals), 400: badQuery },
     form,
   },

@@ -48,6 +48,13 @@ const pending = z.object({
   expires_at: time,
   approvers: z.array(z.string()).optional(),
   args_sha256: digest,
+  runs_sha256: digest
+    .optional()
+    .describe('Of everything that decides what the call would do besides its arguments.'),
+  repeats: z
+    .object({ call_id: z.string(), at: time, approver: z.string().optional() })
+    .optional()
+    .describe('An equal call of the session that ran before.'),
   escalated_to: z.string().optional(),
 });
 
@@ -92,6 +99,17 @@ export const task = z.object({
     .object({
       history_left_out: z.int().optional(),
       deferral: pending.optional(),
+      ran: z
+        .array(
+          z.object({
+            tool: z.string(),
+            call_id: z.string(),
+            args_sha256: digest,
+            outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown']),
+          }),
+        )
+        .optional()
+        .describe('The calls that started, of a task that failed or was canceled.'),
       step_up: stepUp.optional(),
       decisions: z.array(record).optional(),
       created_at: time.optional(),
@@ -133,6 +151,7 @@ export const deferral = pending.omit({ approvers: true }).extend({
 
 export const deferrals = z.object({
   deferrals: z.array(deferral),
+  total: z.int().describe('How many wait in all; counted up to 10,000.'),
   next_cursor: z.string().optional(),
 });
 

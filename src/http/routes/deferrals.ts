@@ -2,16 +2,27 @@ import { maySeeWhole } from '../../machines/governance/approvers.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentDeferral } from '../wire/deferral-json.ts';
 import { Problem } from '../wire/problem.ts';
-import { readPage } from '../wire/query.ts';
+import { readDeadlineOrder, readDeadlinePage, readPage } from '../wire/query.ts';
 
-/** `GET /deferrals`: the pending deferrals, newest first (contract section 5). */
+/**
+ * `GET /deferrals`: the pending deferrals, newest first, or by their deadline, and how many there are (contract
+ * section 5).
+ */
 export function deferralsList() {
   return async function list(ctx: RoutedContext) {
-    const page = { state: 'deferred', ...readPage(ctx.query) } as const;
-    const { tasks, cursor } = await ctx.state.tasks.list(page);
+    const { tasks } = ctx.state;
+    const [page, total] = await Promise.all([
+      readDeadlineOrder(ctx.query)
+        ? tasks.listWaiting(readDeadlinePage(ctx.query))
+        : tasks.list({ state: 'deferred', ...readPage(ctx.query) }),
+      tasks.total({ state: 'deferred' }),
+    ]);
     ctx.body = {
-      deferrals: tasks.map((task) => presentDeferral(task)).filter((deferral) => deferral !== null),
-      ...(cursor === null ? {} : { next_cursor: cursor }),
+      deferrals: page.tasks
+        .map((task) => presentDeferral(task))
+        .filter((deferral) => deferral !== null),
+      total,
+      ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
     };
   };
 }

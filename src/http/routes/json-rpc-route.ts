@@ -3,7 +3,9 @@ import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { A2aCalls } from '../a2a/a2a-calls.ts';
 import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
+import { partFault } from '../a2a/part-fault.ts';
 import { awaitTask } from '../await-task.ts';
+import { InexactBody } from '../middleware/read-json.ts';
 import { failCall } from '../middleware/trace-request.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
@@ -13,6 +15,7 @@ import { fieldOf } from '../wire/field-of.ts';
 import {
   noId,
   presentError,
+  presentInexact,
   presentResult,
   RpcError,
   type RpcRequest,
@@ -47,6 +50,8 @@ export function jsonRpc(ports: JsonRpcPorts) {
       request = readRpcRequest(ctx.request.body);
       const version = await versionFor(ctx, request);
       if (version !== null) {
+        const fault = partFault(request.params);
+        if (fault !== null) throw new RpcError(rpcCodes.invalidParams, fault);
         return await ports.a2a(ctx, { ...request, body: ctx.request.body as JsonObject }, version);
       }
       const method = methods.get(request.method);
@@ -90,6 +95,10 @@ export function answerParseError() {
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 400) throw error;
       failCall(ctx, true);
+      if (error instanceof InexactBody) {
+        ctx.body = presentInexact(error);
+        return;
+      }
       const message = `parse error: ${error.message}`;
       ctx.body = presentError(new RpcError(rpcCodes.parseError, message), null);
     }

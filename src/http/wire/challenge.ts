@@ -3,14 +3,27 @@ import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
 import { stepUpOf } from './task-json.ts';
 
-/** The challenge to sign in again at a higher level, for each transport (document 1 section 5.1). */
+/** What a failed task is answered with instead of the task, for each transport (document 1 section 5.1). */
 export interface Challenge {
   rest: Problem;
   rpc: RpcError;
 }
 
-/** Returns the challenge of a task that failed for want of assurance; `null` for every other task. */
+/** Seconds after which a caller with too many waiting calls may try again. */
+const whenOneMayBeDecided = 60;
+
+/**
+ * Returns the challenge of a task that failed for want of assurance, and the refusal of one that failed as too many calls
+ * of its caller wait already; `null` for every other task.
+ */
 export function challengeOf(task: Task): Challenge | null {
+  const { failure } = task;
+  if (failure?.kind === 'denied' && failure.isOverLimit === true) {
+    const body = { error: failure.text, task_id: task.id };
+    const headers = { 'Retry-After': String(whenOneMayBeDecided) };
+    const rpc = new RpcError(rpcCodes.refused, failure.text, null, body);
+    return { rest: new Problem(429, body, headers), rpc };
+  }
   const stepUp = stepUpOf(task);
   if (stepUp === null) return null;
   const body = { error: 'step_up_required', ...stepUp };

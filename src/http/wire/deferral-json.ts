@@ -2,6 +2,7 @@ import { formatDuration } from '../../machines/duration.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { presentRequester } from './origin-json.ts';
+import { presentBinding } from './task-json.ts';
 import { timestamp } from './timestamp.ts';
 
 /**
@@ -28,6 +29,7 @@ export function presentDeferral(
     args: isWhole ? args : shown,
     ...(isHidden && !isWhole ? { args_redacted: true } : {}),
     args_sha256: deferral.argsSha256,
+    ...presentBinding(deferral),
     ...(modified.length === 0
       ? {}
       : {

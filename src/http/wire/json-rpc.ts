@@ -1,3 +1,4 @@
+import { isExactValue } from '../../machines/exact-number.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 
@@ -67,6 +68,17 @@ export function noId(): RpcError {
 /** Presents the result of a request. */
 export function presentResult(id: RpcId, result: unknown): object {
   return { jsonrpc: '2.0', id, result };
+}
+
+/** Refuses a request for a number that reading would change; an id that is such a number is not repeated. */
+export function presentInexact({ message, read }: { message: string; read: JsonValue }): object {
+  const id = fieldOf(read, 'id');
+  if (typeof id === 'number' && !isExactValue(id)) {
+    const text = 'id must be a string or an integer within ±(2^53 - 1)';
+    return presentError(new RpcError(rpcCodes.invalidRequest, text), null);
+  }
+  const named = typeof id === 'string' || typeof id === 'number' ? id : null;
+  return presentError(new RpcError(rpcCodes.invalidParams, message), named);
 }
 
 /** Presents a refusal. */

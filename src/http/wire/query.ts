@@ -30,6 +30,18 @@ export function readSessionPage(query: ParsedUrlQuery): Page {
   return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
 }
 
+/** Reads `limit` and `cursor` of the list of what waits by its deadline. Throws a 400 Problem. */
+export function readDeadlinePage(query: ParsedUrlQuery): Page {
+  return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
+}
+
+/** Reads `order` of the list of what waits: whether the first deadline comes first. Throws a 400 Problem. */
+export function readDeadlineOrder({ order }: ParsedUrlQuery): boolean {
+  if (order === undefined || order === '') return false;
+  if (order === 'deadline') return true;
+  throw new Problem(400, { error: 'order must be deadline' });
+}
+
 interface Page {
   limit: number;
   cursor?: string;

@@ -1,4 +1,5 @@
-import type { Deferral, DeferralStage, Message, Task } from '../../machines/task/task.ts';
+import { ranInRun } from '../../machines/task/ran-calls.ts';
+import type { Deferral, DeferralStage, Message, RanCall, Task } from '../../machines/task/task.ts';
 import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
 import { type OriginJson, presentOrigin } from './origin-json.ts';
 import type { StatesJson } from './states-json.ts';
@@ -19,7 +20,13 @@ interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
   /** The number of messages dropped from the beginning of the history. */
   history_left_out?: number;
   deferral?: PendingDeferralJson;
+  /** The calls that started, of a task that failed or was cancelled. */
+  ran?: RanJson[];
   step_up?: StepUpJson;
+  /** Where the call that runs waits for a person. */
+  waits?: { at: string; for: string; until?: string };
+  /** Why the provider cut the answer. */
+  cut?: string;
   /** The governance records of each call, on request only. */
   decisions?: DecisionRecordJson[];
 }
@@ -43,6 +50,19 @@ export interface StepUpJson {
   reason: string;
 }
 
+/** A call that started (contract 7-holds section 1.5). */
+interface RanJson {
+  tool: string;
+  call_id: string;
+  args_sha256: string;
+  outcome: RanCall['outcome'];
+}
+
+/** An equal call that ran before. */
+type RepeatsJson = { call_id: string; at: string; approver?: string };
+
+type BindingJson = Pick<PendingDeferralJson, 'runs_sha256' | 'repeats'>;
+
 type MessageJson = { kind: 'message' } & Message;
 
 interface PendingDeferralJson {
@@ -54,6 +74,10 @@ interface PendingDeferralJson {
   expires_at: string;
   approvers?: string[];
   args_sha256: string;
+  /** Digest of everything that decides what the call would do. */
+  runs_sha256?: string;
+  /** An equal call of the session that ran before. */
+  repeats?: RepeatsJson;
   /** The target that was asked as well, once it was. */
   escalated_to?: string;
 }
@@ -92,12 +116,16 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records, leftOut = 0 } = task;
+  const { deferral, stage, records, leftOut = 0, cut, waits } = task;
+  const ran = ranInRun(task);
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
     ...(leftOut === 0 ? {} : { history_left_out: leftOut }),
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
+    ...(hasStopped(task) && ran.length > 0 ? { ran: ran.map(presentRan) } : {}),
     ...(stepUp === null ? {} : { step_up: stepUp }),
+    ...(waits === undefined ? {} : { waits }),
+    ...(cut === undefined ? {} : { cut }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
     ...(withOrigin ? presentOrigin(task) : {}),
     ...states,
@@ -115,10 +143,32 @@ function presentPending(deferral: Deferral, stage: DeferralStage | null): Pendin
     expires_at: timestamp(deferral.expiresAt),
     ...(deferral.approvers === null ? {} : { approvers: deferral.approvers }),
     args_sha256: deferral.argsSha256,
+    ...presentBinding(deferral),
     ...(stage === 'escalated' && deferral.escalateTo !== null
       ? { escalated_to: deferral.escalateTo }
       : {}),
   };
+}
+
+/** Presents what a deferral is bound to besides its arguments, and the equal call that ran before. */
+export function presentBinding({ runsSha256, repeats }: Deferral): BindingJson {
+  return {
+    ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
+    ...(repeats === undefined ? {} : { repeats: presentRepeats(repeats) }),
+  };
+}
+
+function presentRepeats({ callId, at, approver }: NonNullable<Deferral['repeats']>): RepeatsJson {
+  const repeats = { call_id: callId, at: timestamp(at) };
+  return approver === undefined ? repeats : { ...repeats, approver };
+}
+
+function hasStopped({ state }: Task): boolean {
+  return state === 'failed' || state === 'canceled';
+}
+
+function presentRan({ tool, callId, argsSha256, outcome }: RanCall): RanJson {
+  return { tool, call_id: callId, args_sha256: argsSha256, outcome };
 }
 
 /** Writes a message. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBase64 } from '../../machines/base64.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
@@ -27,7 +28,7 @@ const file = z
       name: text.optional(),
       mimeType: text.optional(),
       uri: text.optional(),
-      bytes: z.base64({ error: 'must be base64' }).optional(),
+      bytes: text.refine(isBase64, { error: 'must be base64' }).optional(),
     },
     { error: 'must be an object with uri or bytes' },
   )

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { oneLine } from '../legible.ts';
 import type { AbandonReason } from '../task/facts.ts';
 import type { Approval, Deferral, DeferralStage, HeldMessage } from '../task/task.ts';
 
@@ -13,6 +14,8 @@ export interface ApprovalRequest {
   args?: JsonObject;
   /** What was written since the call waits, oldest first; absent while nothing was. */
   messages?: readonly HeldMessage[];
+  /** An equal call of the session that ran before; absent when there is none. */
+  repeats?: NonNullable<Deferral['repeats']>;
   /** Pins a decision to the arguments that were shown. */
   argsSha256: string;
   /** Who asked, by email or name; `null` when nobody knows. */
@@ -31,6 +34,14 @@ export interface ApprovalRequest {
   requestedAt: number;
   /** Epoch milliseconds at which the call is denied by itself. */
   expiresAt: number;
+}
+
+/** Returns in one sentence which equal call ran before; `null` when none did. */
+export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): string | null {
+  if (repeats === undefined) return null;
+  const { at, approver } = repeats;
+  const by = approver === undefined ? '' : `, approved by ${oneLine(approver)}`;
+  return `An equal call of this session already ran at ${new Date(at).toISOString()}${by}.`;
 }
 
 /** How the wait for a release ended; `at` is epoch milliseconds. */

@@ -9,7 +9,7 @@ export const lateText =
 export const fullText =
   'Too many messages wait in this thread already; say it again once they are answered.';
 
-/** What somebody is told who writes in the thread of an approval. */
+/** The answer to a message in the thread of an approval. */
 export const useButtonsText =
   'Nothing was decided: use the buttons of the message above. What is written in this thread reaches neither the agent nor the call.';
 
@@ -36,10 +36,10 @@ export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
 
 /** Words that a message has reached a task that waits, and how to call that off. */
 export function keptText(call: Pick<HeldCall, 'tool' | 'to'>): string {
-  return `Still waiting for a release of ${call.tool} by ${whomOf(call.to)}. Your message is shown to the approvers, and I read it after the decision. Whoever asked can write *cancel* to call it off.`;
+  return `Still waiting for a release of ${call.tool} by ${whomOf(call.to)}. Your message is shown to the approvers, and I read it after the decision. The requester can write *cancel* to call it off.`;
 }
 
-/** What somebody is told who has called a task off. */
+/** The answer to a requester who cancelled a task. */
 export const calledOffText = 'Called off; the call was not made.';
 
 /** Tells whether a message says no more than to call the task off. */

@@ -57,6 +57,7 @@ function requestOf(
     requester: callerName(requester),
     ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
+    ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),
     target,
     approvers: deferral.approvers,
     quorum: deferral.quorum,

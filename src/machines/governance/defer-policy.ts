@@ -105,6 +105,25 @@ export function openDeferral(
   };
 }
 
+/** Returns the rule that a deferral was opened by. */
+export function ruleOf(deferral: Deferral): DeferRule {
+  const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
+  const { distinctCallers, onReject, remindAt, escalateTo } = deferral;
+  return {
+    to: targets,
+    timeout,
+    contextTemplate: defaultContextTemplate,
+    approvers,
+    quorum,
+    fourEyes,
+    bindApprover,
+    distinctCallers,
+    onReject,
+    remind: remindAt !== null,
+    escalateTo,
+  };
+}
+
 /**
  * Tells when a deferral next has something to do: remind, escalate or end, in epoch milliseconds.
  * What has been done is not done again.

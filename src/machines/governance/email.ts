@@ -14,6 +14,11 @@ export function normaliseEmail(text: string): string | null {
   return email === undefined || email.length > longestEmail ? null : email.toLowerCase();
 }
 
+/** Tells whether a text names one person by an email; a pattern such as `*@example.com` names nobody. */
+export function namesOnePerson(text: string): boolean {
+  return isEmailShaped(text) && !text.includes('*');
+}
+
 /** Tells whether a text has the form of an email. */
 export function isEmailShaped(text: string): boolean {
   return normaliseEmail(text) !== null;

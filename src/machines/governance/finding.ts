@@ -1,3 +1,5 @@
+import type { Layer } from '../task/task.ts';
+
 /** A rule that had something to say about a message, a call or its result. */
 export interface Finding {
   /** Where the rule stands: a list of the guardrails, or the check that every call passes. */
@@ -19,6 +21,8 @@ export interface Finding {
 export interface Refusal {
   text: string;
   findings: Finding[];
+  /** The layer that it counts as; that which asked when absent. */
+  layer?: Layer;
   /** True when the call does not fit what there is, so that whoever asked may ask otherwise: no rule denies it. */
   isMisfit?: true;
 }

@@ -7,6 +7,13 @@ import type { DriftRule } from './intent-alignment.ts';
 /** What makes the credentials of a call (contract section 3). */
 export type CredentialProvider = 'static' | 'sts_assume_role';
 
+/** A deferral whose call is ruled on again: after its release, or while it waits. */
+export interface HeldCall {
+  deferral: Deferral;
+  /** True when its approvers released the call. */
+  isReleased: boolean;
+}
+
 /** What a port answered, and in how many milliseconds. */
 export type Timed<Answer> = Answer & { took: number };
 

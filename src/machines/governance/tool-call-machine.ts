@@ -1,6 +1,7 @@
 import type { TaskFact } from '../task/facts.ts';
+import { earlierEqual } from '../task/ran-calls.ts';
 import type { ArgumentChange, Deferral, Layer } from '../task/task.ts';
-import { openDeferral } from './defer-policy.ts';
+import { openDeferral, ruleOf } from './defer-policy.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { governanceFailed, type Refusal } from './finding.ts';
 import { findDrift } from './intent-alignment.ts';
@@ -17,6 +18,11 @@ import {
 /** What a layer that broke amounts to; its error is in the daemon's log. */
 const brokenLayer = governanceFailed('intent alignment broke');
 
+const unidentified = governanceFailed('what would run could not be determined');
+
+/** What would run is not what its approvers saw (contract 7-holds section 1.4). */
+const changedSinceApproval = 'what would run has changed since the approval was requested';
+
 /**
  * One tool call on its way through governance, in the fixed order of contract section 7.
  * It ends with one ruling; a layer that fails rules DENY, so none ever fails open.
@@ -24,11 +30,14 @@ const brokenLayer = governanceFailed('intent alignment broke');
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. Whatever goes wrong in a layer is a DENY, and nothing is asked after a DENY.',
+    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. Whatever goes wrong in a layer is a DENY, and nothing is asked after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
   context: ({ input }) => ({
+    held: null,
+    ran: [],
     ...input,
     rules: noPolicy,
     modification: noModification,
+    runsSha256: null,
     shown: {},
     score: null,
     records: [],
@@ -231,24 +240,68 @@ export const toolCallMachine = toolCallSetup.createMachine({
       description: 'Decides whether a person must release the call.',
       always: [
         {
-          guard: 'needsApproval',
+          guard: 'stillWaits',
           target: 'ruled',
-          actions: ['showCall', { type: 'defer', params: ({ context }) => deferralOf(context) }],
+          actions: { type: 'holdOn', params: ({ context }) => heldDeferral(context) },
         },
-        { target: 'ruled', actions: 'allow' },
+        { guard: 'needsIdentity', target: 'identifying' },
+        { target: 'ruled', actions: { type: 'allow', params: 'no approval is required' } },
       ],
+    },
+    identifying: {
+      description:
+        'Digests everything that decides what the call would do: its approvers release exactly that.',
+      invoke: {
+        src: 'identify',
+        input: ({ context: { taskId, call } }) => ({ taskId, call }),
+        onDone: [
+          {
+            guard: { type: 'runsSomethingElse', params: ({ event }) => event.output },
+            target: 'ruled',
+            actions: {
+              type: 'deny',
+              params: { layer: 'defer', text: changedSinceApproval, took: 0 },
+            },
+          },
+          {
+            guard: 'isReleased',
+            target: 'ruled',
+            actions: {
+              type: 'allow',
+              params: 'its approvers released it, and the policy in force allows it',
+            },
+          },
+          {
+            target: 'ruled',
+            actions: [
+              { type: 'keepIdentity', params: ({ event }) => event.output },
+              'showCall',
+              { type: 'defer', params: ({ context }) => deferralOf(context) },
+            ],
+          },
+        ],
+        onError: {
+          target: 'ruled',
+          actions: [
+            { type: 'deny', params: denialOf('defer', unidentified, 0) },
+            { type: 'report', params: ({ context }) => findingsOf(context, unidentified) },
+          ],
+        },
+      },
     },
     ruled: { description: 'The ruling stands; nothing is asked after it.', type: 'final' },
   },
 });
 
-function rulingOf({ verdict, records, facts, score }: ToolCallContext): Ruling {
+function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ruling {
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
-  return { ...(verdict ?? (unruled as Verdict)), records, facts, score };
+  // What held at the first ruling and holds still is recorded once.
+  const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
+  return { ...(verdict ?? (unruled as Verdict)), records: news, facts, score };
 }
 
 function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  return { layer, text: refusal?.text ?? 'governance failed', took };
+  return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
 }
 
 function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
@@ -300,7 +353,20 @@ function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
   return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
 }
 
-function deferralOf({ call, rules, now, shown }: ToolCallContext): Deferral {
-  if (rules.defer === null) throw new Error('a deferral was opened without a rule');
-  return openDeferral(call, rules.defer, now, shown);
+function heldDeferral({ held }: ToolCallContext): Deferral {
+  if (held === null) throw new Error('the call was not held before');
+  return held.deferral;
+}
+
+/** A call that was changed while it waited is held again, also where today's policy would hold it no longer. */
+function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
+  const before = held === null ? null : ruleOf(held.deferral);
+  const rule = rules.defer ?? before;
+  if (rule === null) throw new Error('a deferral was opened without a rule');
+  const repeats = earlierEqual(ran, call);
+  return {
+    ...openDeferral(call, rule, now, shown),
+    ...(runsSha256 === null ? {} : { runsSha256 }),
+    ...(repeats === null ? {} : { repeats }),
+  };
 }

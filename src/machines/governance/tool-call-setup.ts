@@ -1,10 +1,26 @@
 import { assign, fromPromise, setup } from 'xstate';
 import type { JsonObject } from '../json.ts';
 import type { TaskFact } from '../task/facts.ts';
-import type { Caller, DecisionRecord, Deferral, Layer, Message, ToolCall } from '../task/task.ts';
+import type {
+  Caller,
+  DecisionRecord,
+  Deferral,
+  Layer,
+  Message,
+  RanCall,
+  ToolCall,
+} from '../task/task.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import { governanceFailed } from './finding.ts';
-import type { IntentVerdict, Modification, Ruling, Timed, ToolRules, Verdict } from './ruling.ts';
+import type {
+  HeldCall,
+  IntentVerdict,
+  Modification,
+  Ruling,
+  Timed,
+  ToolRules,
+  Verdict,
+} from './ruling.ts';
 import { satisfiesAcr } from './step-up.ts';
 
 export interface ToolCallInput {
@@ -15,13 +31,19 @@ export interface ToolCallInput {
   requester: Caller | null;
   /** How well earlier calls of the task fitted, oldest first. */
   scores: number[];
+  /** The deferral that the call was held by; absent when it is ruled on for the first time. */
+  held?: HeldCall | null;
+  /** The calls of the task and its session that started before, oldest first; absent for none. */
+  ran?: readonly RanCall[];
   /** Epoch milliseconds. */
   now: number;
 }
 
-export interface ToolCallContext extends ToolCallInput {
+export interface ToolCallContext extends Required<ToolCallInput> {
   rules: Timed<ToolRules>;
   modification: Timed<Modification>;
+  /** Digest of everything that decides what the call would do; `null` until it is taken. */
+  runsSha256: string | null;
   /** The arguments as people are shown them, once the call is to be held. */
   shown: JsonObject;
   score: number | null;
@@ -36,6 +58,9 @@ export interface JudgeIntentInput {
   call: ToolCall;
   request: Message;
 }
+
+/** What is digested: everything that decides what a call would do. */
+export type IdentifyInput = Pick<ToolCallInput, 'taskId' | 'call'>;
 
 /** The fact of a demand to sign in again at a higher level. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
@@ -71,6 +96,7 @@ export const toolCallSetup = setup({
   },
   actors: {
     judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(unfilledPort),
+    identify: fromPromise<string, IdentifyInput>(unfilledPort),
   },
   actions: {
     /** A port: what the policy says about this call, now. Unfilled, it lets nothing pass. */
@@ -81,6 +107,7 @@ export const toolCallSetup = setup({
     showCall: assign({ shown: ({ context }) => context.call.args }),
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
+    keepIdentity: assign((_, runsSha256: string) => ({ runsSha256 })),
     keepScore: assign((_, { score }: IntentVerdict) => ({ score })),
     takeModified: assign(({ context: { call, modification } }) => ({
       call: modification.kind === 'modified' ? modification.call : call,
@@ -108,32 +135,50 @@ export const toolCallSetup = setup({
         records: recorded(context, { layer: 'defer', decision: 'defer', reason }),
       };
     }),
-    allow: assign(({ context }) => ({
+    holdOn: assign(({ context }, deferral: Deferral) => ({
+      verdict: {
+        kind: 'defer',
+        call: context.call,
+        deferral,
+        credential: context.rules.credential,
+      } as const,
+    })),
+    allow: assign(({ context }, reason: string) => ({
       verdict: {
         kind: 'allow',
         call: context.call,
         credential: context.rules.credential,
       } as const,
-      records: recorded(context, {
-        layer: 'defer',
-        decision: 'allow',
-        reason: 'no approval is required',
-      }),
+      records: recorded(context, { layer: 'defer', decision: 'allow', reason }),
     })),
   },
   guards: {
     isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
-    judgesIntent: ({ context }) => context.rules.judgesIntent,
+    judgesIntent: ({ context }) => context.rules.judgesIntent && context.held === null,
     isMisaligned: (_, { decision }: IntentVerdict) => decision === 'deny',
     lacksAssurance: ({ context: { rules, requester } }) =>
       rules.requiredAcr !== null &&
       !satisfiesAcr(requester?.acr, rules.requiredAcr, rules.acrHierarchy),
     cannotBeModified: ({ context }) => context.modification.kind === 'refused',
-    isModified: ({ context }) => context.modification.kind === 'modified',
-    needsApproval: ({ context }) => context.rules.defer !== null,
+    isModified: ({ context: { modification, held } }) =>
+      modification.kind === 'modified' &&
+      modification.call.argsSha256 !== held?.deferral.argsSha256,
+    stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
+    needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
+    isReleased: ({ context }) => context.held?.isReleased === true && !isChanged(context),
+    runsSomethingElse: ({ context }, runsSha256: string) => {
+      if (context.held === null || isChanged(context)) return false;
+      const { runsSha256: approved } = context.held.deferral;
+      return approved !== undefined && approved !== runsSha256;
+    },
   },
 });
+
+/** True when a call that was held is not the call that its approvers were asked about. */
+function isChanged({ call, held }: ToolCallContext): boolean {
+  return held !== null && call.argsSha256 !== held.deferral.argsSha256;
+}
 
 function recorded(
   { call, records }: ToolCallContext,

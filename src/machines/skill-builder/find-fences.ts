@@ -115,6 +115,6 @@ function endOf(marks: readonly Mark[], opener: number): { line: number; next: nu
 }
 
 function withLastLine(lines: readonly string[]): string {
-  const text = lines.join('\n').replace(/\n+$/, '');
-  return text === '' ? '' : `${text}\n`;
+  const last = lines.findLastIndex((line) => line !== '');
+  return last === -1 ? '' : `${lines.slice(0, last + 1).join('\n')}\n`;
 }

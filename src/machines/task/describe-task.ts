@@ -44,6 +44,7 @@ export function describeTask(
     history: messages,
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
+    ...(context.cut === undefined ? {} : { cut: context.cut }),
     requester: run.requester,
     ...(run.owner === undefined ? {} : { owner: run.owner }),
     surface: run.surface,
@@ -53,6 +54,8 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
+    ...(run.ran.length === 0 ? {} : { ran: run.ran }),
+    ...(context.waits ? { waits: context.waits } : {}),
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
@@ -110,6 +113,8 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   if (state === 'completed') return context.answer?.map(partText).join('\n') ?? null;
   if (state === 'failed') return context.failure?.text ?? null;
   if (state === 'canceled') return `canceled: ${context.cancelReason ?? 'external_signal'}`;
+  const { waits } = context;
+  if (state === 'working' && waits) return `waits at ${waits.at} for ${waits.for}`;
   if (state !== 'deferred' || context.deferral === null) return null;
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }

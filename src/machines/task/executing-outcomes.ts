@@ -68,6 +68,7 @@ export const whenStarted = {
 const ended = [
   fromOutput('note', factOf.toolEnded),
   fromOutput('keepRecord', recordOf.output),
+  withOutput('keepOutcome'),
 ] as const;
 
 /** The tool has run. */

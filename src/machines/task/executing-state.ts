@@ -52,7 +52,14 @@ export const executing = taskSetup.createStateConfig({
           },
         },
         running: {
-          description: 'The tool runs; leaving this state aborts it.',
+          description:
+            'The tool runs, or waits at another program for a person there; leaving this state aborts it.',
+          exit: { type: 'keepWait', params: null },
+          on: {
+            'tool.waiting': {
+              actions: { type: 'keepWait', params: ({ event }) => event.wait },
+            },
+          },
           invoke: {
             src: 'runTool',
             input: ({ context }) => ({

@@ -28,7 +28,7 @@ export function modelCalled(context: TaskContext, thought: Thought): TaskFact[] 
 }
 
 function lastCall(context: TaskContext, thought: Thought): TaskFact {
-  const { provider, model, duration, inputTokens, outputTokens, outcome } = thought;
+  const { provider, model, duration, inputTokens, outputTokens, finishReason, outcome } = thought;
   const fact = {
     type: 'model.called',
     provider,
@@ -36,6 +36,7 @@ function lastCall(context: TaskContext, thought: Thought): TaskFact {
     duration,
     inputTokens,
     outputTokens,
+    ...(finishReason === undefined ? {} : { finishReason }),
     heard: heardBy(context),
   } as const;
   if (outcome.kind === 'failed') return { ...fact, said: null, error: outcome.error };

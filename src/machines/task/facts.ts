@@ -13,7 +13,11 @@ import type {
 } from './task.ts';
 
 /** Why a wait ended without a decision or a timeout (contract section 10). */
-export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'canceled';
+export type AbandonReason =
+  | 'service_restart'
+  | 'caller_disconnected'
+  | 'canceled'
+  | 'policy_changed';
 
 /** What the model was told in one turn that no earlier turn of the run told it; `request` opens a run. */
 export interface Heard {
@@ -54,6 +58,8 @@ export type TaskFact =
       duration: number;
       inputTokens: number;
       outputTokens: number;
+      /** Why the provider ended the turn, in its words; absent where it says nothing. */
+      finishReason?: string;
       error?: string;
       heard: Heard;
       /** `null` when the model failed. */

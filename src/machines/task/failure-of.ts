@@ -4,6 +4,7 @@ import type { Ruling } from '../governance/ruling.ts';
 import { cutToRunes } from '../text.ts';
 import type { AbandonReason } from './facts.ts';
 import { limitReached, tokensOf } from './limits.ts';
+import { ranInRun } from './ran-calls.ts';
 import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
@@ -75,14 +76,29 @@ function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
   return `, and its last ${times} calls were the same one of ${last.tool}`;
 }
 
-/** The model could not take its turn. */
-export function ofModel({ outcome }: Thought): Failure {
-  return { kind: 'model', text: outcome.kind === 'failed' ? outcome.error : '' };
+/** The model could not take its turn; it is said to try again only while no call has run (contract 7-holds section 1.5). */
+export function ofModel({ run }: TaskContext, { outcome }: Thought): Failure {
+  const text = outcome.kind === 'failed' ? outcome.error : '';
+  const ran = ranInRun(run);
+  const last = ran.at(-1);
+  if (last === undefined) return { kind: 'model', text };
+  const others = ran.length === 1 ? '' : ` and ${ran.length - 1} other ${callsAre(ran.length - 1)}`;
+  const [what] = text.split(retryAdvice);
+  return {
+    kind: 'model',
+    text: `${last.tool} (call ${last.callId})${others} already ran; then ${what}; check what ran before you send this again`,
+  };
+}
+
+const retryAdvice = /; (?:try again|ask again|wait, or)/;
+
+function callsAre(count: number): string {
+  return count === 1 ? 'call' : 'calls';
 }
 
 /** Governance refused the call, or the caller must sign in at a higher level. */
 export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
-  const { tool } = currentCall(context);
+  const { tool, refused } = currentCall(context);
   if (ruling.kind === 'stepUp') {
     const { requiredAcr, text: reason } = ruling;
     const presentedAcr = context.run.requester?.acr ?? null;
@@ -90,7 +106,8 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
     return { kind: 'stepUp', text, tool, requiredAcr, presentedAcr, reason };
   }
   if (ruling.kind === 'deny' || ruling.kind === 'misfit') {
-    return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };
+    const denied = { kind: 'denied', text: ruling.text, tool, layer: ruling.layer } as const;
+    return refused === undefined ? denied : { ...denied, isOverLimit: true };
   }
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }
@@ -143,7 +160,7 @@ export function timedOut(context: TaskContext): Failure {
 /** The wait was given up (contract sections 4 and 5). */
 export function abandoned(
   context: TaskContext,
-  reason: Exclude<AbandonReason, 'canceled'>,
+  reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>,
 ): Failure {
   const { tool } = pendingDeferral(context);
   const text = {

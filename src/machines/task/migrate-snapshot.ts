@@ -1,5 +1,6 @@
+import { deferRule, openDeferral } from '../governance/defer-policy.ts';
 import { defaultLimits, nothingSpent } from './limits.ts';
-import type { SaidTurn } from './task.ts';
+import type { SaidTurn, SettledDeferral, ToolCall } from './task.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A snapshot of the task chart as some version of it was kept: plain JSON. */
@@ -53,7 +54,24 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const run = { onToolError: 'fail', ...before, limits: { failedTurns, ...limits } };
     return { ...snapshot, context: { ...context, run, said: turnsUntil(context, Number(told)) } };
   },
+  /** A released call is ruled on again since, and a run keeps the calls that started. */
+  8: ({ context: { approvedCallId, ...context }, ...snapshot }) => {
+    const run = { ...(context['run'] as object), ran: [] };
+    const held = releasedBefore(approvedCallId, context);
+    return { ...snapshot, context: { ...context, run, held } };
+  },
 };
+
+/** Of a release only its digest counted, which the decision has. */
+function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context']): unknown {
+  const call = (pending as ToolCall[] | undefined)?.at(0);
+  const decided = settled as SettledDeferral | null | undefined;
+  if (call === undefined || decided === undefined || decided === null) return null;
+  if (call.id !== id) return null;
+  const { tool, argsSha256, decidedAt: now } = decided;
+  const deferral = openDeferral(call, deferRule({ to: [], timeout: 0 }), now);
+  return { deferral: { ...deferral, id, tool, argsSha256 }, isReleased: true };
+}
 
 /** Each call was told by itself; those of the last turn are known to belong together. */
 function turnsUntil({ exchanges, pending }: KeptSnapshot['context'], told: number): SaidTurn[] {

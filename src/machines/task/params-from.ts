@@ -1,7 +1,10 @@
 import type { DoneActorEvent } from 'xstate';
 import type { DecisionAttempt } from '../governance/approvers.ts';
+import { tightened } from '../governance/tightened.ts';
+import { speakersIn } from './follow-up.ts';
+import type { Deferral } from './task.ts';
 import type { StartStanding, TaskEvent } from './task-events.ts';
-import type { TaskContext } from './task-input.ts';
+import { pendingDeferral, type TaskContext } from './task-input.ts';
 
 /** What an action or a guard is given. */
 export interface Given<Event> {
@@ -29,13 +32,23 @@ export function fromOutput<Type extends string, Output, Params>(
   return { type, params };
 }
 
-/** Names an action whose parameters follow from an attempt to decide. */
+/** An attempt to decide, and the deferral as it may be decided under the policy in force. */
+export interface Trial {
+  attempt: DecisionAttempt;
+  deferral: Deferral;
+}
+
+type Decide = On<'deferral.decide'>;
+
+/** Names an action whose parameters follow from an attempt to decide under the policy in force. */
 export function fromAttempt<Type extends string, Params>(
   type: Type,
   make: (context: TaskContext, attempt: DecisionAttempt) => Params,
 ) {
-  const params = ({ context, event }: Given<{ attempt: DecisionAttempt }>) =>
-    make(context, event.attempt);
+  const params = (given: Decide) => {
+    const { attempt, deferral } = trialOf(given);
+    return make({ ...given.context, deferral }, attempt);
+  };
   return { type, params };
 }
 
@@ -52,9 +65,14 @@ export function withOutput<Type extends string>(type: Type) {
   return { type, params: <Output>({ event }: { event: DoneActorEvent<Output> }) => event.output };
 }
 
-/** Names an action or a guard that is given an attempt to decide. */
+/** Names an action or a guard that is given an attempt to decide under the policy in force. */
 export function withAttempt<Type extends string>(type: Type) {
-  return { type, params: ({ event }: { event: { attempt: DecisionAttempt } }) => event.attempt };
+  return { type, params: trialOf };
+}
+
+function trialOf({ context, event: { attempt, today = null } }: Decide): Trial {
+  const askers = [context.run.requester, ...speakersIn(context)];
+  return { attempt, deferral: tightened(pendingDeferral(context), today, askers) };
 }
 
 /** Names an action or a guard that is given when something happened, in epoch milliseconds. */

@@ -1,23 +1,30 @@
 import type { Compaction } from '../conversation/compaction.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
+import type { DeferRule } from '../governance/defer-policy.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
 import type {
+  CutReason,
   Exchange,
   FollowUp,
   HeldMessage,
   Message,
+  RanCall,
   SaidPart,
   SaidTurn,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
-  | { type: 'deferral.decide'; attempt: DecisionAttempt }
+  /** `today` is the rule that the policy in force has for the tool; `null` or absent when it has none. */
+  | { type: 'deferral.decide'; attempt: DecisionAttempt; today?: DeferRule | null }
+  /** The policy in force rules otherwise on the call that waits. */
+  | { type: 'policy.changed'; at: number }
   /** Somebody said something; `refusal` says why the model may not hear it, `null` when it may. */
   | {
       type: 'message.received';
@@ -38,6 +45,8 @@ export type TaskEvent =
   | { type: 'prompt.screened'; refusal: Refusal | null; took: number }
   /** Everything reported so far is on disk; `standing` is that of the start of the current call. */
   | { type: 'task.saved'; standing: StartStanding; at: number }
+  /** The call that runs waits at another program for a person there, or with `null` no more. */
+  | { type: 'tool.waiting'; wait: WaitElsewhere | null }
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
@@ -64,6 +73,8 @@ export interface ThinkInput {
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
+  /** The calls that started, in earlier runs and in this one, oldest first. */
+  ran: RanCall[];
   /** What the model said in the turns that asked for the exchanges. */
   said: SaidTurn[];
   turns: number;
@@ -93,6 +104,8 @@ export interface Thought {
   at: number;
   inputTokens: number;
   outputTokens: number;
+  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  finishReason?: string;
   /** Calls to models that failed before the one that this tells of, oldest first. */
   failedCalls?: FailedModelCall[];
   /** How many input tokens were estimated beforehand; absent where nobody did. */
@@ -100,7 +113,7 @@ export interface Thought {
   /** What the model was not told to stay within its budget; absent where it was told all. */
   compaction?: Compaction;
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
-    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[] }
+    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
 }
 

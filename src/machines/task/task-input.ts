@@ -1,8 +1,9 @@
-import type { CredentialProvider } from '../governance/ruling.ts';
+import type { CredentialProvider, HeldCall } from '../governance/ruling.ts';
 import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
+  CutReason,
   DecisionRecord,
   Deferral,
   Exchange,
@@ -11,10 +12,12 @@ import type {
   Message,
   Owner,
   Part,
+  RanCall,
   SaidTurn,
   SettledDeferral,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
@@ -38,6 +41,8 @@ export interface TaskRun {
   history: Message[];
   /** How many messages came before them and are not kept. */
   leftOut: number;
+  /** The calls that started, in earlier runs and in this one, oldest first. */
+  ran: RanCall[];
   request: Message;
   limits: TaskLimits;
   /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
@@ -65,6 +70,7 @@ export function newTask(
     session: [],
     history: [],
     leftOut: 0,
+    ran: [],
     limits: defaultLimits,
     onToolError: 'fail',
     settled: null,
@@ -94,14 +100,18 @@ export interface TaskContext {
   deferral: Deferral | null;
   /** The decision of the last deferral, which may be one of an earlier run. */
   settled: SettledDeferral | null;
-  /** The call that the last approval released; `null` before any. */
-  approvedCallId: string | null;
+  /** The deferral whose call is ruled on again, or runs; `null` when the current call was not held. */
+  held: HeldCall | null;
   /** Who makes the credentials of the current call; `null` when it needs none. */
   credential: CredentialProvider | null;
   /** How well the calls that were scored fitted what was asked, oldest first. */
   scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
+  /** The wait of the call that runs; absent or `null` while it works. */
+  waits?: WaitElsewhere | null;
   failure: Failure | null;
   cancelReason: string | null;
 }
@@ -120,7 +130,7 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     startedAt: null,
     deferral: null,
     settled,
-    approvedCallId: null,
+    held: null,
     credential: null,
     scores: [],
     records: [],
@@ -150,18 +160,28 @@ export interface CallEnd extends Pick<Exchange, 'result' | 'failed'> {
 /** Returns what a task knows once its current call has ended. */
 export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<TaskContext> {
   const { exchanges, pending } = context;
+  const { asked: _, ...call } = currentCall(context);
   return {
-    exchanges: [...exchanges, { call: currentCall(context), ...end }],
+    exchanges: [...exchanges, { call, ...end, ...noteForModel(context) }],
     pending: pending.slice(1),
     startedAt: null,
+    held: null,
     now: at,
   };
 }
 
+function noteForModel(context: TaskContext): Pick<Exchange, 'approval'> {
+  const { settled } = context;
+  if (settled === null || settled.note === '' || approvedDigest(context) === null) return {};
+  const { approver, note } = settled;
+  return { approval: { approver, note } };
+}
+
 /** Returns the digest a person released for the current call, or `null` when it needed nobody. */
 export function approvedDigest(context: TaskContext): string | null {
-  const { settled, approvedCallId } = context;
-  return approvedCallId === currentCall(context).id && settled !== null ? settled.argsSha256 : null;
+  const { held } = context;
+  const isReleased = held?.isReleased === true && held.deferral.id === currentCall(context).id;
+  return isReleased ? held.deferral.argsSha256 : null;
 }
 
 /** Returns what making the credentials of the current call needs. Throws when it needs none. */

@@ -20,7 +20,7 @@ import { toldBefore } from './told-turns.ts';
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 8;
+export const taskMachineVersion = 9;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -29,7 +29,7 @@ export const taskMachineVersion = 8;
 export const taskMachine = taskSetup.createMachine({
   id: 'task',
   description:
-    'One A2A task. It thinks, has each tool call governed, and runs what was allowed. A call that needs a person waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait.',
+    'One A2A task. It thinks, has each tool call governed, and runs what was allowed. A call that needs a person waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is ruled on again, by the policy in force, before it runs.',
   context: ({ input }) => initialContext(input),
   initial: 'submitted',
   on: {
@@ -86,6 +86,7 @@ export const taskMachine = taskSetup.createMachine({
               exchanges: context.exchanges,
               said: context.said,
               followUps: context.followUps,
+              ran: context.run.ran,
               turns: context.spent.turns - 1,
               told: toldBefore(context),
               tokensPerEstimate: context.spent.tokensPerEstimate,
@@ -111,7 +112,8 @@ export const taskMachine = taskSetup.createMachine({
           },
         },
         governing: {
-          description: 'Every layer of governance has its say on the call.',
+          description:
+            'Every layer of governance rules on the call; on one that waited once more, by the policy in force.',
           invoke: {
             src: 'govern',
             input: ({ context }) => ({
@@ -120,6 +122,8 @@ export const taskMachine = taskSetup.createMachine({
               request: context.run.request,
               requester: context.run.requester,
               scores: context.scores,
+              held: context.held,
+              ran: context.run.ran,
               now: context.now,
             }),
             onDone: [
@@ -162,8 +166,9 @@ export const taskMachine = taskSetup.createMachine({
           },
           { guard: withAttempt('isRejection'), target: 'failed', actions: whenDecided.rejected },
           { guard: withAttempt('isShortOfQuorum'), actions: whenDecided.counted },
-          { target: 'working.executing', actions: whenDecided.approved },
+          { target: 'working.governing', actions: whenDecided.approved },
         ],
+        'policy.changed': { target: 'working.governing', actions: whenEnded.ruledAgain },
         'message.received': [
           {
             guard: { type: 'isMessageRefused', params: ({ event }) => event.refusal },

@@ -13,9 +13,9 @@ import {
   withAttempt,
   withOutput,
   withReason,
+  withTime,
 } from './params-from.ts';
 import * as recordOf from './record-of.ts';
-import type { Thought } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
 
 type Screened = On<'prompt.screened'>;
@@ -34,7 +34,7 @@ const heard = [fromOutput('note', factOf.modelCalled), withOutput('spendTurn')] 
 
 /** The model has taken its turn. */
 export const whenThought = {
-  failed: [...heard, fromOutput('fail', (_, thought: Thought) => failureOf.ofModel(thought))],
+  failed: [...heard, fromOutput('fail', failureOf.ofModel)],
   overspent: [...heard, fromContext('fail', failureOf.overspent)],
   wantsTools: [...heard, withOutput('keepCalls')],
   answered: [...heard, withOutput('keepAnswer')],
@@ -76,7 +76,10 @@ export const whenDecided = {
   ],
   mispinned: fromAttempt('answer', answerNotMeant),
   refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
-  rejectedForModel: [...settled, withAttempt('keepRejection')],
+  rejectedForModel: [
+    ...settled,
+    { type: 'keepRejection', params: ({ event }: On<'deferral.decide'>) => event.attempt },
+  ],
   rejected: [...settled, fromContext('fail', failureOf.rejected)],
   counted: [noted('deferral.decided'), answered('recorded'), withAttempt('countApproval')],
   approved: settled,
@@ -107,7 +110,7 @@ export const whenTold = {
 const abandoned = (reason: AbandonReason) =>
   fromTime('note', (context, at) => factOf.abandoned(context, reason, at));
 
-const given = (reason: Exclude<AbandonReason, 'canceled'>) =>
+const given = (reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>) =>
   [
     abandoned(reason),
     fromContext('fail', (context) => failureOf.abandoned(context, reason)),
@@ -125,6 +128,7 @@ export const whenEnded = {
   callerLeft: given('caller_disconnected'),
   restarted: given('service_restart'),
   canceled: [abandoned('canceled'), withReason('callOff')],
+  ruledAgain: [abandoned('policy_changed'), withTime('ruleAgain')],
 } as const;
 
 function answerNotMeant(context: TaskContext, attempt: DecisionAttempt) {

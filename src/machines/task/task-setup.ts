@@ -15,6 +15,8 @@ import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
+import type { Trial } from './params-from.ts';
+import { withOutcome, withStart } from './ran-calls.ts';
 import type {
   DecisionRecord,
   DeferralStage,
@@ -23,6 +25,7 @@ import type {
   HeldMessage,
   Message,
   TaskState,
+  WaitElsewhere,
 } from './task.ts';
 import type {
   MessageAnswer,
@@ -36,7 +39,13 @@ import type {
   Thought,
   ToolOutcome,
 } from './task-events.ts';
-import { endCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
+import {
+  currentCall,
+  endCall,
+  pendingDeferral,
+  type TaskContext,
+  type TaskInput,
+} from './task-input.ts';
 import { failedTurnsAtEnd, withTurn } from './told-turns.ts';
 
 /** The vocabulary of the task chart: its ports, which stay unfilled here, its actions and its guards. */
@@ -93,6 +102,7 @@ export const taskSetup = setup({
     })),
     keepAnswer: assign((_, { outcome }: Thought) => ({
       answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
+      ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],
@@ -104,12 +114,21 @@ export const taskSetup = setup({
             credential: ruling.credential,
           }
         : {}),
-      ...(ruling.kind === 'defer' ? { deferral: ruling.deferral, settled: null } : {}),
+      ...(ruling.kind === 'defer' ? { deferral: ruling.deferral, settled: null, held: null } : {}),
     })),
     keepRecord: assign(({ context }, record: DecisionRecord) => ({
       records: [...context.records, record],
     })),
-    keepStart: assign((_, at: number) => ({ startedAt: at })),
+    keepStart: assign(({ context }, at: number) => ({
+      startedAt: at,
+      run: withStart(context, currentCall(context), at),
+    })),
+    keepOutcome: assign(({ context }, outcome: ToolOutcome) => ({
+      run: withOutcome(context.run, currentCall(context), outcome),
+    })),
+    keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
+      waits === null && context.waits === undefined ? {} : { waits },
+    ),
     keepResult: assign(({ context }, outcome: ToolOutcome) => {
       const { at } = outcome;
       return outcome.kind === 'returned'
@@ -123,13 +142,18 @@ export const taskSetup = setup({
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
-    countApproval: assign(({ context }, attempt: DecisionAttempt) => ({
-      deferral: withApproval(pendingDeferral(context), attempt),
-    })),
-    settleDeferral: assign(({ context }, attempt: DecisionAttempt) => {
-      const deferral = pendingDeferral(context);
-      const approvedCallId = attempt.verb === 'approve' ? deferral.id : null;
-      return { settled: settle(deferral, attempt), approvedCallId, deferral: null };
+    countApproval: assign(({ context }, { attempt, deferral }: Trial) => {
+      const { approvals } = withApproval(deferral, attempt);
+      return { deferral: { ...pendingDeferral(context), approvals } };
+    }),
+    settleDeferral: assign(({ context }, { attempt, deferral }: Trial) => {
+      const released = { deferral: pendingDeferral(context), isReleased: true };
+      const held = attempt.verb === 'approve' ? released : null;
+      return { settled: settle(deferral, attempt), held, deferral: null, now: attempt.at };
+    }),
+    ruleAgain: assign(({ context }, at: number) => {
+      const held = { deferral: pendingDeferral(context), isReleased: false };
+      return { held, deferral: null, now: at };
     }),
     callOff: assign((_, cancelReason: string) => ({ cancelReason, deferral: null, pending: [] })),
   },
@@ -166,16 +190,14 @@ export const taskSetup = setup({
       isDue(pendingDeferral(context).remindAt, at) && at < pendingDeferral(context).expiresAt,
     escalationIsDue: ({ context }, at: number) =>
       isDue(pendingDeferral(context).escalateAt, at) && at < pendingDeferral(context).expiresAt,
-    cameTooLate: ({ context }, { at }: DecisionAttempt) => at >= pendingDeferral(context).expiresAt,
-    isMispinned: ({ context }, attempt: DecisionAttempt) =>
-      answerMispinned(pendingDeferral(context), attempt) !== null,
-    isRefused: ({ context }, attempt: DecisionAttempt) =>
-      isRefused(pendingDeferral(context), attempt, context.run.requester, speakersIn(context)),
-    isRejection: (_, { verb }: DecisionAttempt) => verb === 'reject',
-    isRejectionForModel: ({ context }, { verb }: DecisionAttempt) =>
-      verb === 'reject' && pendingDeferral(context).onReject === 'tool_result',
-    isShortOfQuorum: ({ context }, attempt: DecisionAttempt) =>
-      isShortOfQuorum(pendingDeferral(context), attempt),
+    cameTooLate: (_, { attempt, deferral }: Trial) => attempt.at >= deferral.expiresAt,
+    isMispinned: (_, { attempt, deferral }: Trial) => answerMispinned(deferral, attempt) !== null,
+    isRefused: ({ context }, { attempt, deferral }: Trial) =>
+      isRefused(deferral, attempt, context.run.requester, speakersIn(context)),
+    isRejection: (_, { attempt }: Trial) => attempt.verb === 'reject',
+    isRejectionForModel: (_, { attempt, deferral }: Trial) =>
+      attempt.verb === 'reject' && deferral.onReject === 'tool_result',
+    isShortOfQuorum: (_, { attempt, deferral }: Trial) => isShortOfQuorum(deferral, attempt),
   },
 });
 

@@ -51,8 +51,42 @@ export interface ToolCall {
   args: JsonObject;
   /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
   argsSha256: string;
+  /** What the model asked for, before MODIFY; absent where that is `args`, and once the call has ended. */
+  asked?: JsonObject;
   /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
   fault?: string;
+  /** Why the call may not even wait for a decision; it is denied. */
+  refused?: string;
+}
+
+/** A call of a task that started (contract 7-holds section 1.5). */
+export interface RanCall {
+  tool: string;
+  callId: string;
+  argsSha256: string;
+  /** The beginning of its arguments as JSON, for a model to read. */
+  args: string;
+  /** `unknown` when the call was cut off; `withheld` when the rules for output blocked its result. */
+  outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown';
+  /** Epoch milliseconds of its start. */
+  at: number;
+  /** Who released it; absent when nobody had to. */
+  approver?: string;
+  /** True when it started in an earlier run of the task or its session. */
+  isEarlier?: true;
+}
+
+/** Why a provider cut the turn of a model: it was too long, or a filter of the provider held its rest back. */
+export type CutReason = 'length' | 'content_filter';
+
+/** A call that runs waits at another program for a person there. */
+export interface WaitElsewhere {
+  /** The name that the agent has for the program, such as that of an MCP server. */
+  at: string;
+  /** Who is asked there, in the words of the program. */
+  for: string;
+  /** When the wait ends, in the words of the program; absent where it does not say. */
+  until?: string;
 }
 
 /** A tool call that has ended, with what the model is told of it. */
@@ -61,6 +95,8 @@ export interface Exchange {
   result: string;
   /** True when `result` is an error: the tool failed, or the call could not be run as it was asked. */
   failed?: true;
+  /** What the approver of the call wrote for the model; absent when nothing. */
+  approval?: Pick<SettledDeferral, 'approver' | 'note'>;
 }
 
 /** What a provider wants told back beside a part, such as a signature: texts by key, by the name of its wire. */
@@ -119,6 +155,10 @@ export interface Deferral {
   args: JsonObject;
   /** Binds the decision to the arguments: what is approved is what runs. */
   argsSha256: string;
+  /** Digest of everything that decides what the call would do; absent in what older releases kept. */
+  runsSha256?: string;
+  /** An equal call of the session that ran before; absent when there is none. */
+  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
   /** Who is asked, for people to read: the targets, joined. */
   to: string;
   /** `channel:<adapter>:<target>` of each one that is asked; left out by versions that asked one alone. */
@@ -208,7 +248,8 @@ export interface ArgumentChange {
 export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit' | 'errorLimit' | 'tokenLimit' | 'timeLimit'; text: string }
-  | { kind: 'denied'; text: string; tool: string | null; layer: Layer }
+  /** `isOverLimit` is true where too many calls of its caller wait already. */
+  | { kind: 'denied'; text: string; tool: string | null; layer: Layer; isOverLimit?: true }
   | {
       kind: 'stepUp';
       text: string;
@@ -255,6 +296,8 @@ export interface Task {
   leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
   /** Who asked for the latest run. */
   requester: Caller | null;
   /** Whom it belongs to; absent while that is who asked. */
@@ -268,8 +311,12 @@ export interface Task {
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
+  /** The calls that started, with the newest of earlier runs and of the session, oldest first; absent for none. */
+  ran?: RanCall[];
   /** What everything reported of the latest run carries besides; absent for nothing. */
   tags?: Record<string, string>;
+  /** The wait of the call that runs; absent while it works. */
+  waits?: WaitElsewhere;
   /** What the models of the latest run took; absent before its first turn. */
   usage?: Usage;
 }

@@ -116,11 +116,15 @@ function toolSettings({ tools: { names, search, commands } }: AgentAnswers): Jso
   return settings.length === 0 ? {} : { tools: settings };
 }
 
-function egressOf({ egress: { mode, hosts } }: AgentAnswers): JsonObject {
+/** Tools that write, which need a folder to write to. */
+const writingTools = ['file_write', 'file_edit'];
+
+function egressOf({ egress: { mode, hosts }, tools: { names } }: AgentAnswers): JsonObject {
   const listed = mode === 'deny-all' ? [] : [...new Set(hosts.map((host) => host.toLowerCase()))];
   const egress = {
     ...(mode === 'allowlist' ? {} : { mode }),
     ...(listed.length === 0 ? {} : { allowed_domains: listed }),
+    ...(names.some((name) => writingTools.includes(name)) ? { writable: ['work'] } : {}),
   };
   return Object.keys(egress).length === 0 ? {} : { egress };
 }

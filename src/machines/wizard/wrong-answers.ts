@@ -1,5 +1,5 @@
 import { parseDuration } from '../duration.ts';
-import { isEmailShaped } from '../governance/email.ts';
+import { namesOnePerson } from '../governance/email.ts';
 import {
   type AgentAnswers,
   type ApprovalAnswer,
@@ -237,7 +237,7 @@ function wrongTerms({ timeout, quorum, approvers }: ApprovalAnswer): string | nu
   }
   if (!Number.isInteger(quorum) || quorum < 1) return 'the quorum is a whole number, 1 or more';
   if (approvers.length > mostEntries) return `there are at most ${mostEntries} approvers`;
-  if (!approvers.every((email) => isPlainText(email) && isEmailShaped(email))) {
+  if (!approvers.every((email) => isPlainText(email) && namesOnePerson(email))) {
     return 'approvers are emails, such as ann@example.com';
   }
   const people = new Set(approvers.map((email) => email.trim().toLowerCase()));

@@ -33,6 +33,9 @@ export function startDashboard() {
   /** Events that arrive while everything is read again are newer than what is read. */
   let held: StreamEvent[] | null = null;
 
+  /** How many calls of each agent are asked for; 0 for as many as usual. */
+  let most = 0;
+
   async function readAll(): Promise<void> {
     const events: StreamEvent[] = [];
     held = events;
@@ -40,7 +43,7 @@ export function startDashboard() {
       const [about, agents, { deferrals, unasked, now }] = await Promise.all([
         client.get<WorkspaceJson>('/api/workspace'),
         client.get<AgentJson[]>('/api/agents'),
-        client.get<DeferralsJson>('/api/deferrals'),
+        client.get<DeferralsJson>(`/api/deferrals${most === 0 ? '' : `?most=${most}`}`),
       ]);
       // What a later reading has begun to tell is newer, whichever of them is answered first.
       if (held !== events) return;
@@ -82,6 +85,13 @@ export function startDashboard() {
   tellOfDecisions({ workspace, client, toasts }, own);
   void readAll();
 
+  function signedIn(): void {
+    workspace.trigger.signedIn();
+    connection.send({ type: 'session.changed' });
+    void readAll();
+  }
+  session.follow(signedIn);
+
   return {
     client,
     clock,
@@ -91,12 +101,15 @@ export function startDashboard() {
     workspace,
     /** Reads the workspace again. */
     readAll,
+    /** Reads more of the calls that wait. */
+    readMore(): Promise<void> {
+      most = Math.min(10_000, (most === 0 ? 500 : most) + 500);
+      return readAll();
+    },
     /** Takes the token that the dashboard asks for. */
     signIn(token: string): void {
       session.signIn(token);
-      workspace.trigger.signedIn();
-      connection.send({ type: 'session.changed' });
-      void readAll();
+      signedIn();
     },
   };
 }

@@ -194,6 +194,16 @@ describe('with authentication', () => {
     ]);
   });
 
+  it.each(['"*@example.com"', '"ann@*.example.com"', '"@finance"'])(
+    'warns of the approver %s, which is no person',
+    (approver) => {
+      const tools = `tools: {t: {approvers: [${approver}], to: "channel:console:*"}}`;
+      expect(deferring(`enabled: true\n${tools}`, auth)).toEqual([
+        `warning 6:29 ~.tools.t.approvers.0 | the approver ${JSON.parse(approver)} is not an email, so it can never match and locks that person out; write name@example.com`,
+      ]);
+    },
+  );
+
   it('warns of rules that tell people apart by what callers say of themselves', () => {
     const tools =
       'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2, to: "channel:console:*"}, t: {four_eyes: true, to: "channel:console:*"}, u: {to: "channel:console:*"}}';

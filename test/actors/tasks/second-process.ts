@@ -51,6 +51,7 @@ const system = new TaskSystem({
   restAfter: 3_000,
   release: '0.0.0-test',
   limits: defaultLimits,
+  maxPendingPerCaller: 1_000_000,
   retention: 3_600_000,
 });
 await system.start();

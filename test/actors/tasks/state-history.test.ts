@@ -91,7 +91,8 @@ describe('the states of a task', () => {
     expect(await wayOf(next, id)).toEqual([
       ...governed,
       ['deferred.asked', 'governing.done'],
-      ['working.executing.admitted', 'deferral.decide'],
+      ['working.governing', 'deferral.decide'],
+      ['working.executing.admitted', 'governing.done'],
       ...ran,
     ]);
   });

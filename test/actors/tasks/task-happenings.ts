@@ -62,6 +62,13 @@ const attempted = (more: Parameters<typeof fixture.anAttempt>[0] = {}): TaskEven
   type: 'deferral.decide',
   attempt: fixture.anAttempt({ approver: 'ann', email: 'ann@example.com', ...more }),
 });
+/** The last approval, after which the policy in force allows the call once more. */
+const releasing =
+  (more: Parameters<typeof fixture.anAttempt>[0] = {}) =>
+  (snapshot: AnyMachineSnapshot) => [
+    attempted(more),
+    done('governing', fixture.allowed(contextOf(snapshot).pending[0])),
+  ];
 const heard = (text: string, refusal = false): TaskEvent => ({
   type: 'message.received',
   message: saying(text),
@@ -126,7 +133,7 @@ export const waiting = (quorum: number, onReject: 'fail' | 'tool_result') =>
       happen: (task) => task.embedder.answer([[1], [1]]),
     },
     'Ann approves': {
-      event: attempted(),
+      event: quorum === 1 ? releasing() : attempted(),
       in: at('deferred'),
       happen: (task) => task.decide('approve', quorum === 1 ? 'resolved' : 'recorded'),
     },
@@ -227,7 +234,7 @@ export const further = {
     },
   },
   'Bob approves as well': {
-    event: attempted(bob),
+    event: releasing(bob),
     in: (snapshot) => approvalsOf(snapshot) === 1,
     happen: (task) => task.decide('approve', 'resolved', bob),
   },

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/actors/ports.ts';
 import { createToolbox, type ToolSettings } from '../../../src/actors/tools/tools.ts';
@@ -9,10 +11,13 @@ const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => un
 async function toolbox(
   files: Record<string, string>,
   settings: Partial<ToolSettings> = {},
-  env: Record<string, string> = {},
+  { env = {}, writable = [] }: { env?: Record<string, string>; writable?: string[] } = {},
 ) {
   const config = { builtin_tools: [], tools: [], skills: { path: 'SKILL.md' }, ...settings };
-  return createToolbox({ directory: agentFolder(files), config, env, clock });
+  const directory = realpathSync(agentFolder(files));
+  const folders = writable.map((folder) => join(directory, folder));
+  const isolation = () => ({ proxy: null, sandbox: 'env' as const, writable: folders });
+  return createToolbox({ directory, config, env, clock, isolation });
 }
 
 const head = '---\nname: s\ndescription: d\n';
@@ -86,7 +91,11 @@ describe('createToolbox', () => {
       { ...server, command: './bin/till', args: [] },
       { ...server, command: 'python3', args: ['./servers/till.py', 'data/x.csv'] },
     ];
-    const { tools } = await toolbox(files, { builtin_tools: ['file_write'], mcp: { servers } });
+    const { tools } = await toolbox(
+      files,
+      { builtin_tools: ['file_write'], mcp: { servers } },
+      { writable: ['data'] },
+    );
     const write = async (path: string) => {
       const args = { path, content: 'x', overwrite: true };
       return tools
@@ -158,7 +167,11 @@ describe('createToolbox', () => {
   it('checks what the skills require', async () => {
     const metadata =
       'metadata: {service: {requires: {bins: [sh, no-such-program], env: {required: [KEY, OTHER]}}}}\n';
-    const { problems } = await toolbox({ 'SKILL.md': `${head}${metadata}---\n` }, {}, { KEY: 'k' });
+    const { problems } = await toolbox(
+      { 'SKILL.md': `${head}${metadata}---\n` },
+      {},
+      { env: { KEY: 'k' } },
+    );
     expect(problems.map(({ message, file }) => [file, message])).toEqual([
       ['SKILL.md', 'skill s needs the program no-such-program, which is not installed; install it'],
       ['SKILL.md', 'skill s needs the environment variable OTHER; set it'],

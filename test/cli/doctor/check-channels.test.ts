@@ -22,7 +22,10 @@ function check(listed: string[], channels: Partial<ChannelsReading> = {}, isHold
       },
     },
   });
-  return checkChannels({ directory: '/agent' }, { config, channels: { ...idle, ...channels } });
+  return checkChannels({ directory: '/agent' }, config, {
+    channels: { ...idle, ...channels },
+    withheldAdapters: new Set(),
+  });
 }
 
 async function startSlack(options: FakeSlackOptions = {}) {
@@ -40,8 +43,8 @@ const none = [['slack', { status: 'pass', message: 'no chat adapter' }]];
 it('passes an agent without chats', async () => {
   expect(await check([])).toEqual(none);
   expect(await check(['console'])).toEqual(none);
-  const unread = { config: null, channels: null };
-  expect(await checkChannels({ directory: '/agent' }, unread)).toEqual(none);
+  const unread = { channels: null, withheldAdapters: new Set<string>() };
+  expect(await checkChannels({ directory: '/agent' }, null, unread)).toEqual(none);
 });
 
 it('warns of adapters that lack what they need', async () => {

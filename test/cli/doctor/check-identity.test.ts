@@ -4,7 +4,8 @@ import { checkIdentity } from '../../../src/cli/doctor/check-identity.ts';
 import { redirects, says, startFakeService } from '../../actors/access/auth/fake-service.ts';
 import { json, startKeyServer } from '../../actors/access/auth/key-server.ts';
 
-const check = (...providers: object[]) => checkIdentity({ auth: authSchema.parse({ providers }) });
+const check = (...providers: object[]) =>
+  checkIdentity({ providers: authSchema.parse({ providers }).providers, withheldProviders: [] });
 const oidc = (issuer: string, name = 'staff') => ({
   type: 'oidc',
   name,

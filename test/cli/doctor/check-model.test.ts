@@ -6,11 +6,16 @@ import { canaryKey, keys, startRawModel, wireNames, wires } from '../../helpers/
 /** What the check says of models at a server that answers so. */
 async function checked(model: object) {
   const parsed = serviceSchema.parse({ agent_id: 'x', model });
-  return checkModel({ env: { ...keys, MODEL_KEY: canaryKey } }, parsed);
+  const env = { ...keys, MODEL_KEY: canaryKey };
+  const all = [parsed.model, ...parsed.model.fallbacks];
+  return checkModel(
+    parsed,
+    all.map((configured) => ({ configured, env })),
+  );
 }
 
 it('asks nobody for a scripted model, nor while service.yaml is not valid', async () => {
-  expect([await checked({}), await checkModel({ env: {} }, null)]).toEqual([
+  expect([await checked({}), await checkModel(null, [])]).toEqual([
     { status: 'pass', message: 'the model is scripted, so no provider is asked' },
     { status: 'warn', message: 'no model is asked, since service.yaml is not valid' },
   ]);

@@ -261,7 +261,7 @@ describe('store copy', () => {
     other.close();
     expect(await copy(folder)).toMatchObject({
       code: 1,
-      stderr: `error: ${storeOf(folder)} has store version 99, this version reads 6; copy it with the version that wrote it\n`,
+      stderr: `error: ${storeOf(folder)} has store version 99, this version reads 7; copy it with the version that wrote it\n`,
     });
     expect(
       await copy({ path: folder.path } as AgentFolder, '--from', '/nowhere/tasks.db'),
@@ -291,13 +291,13 @@ describe('store migrate', () => {
     const first = await run('store', 'migrate', '--dir', folder.path);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(
-      /^tables of holdpoint: version 1, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
+      /^tables of holdpoint: version 2, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
     );
     const again = await run('store', 'migrate', '--dir', folder.path, '--json');
     const { jobs } = JSON.parse(again.stdout);
     expect(JSON.parse(again.stdout)).toEqual({
       schema: 'holdpoint',
-      tables: { before: 1, after: 1 },
+      tables: { before: 2, after: 2 },
       jobs: { before: jobs.after, after: jobs.after },
     });
     await server.query('UPDATE holdpoint.store_info SET version = 7', [], database);
@@ -305,10 +305,10 @@ describe('store migrate', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the schema holdpoint has store version 7, this version reads 1; start the version that wrote it, or set store.schema to a new name\n',
+        'error: the schema holdpoint has store version 7, this version reads 2; start the version that wrote it, or set store.schema to a new name\n',
     });
     await server.query(
-      "UPDATE holdpoint.store_info SET version = 1, agent_id = 'other'",
+      "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",
       [],
       database,
     );

@@ -16,7 +16,8 @@ it('shows three agents at work and one that cannot start, every kind of ruling a
     await demo.ended;
   });
   const { url } = JSON.parse(await firstLine(demo)) as { url: string };
-  const page = new AgentClient(`http://127.0.0.1:${new URL(url).port}`, null);
+  const { port, hash } = new URL(url);
+  const page = new AgentClient(`http://127.0.0.1:${port}`, hash.replace('#token=', ''));
   // The page is there before the story has happened.
   const atFirst = (await page.get('/api/agents')).body as { id: string; status: string }[];
   expect(atFirst.map(({ id }) => id)).toEqual(['billing', 'ops', 'refunds', 'support']);

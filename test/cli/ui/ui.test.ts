@@ -1,4 +1,11 @@
-import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -111,16 +118,92 @@ describe('ui', () => {
 
   it('asks for a token that its owner alone can read, and stands only in the address', async () => {
     const workspace = workspaceWith({});
-    const { page, url } = await openUi(workspace, '--token');
+    const { page, url, child, ended } = await openUi(workspace);
     const path = join(workspace, '.service/ui.token');
     const token = readFileSync(path, 'utf8');
     expect(new URL(url).hash).toBe(`#token=${token}`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect((await page.get('/api/agents')).body).toEqual([]);
-    expect((await new AgentClient(page.url, null).get('/api/agents')).status).toBe(401);
+    const stranger = new AgentClient(page.url, null);
+    // A tool that found the port sends no Origin.
+    expect((await stranger.get('/api/agents')).status).toBe(401);
+    expect((await stranger.post('/api/agents/till/restart', {})).status).toBe(401);
+    child.kill('SIGKILL');
+    await ended;
+    const next = await openUi(workspace, '--token');
+    expect(new URL(next.url).hash).toBe(`#token=${token}`);
   });
 
-  it('answers on both loopback addresses and on no other, unless a host and a token are given (WEB-13)', async () => {
+  it('takes no token that came with the folder', async () => {
+    const workspace = workspaceWith({});
+    mkdirSync(join(workspace, '.service'));
+    writeFileSync(join(workspace, '.service/ui.token'), 'known-to-others', { mode: 0o600 });
+    const { url } = await openUi(workspace);
+    expect(new URL(url).hash).toMatch(/^#token=[\w-]{43}$/);
+  });
+
+  it('lets everybody in with --no-token, and warns of it', async () => {
+    const { page, url, child, ended } = await openUi(workspaceWith({}), '--no-token');
+    expect(new URL(url).hash).toBe('');
+    expect((await page.get('/api/agents')).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).stderr.trim()).toBe(
+      'warning: without a token every program and every user of this machine can approve calls and change agents here; leave out --no-token',
+    );
+  });
+
+  it('says in its folder where it listens, for as long as it does', async () => {
+    const workspace = workspaceWith({});
+    const path = join(workspace, '.service/ui.json');
+    const one = await openUi(workspace);
+    const two = await openUi(workspace);
+    const noted = () =>
+      (JSON.parse(readFileSync(path, 'utf8')) as { dashboards: unknown[] }).dashboards;
+    const noteOf = ({ child, url }: { child: { pid?: number | undefined }; url: string }) => ({
+      ...{ pid: child.pid, port: Number(new URL(url).port), host: '127.0.0.1' },
+    });
+    expect(noted()).toEqual([noteOf(one), noteOf(two)]);
+    one.child.kill('SIGTERM');
+    await one.ended;
+    expect(noted()).toEqual([noteOf(two)]);
+    two.child.kill('SIGTERM');
+    await two.ended;
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('starts an agent with the flags that it was started with, and at any free port without one', async () => {
+    const workspace = workspaceWith({ till: 'agent_id: till\n' });
+    const directory = join(workspace, 'till');
+    const free = await openUi(workspace);
+    const port = String(Number(new URL(free.url).port));
+    free.child.kill('SIGTERM');
+    await free.ended;
+    const flags = ['--port', port, '--no-auth', '--rate-limit-read-rps', '7'];
+    const begun = await holdpoint(['serve', 'start', '--dir', directory, ...flags]);
+    expect(begun.code).toBe(0);
+    const one = await openUi(workspace);
+    const agent = async (page: AgentClient) => (await page.get('/api/agents/till')).body;
+    const first = await agent(one.page);
+    expect([first.port, first.start_flags]).toEqual([Number(port), flags]);
+    await one.page.post('/api/agents/till/restart', {});
+    await vi.waitUntil(
+      async () => (await agent(one.page)).started_at !== first.started_at,
+      patience,
+    );
+    await vi.waitUntil(async () => (await agent(one.page)).status === 'running', patience);
+    expect((await agent(one.page)).port).toBe(Number(port));
+    expect(readServeFile(join(directory, '.service'))?.flags).toEqual(flags);
+    // A dashboard that never saw it run finds them as well.
+    await holdpoint(['serve', 'stop', '--dir', directory]);
+    one.child.kill('SIGTERM');
+    await one.ended;
+    const two = await openUi(workspace);
+    await two.page.post('/api/agents/till/start', {});
+    await vi.waitUntil(async () => (await agent(two.page)).status === 'running', patience);
+    expect((await agent(two.page)).port).toBe(Number(port));
+  });
+
+  it('answers on both loopback addresses and on no other, unless a host is given (WEB-13)', async () => {
     const workspace = workspaceWith({});
     const { page } = await openUi(workspace);
     const port = Number(new URL(page.url).port);
@@ -136,7 +219,7 @@ describe('ui', () => {
     const hasSecond = addresses.some(({ address }) => address === '::1');
     expect(await reaches('::1', port)).toBe(hasSecond);
 
-    const open = await openUi(workspace, '--host', '0.0.0.0', '--token');
+    const open = await openUi(workspace, '--host', '0.0.0.0');
     for (const host of ['127.0.0.1', ...outside]) {
       const url = `http://${host}:${new URL(open.url).port}`;
       expect((await new AgentClient(url, null).get('/api/agents')).status).toBe(401);
@@ -156,9 +239,10 @@ describe('ui', () => {
     expect(taken.stderr).toContain(`port ${port}`);
     expect(taken.stderr).toContain(`holdpoint ui --port ${Number(port) + 1}`);
     const bad = await holdpoint(['ui', '--port', 'many']);
-    const open = await holdpoint(['ui', '--dir', workspace, '--host', '0.0.0.0', '--no-open']);
+    const words = ['ui', '--dir', workspace, '--host', '0.0.0.0', '--no-token', '--no-open'];
+    const open = await holdpoint(words);
     expect([bad.code, open.code]).toEqual([2, 2]);
-    expect(open.stderr).toContain('add --token');
+    expect(open.stderr).toContain('leave out --no-token');
     const nowhere = await holdpoint(['ui', '--dir', join(workspace, 'nowhere')]);
     expect(nowhere.code).toBe(3);
   });

@@ -34,6 +34,7 @@ const everything: [Operation, Asked][] = [
 const hardened = {
   'x-correlation-id': expect.stringMatching(/./),
   'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'cache-control': expect.stringMatching(/^no-store/),
 };

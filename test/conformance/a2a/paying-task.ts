@@ -22,6 +22,7 @@ export const deferral = {
   requested_at: time,
   expires_at: time,
   args_sha256: '6d47010e407ddba47d8460e9c3984e515309fd15eaf15d2505e76cbd213df915',
+  runs_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
 };
 
 /** A `paying` task in the JSON of 1.0, in its own conversation. */

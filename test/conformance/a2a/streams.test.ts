@@ -19,6 +19,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform',
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'x-correlation-id': expect.any(String),
     });

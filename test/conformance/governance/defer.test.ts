@@ -129,6 +129,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
                 context: 'tool=pay args={"amount":3,"to":"Maja"}',
                 args: made,
                 args_sha256: digest,
+                runs_sha256: deferral.runs_sha256,
                 modified: 'rewritten by rule 1',
                 changes: [{ path: 'amount', before: '5', after: '3' }],
                 requester: null,

@@ -114,6 +114,7 @@ async function post(path: string, said: string, body: string): Promise<number> {
   expect(answer.headers).toMatchObject({
     'x-correlation-id': expect.any(String),
     'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'cache-control': expect.stringMatching(/^no-store/),
   });

@@ -19,6 +19,7 @@ function dashboard() {
       | object
       | null,
     error: null,
+    flags: [],
     description: {},
     line: () => ({
       json({ path }: { path: string }) {

@@ -210,7 +210,7 @@ describe('two dashboards at once', () => {
       201,
       ...Array.from({ length: 15 }, () => 409),
     ]);
-    expect(readdirSync(one.workspace)).toEqual(['desk']);
+    expect(readdirSync(one.workspace)).toEqual(['.service', 'desk']);
   });
 
   it('add two skills at once so that each held tool has its rule', async () => {

@@ -156,7 +156,7 @@ describe('an agent of ill will', () => {
     // All the while one agent may take is five times as long.
     expect(performance.now() - before).toBeLessThan(4_500);
     expect([first.body, second.body]).toEqual(
-      Array(2).fill({ deferrals: [], unasked: ['ill'], now: expect.any(String) }),
+      Array(2).fill({ deferrals: [], total: 0, unasked: ['ill'], now: expect.any(String) }),
     );
     const leaving = new AbortController();
     const events = await fetch(`${page.dashboard.url}/api/events`, { signal: leaving.signal });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { isGreeting, shortGreeting } from '../../../src/http/mcp/mcp-greeting.ts';
+import { collectGarbage } from '../../helpers/collect-garbage.ts';
 
 const greeting = (clientInfo: unknown) => ({
   ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
@@ -35,4 +36,14 @@ it('knows a greeting from anything else', () => {
   expect(
     [{ method: 'initialize' }, { method: 'tools/list' }, null, 'initialize'].map(isGreeting),
   ).toEqual([true, false, false, false]);
+});
+
+it('keeps nothing of a long name but its beginning', () => {
+  const body = JSON.stringify(greeting({ name: 'n'.repeat(1_900_000), version: '1' }));
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const kept = Array.from({ length: 540 }, () => shortGreeting(JSON.parse(body) as object));
+  collectGarbage();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
+  expect(kept.length).toBe(540);
 });

@@ -27,6 +27,7 @@ describe('an address', () => {
       'content-type': 'application/json; charset=utf-8',
       'x-correlation-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
     });

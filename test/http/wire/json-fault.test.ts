@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from '../../../src/http/wire/json-fault.ts';
+import { jsonFault as faultOf, measureBody } from '../../../src/http/wire/json-fault.ts';
+
+const jsonFault = (text: string) => faultOf(measureBody(text));
 
 const tooDeep = 'the JSON is nested deeper than 64 levels';
 const tooMany = 'the JSON has more than 100000 keys';

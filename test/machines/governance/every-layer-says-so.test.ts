@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise, raise, toPromise } from 'xstate';
 import { createGovern } from '../../../src/actors/governance/policy/govern.ts';
+import { randomIds } from '../../../src/actors/ids.ts';
+import type { Tool } from '../../../src/actors/ports.ts';
 import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { toolCalled } from '../../helpers/system-story.ts';
 import {
   aCall,
   aCaller,
@@ -58,10 +61,12 @@ const opinions: fc.Arbitrary<Opinions> = fc.record({
 /** Fills the ports of the tool-call chart with the opinions on each call; `asked` hears which ports are asked. */
 function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: string) => void) {
   const ofCall = new Map<string, Opinions>();
+  const tools = new Map<string, Tool>();
   const policy = aPolicy({
     rulesFor(call) {
       const opinion = opinionsOn(call);
       ofCall.set(call.tool, opinion);
+      tools.set(call.tool, toolCalled(call.tool));
       asked('policy');
       if (opinion.policy === 'breaks') throw new Error('the policy broke');
       return rulesOf(opinion);
@@ -85,7 +90,7 @@ function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: stri
   };
   const silent = () => undefined;
   const log = { info: silent, warn: silent, error: silent };
-  return createGovern({ policy, scorer, tools: new Map(), log });
+  return createGovern({ policy, scorer, tools, ids: randomIds(), log });
 }
 
 function rulesOf({ policy, intent, assurance, defer, credentials }: Opinions): ToolRules {

@@ -10,10 +10,11 @@ import type {
 } from '../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../src/machines/governance/tool-call-machine.ts';
 import type {
+  IdentifyInput,
   JudgeIntentInput,
   ToolCallInput,
 } from '../../../src/machines/governance/tool-call-setup.ts';
-import type { DecisionRecord } from '../../../src/machines/task/task.ts';
+import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/task/task.ts';
 import {
   aCall,
   aCaller,
@@ -21,6 +22,7 @@ import {
   aDeferral,
   aRefusal,
   aTaskInput,
+  runsDigest,
   times,
   toolRules,
 } from '../../helpers/task-fixtures.ts';
@@ -53,6 +55,7 @@ function toolCallInput(input: Partial<ToolCallInput> = {}): ToolCallInput {
 interface Ports {
   modification?: Modification;
   verdict?: IntentVerdict | Error;
+  runs?: string | Error;
   /** How many milliseconds each takes; none when left out. */
   took?: { policy: number; judge: number; modify: number };
 }
@@ -79,6 +82,10 @@ function ruleWith(ports: Ports, rules: Partial<ToolRules>, input: Partial<ToolCa
           return { ...(ports.verdict ?? fits), took: took.judge };
         },
       ),
+      identify: fromPromise<string, IdentifyInput>(async () => {
+        if (ports.runs instanceof Error) throw ports.runs;
+        return ports.runs ?? runsDigest;
+      }),
     },
   });
   const actor = createActor(logic, { input: toolCallInput(input) }).start();
@@ -203,7 +210,7 @@ describe('the order of governance', () => {
     });
   });
 
-  it('defers what MODIFY made of the call', () => {
+  it('defers what MODIFY made of the call, bound to what would run', async () => {
     const call = aCall({ args: { order: 8 }, argsSha256: 'b2'.repeat(32) });
     const changes = [{ path: 'order', before: '7', after: '8' }];
     const modification: Modification = { kind: 'modified', call, rules: [1, 3], changes };
@@ -213,8 +220,9 @@ describe('the order of governance', () => {
       argsSha256: 'b2'.repeat(32),
       context: 'tool=issue_refund args={"order":8}',
       shown: { order: 8 },
+      runsSha256: runsDigest,
     });
-    expect(ruleWith({ modification }, rules).actor.getSnapshot().output).toEqual({
+    expect(await ruleWith({ modification }, rules).ruling).toEqual({
       kind: 'defer',
       call,
       deferral,
@@ -394,7 +402,7 @@ describe('step-up', () => {
 });
 
 describe('a deferral', () => {
-  it('takes every parameter of its rule and counts from the end of the last effect', () => {
+  it('takes every parameter of its rule and counts from the end of the last effect', async () => {
     const defer = aDeferRule({
       to: ['channel:console:ops', 'channel:slack:#refunds'],
       timeout: 1_000,
@@ -407,7 +415,7 @@ describe('a deferral', () => {
       remind: true,
       escalateTo: 'channel:console:managers',
     });
-    expect(rule({ defer }, { now: 5_000 })).toMatchObject({
+    expect(await ruleWith({}, { defer }, { now: 5_000 }).ruling).toMatchObject({
       deferral: aDeferral({
         to: 'channel:console:ops, channel:slack:#refunds',
         targets: ['channel:console:ops', 'channel:slack:#refunds'],
@@ -502,6 +510,7 @@ describe('a part that another program put in', () => {
   /** Rules on a call that nothing stands in the way of, by the chart with these parts. */
   function ruleBy({ actions, guards }: Parts) {
     const logic = toolCallMachine.provide({
+      actors: { identify: fromPromise<string, IdentifyInput>(async () => runsDigest) },
       actions: {
         consultPolicy: assign(() => ({ rules: { ...toolRules(), took: 0 } })),
         modifyCall: assign(() => ({ modification: { kind: 'unchanged', took: 0 } as const })),
@@ -511,7 +520,7 @@ describe('a part that another program put in', () => {
     });
     const actor = createActor(logic, { input: toolCallInput() });
     actor.subscribe({ error: () => undefined });
-    return actor.start().getSnapshot();
+    return actor.start();
   }
 
   const unexplained = 'governance failed';
@@ -599,15 +608,137 @@ describe('a part that another program put in', () => {
       },
     ],
   ])('and that %s makes nothing up and lets nothing else run', (_, parts, expected) => {
-    expect(ruleBy(parts).output).toEqual(expected);
+    expect(ruleBy(parts).getSnapshot().output).toEqual(expected);
   });
 
-  it('and that defers without a rule ends without a ruling', () => {
-    expect(ruleBy({ guards: { needsApproval: () => true } })).toMatchObject({
-      status: 'error',
-      output: undefined,
-      error: new Error('a deferral was opened without a rule'),
+  it('and that defers without a rule ends without a ruling', async () => {
+    await expect(toPromise(ruleBy({ guards: { needsIdentity: () => true } }))).rejects.toThrow(
+      'a deferral was opened without a rule',
+    );
+  });
+});
+
+describe('a call that was held', () => {
+  const deferral = aDeferral({ runsSha256: runsDigest });
+  const released = { held: { deferral, isReleased: true } };
+  const waiting = { held: { deferral, isReleased: false } };
+  const defer = aDeferRule();
+  const changed = aCall({ id: 'call-2', args: { order: 8 }, argsSha256: 'c3'.repeat(32) });
+  const modified = (call = changed): Modification => ({
+    ...{ kind: 'modified', rules: [1], changes: [] },
+    call,
+  });
+
+  it.each([
+    ['is held as before', { defer }],
+    ['would not be held any more', { defer: null }],
+  ])('runs once it is released where it %s, and is recorded once', async (_, rules) => {
+    const { ruling, asked } = ruleWith({}, { ...rules, judgesIntent: true }, released);
+    expect(await ruling).toEqual({
+      ...{ kind: 'allow', call: aCall(), credential: null },
+      ...{ records: [], facts: [], score: null },
     });
+    expect(asked).toEqual(['modify']);
+  });
+
+  it.each([
+    ['a static denial', { refusal: aRefusal() }, 'deny', 'denied by guardrail: refunds'],
+    ['a tool that is gone', { refusal: { ...aRefusal('gone'), isMisfit: true } }, 'misfit', 'gone'],
+    ['a higher level of sign-in', { requiredAcr: 'gold' }, 'stepUp', 'no verified identity'],
+  ] as const)('is stopped by %s that came while it waited', async (_, rules, kind, text) => {
+    for (const held of [released, waiting]) {
+      const ruled = await ruleWith({}, { defer, ...rules }, { ...held, requester: null }).ruling;
+      expect(ruled).toMatchObject({ kind, text });
+    }
+  });
+
+  it('is denied when what would run has changed', async () => {
+    const runs = 'd4'.repeat(32);
+    expect(await ruleWith({ runs }, { defer }, released).ruling).toEqual({
+      kind: 'deny',
+      layer: 'defer',
+      text: 'what would run has changed since the approval was requested',
+      records: [
+        record('defer', 'deny', 'what would run has changed since the approval was requested'),
+      ],
+      ...{ facts: [], score: null },
+    });
+  });
+
+  it('is denied when nobody can tell what would run', async () => {
+    for (const held of [released, {}]) {
+      const runs = new Error('the disk is gone');
+      expect(await ruleWith({ runs }, { defer }, held).ruling).toMatchObject({
+        ...{ kind: 'deny', layer: 'defer' },
+        text: 'governance failed: what would run could not be determined',
+      });
+    }
+  });
+
+  it('runs when an older release did not keep what would run', async () => {
+    const { runsSha256: _, ...older } = deferral;
+    const held = { deferral: older, isReleased: true };
+    expect(await ruleWith({}, { defer }, { held }).ruling).toMatchObject({ kind: 'allow' });
+  });
+
+  it('is held anew, with its own id, when MODIFY makes another call of it', async () => {
+    const held = aDeferral({ approvers: ['ann@example.com'], quorum: 2, escalateTo: 'x' });
+    for (const isReleased of [true, false]) {
+      const input = { held: { deferral: held, isReleased }, now: 9_000 };
+      for (const rules of [{ defer: null }, { defer: aDeferRule({ quorum: 3 }) }]) {
+        const ruled = await ruleWith({ modification: modified() }, rules, input).ruling;
+        expect(ruled).toMatchObject({
+          kind: 'defer',
+          call: changed,
+          deferral: {
+            ...{ id: 'call-2', args: { order: 8 }, requestedAt: 9_000, runsSha256: runsDigest },
+            approvers: rules.defer === null ? ['ann@example.com'] : null,
+            quorum: rules.defer?.quorum ?? 2,
+          },
+        });
+      }
+    }
+  });
+
+  it('is the same call when MODIFY makes of it what was approved', async () => {
+    const modification = modified(aCall());
+    expect(await ruleWith({ modification }, { defer }, released).ruling).toMatchObject({
+      ...{ kind: 'allow', call: aCall(), records: [], facts: [] },
+    });
+  });
+
+  it.each([
+    ['still would be held', { defer }],
+    ['would not be held any more', { defer: null }],
+  ])('goes on waiting as it did where it %s', async (_, rules) => {
+    const { ruling } = ruleWith({}, { ...rules, judgesIntent: true }, waiting);
+    expect(await ruling).toEqual({
+      ...{ kind: 'defer', call: aCall(), deferral, credential: null },
+      ...{ records: [], facts: [], score: null },
+    });
+  });
+});
+
+describe('a call that equals one that ran before', () => {
+  const ranCall = { tool: 'issue_refund', argsSha256: aCall().argsSha256, args: '{}' };
+  const ran = (callId: string, at: number, more: Partial<RanCall> = {}): RanCall => ({
+    ...{ ...ranCall, callId, at, outcome: 'succeeded' },
+    ...more,
+  });
+
+  it.each<[string, RanCall[], Deferral['repeats']]>([
+    ['nothing when none did', [], undefined],
+    ['nothing of other arguments', [ran('call-0', 5, { argsSha256: 'e5' })], undefined],
+    ['nothing of another tool', [ran('call-0', 5, { tool: 'look_up' })], undefined],
+    ['the last that did', [ran('call-8', 5), ran('call-9', 6)], { callId: 'call-9', at: 6 }],
+    [
+      'its approver',
+      [ran('call-9', 6, { approver: 'Ann' })],
+      { callId: 'call-9', at: 6, approver: 'Ann' },
+    ],
+  ])('names %s in the request for approval', async (_, calls, repeats) => {
+    const ruled = await ruleWith({}, { defer: aDeferRule() }, { ran: calls }).ruling;
+    expect(ruled.kind === 'defer' && ruled.deferral.repeats).toEqual(repeats);
   });
 });
 

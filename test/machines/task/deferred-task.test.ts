@@ -30,20 +30,21 @@ function counted(
 const ended: Effect = ['note', { type: 'session.ended', state: 'failed' }];
 
 describe('a deferred task that is approved', () => {
-  it('goes back to work and records the start of the very call that was held', () => {
+  it('has the very call that was held ruled on again', () => {
+    const held = { deferral: aDeferral(), isReleased: true };
     const approved = decide({});
     expect(seen(approved)).toEqual({
-      value: { working: { executing: { calling: 'starting' } } },
-      tags: ['working', 'saving'],
+      value: { working: 'governing' },
+      tags: ['working'],
       effects: [
         decided('approve', 'Ann'),
         counted('resolved', 'approve', 'Ann'),
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
+        ['start', 'govern', expect.objectContaining({ held, call: aCall(), now: times.decided })],
       ],
     });
     expect(approved.snapshot.context).toMatchObject({
       deferral: null,
-      approvedCallId: 'call-1',
+      held,
       settled: {
         id: 'call-1',
         tool: 'issue_refund',
@@ -88,7 +89,7 @@ describe('a deferred task that is rejected', () => {
     });
     expect(rejected.snapshot.context).toMatchObject({
       deferral: null,
-      approvedCallId: null,
+      held: null,
       pending: [],
       failure: { kind: 'rejected', tool: 'issue_refund', text },
       settled: { id: 'call-1', decision: 'reject', approver: name, note },
@@ -108,7 +109,7 @@ describe('a deferred task whose rejection the model is told of', () => {
     });
     expect(rejected.snapshot.context).toMatchObject({
       deferral: null,
-      approvedCallId: null,
+      held: null,
       pending: [],
       now: times.decided,
       failure: null,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
-import { finish, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import { finish, released, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
   allowed,
-  anAttempt,
   digest,
   returned,
   said,
@@ -59,9 +58,7 @@ describe('a call whose start is being recorded', () => {
   });
 
   it('is bound to the digest that was approved', () => {
-    const attempt = anAttempt();
-    const approved = step(restingStates.asked(), { type: 'deferral.decide', attempt });
-    const begun = step(approved, saved());
+    const begun = step(released(restingStates.asked()), saved());
     expect(begun.effects.at(-1)).toMatchObject(['start', 'runTool', { approvedSha256: digest }]);
   });
 

@@ -136,7 +136,7 @@ describe('the failure of a model', () => {
     [modelFailed('no quota'), 'no quota'],
     [said('hello'), ''],
   ])('is in its own words', (thought, text) => {
-    expect(failureOf.ofModel(thought)).toStrictEqual({ kind: 'model', text });
+    expect(failureOf.ofModel(aTaskContext(), thought)).toStrictEqual({ kind: 'model', text });
   });
 });
 

@@ -136,7 +136,7 @@ describe('the model', () => {
     const calls = [aCall({ id: 'a' }), aCall({ id: 'b', tool: 'look_up' })];
     await run.finish('think', said('', calls));
     run.send(saying('first'));
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     await run.runsTool(returned('paid'));
     await run.runsTool(returned('found'));
     const [before, now] = run.inputs.think;
@@ -149,7 +149,7 @@ describe('the model', () => {
     for (const [index, text] of ['one', 'two'].entries()) {
       await run.finish('think', said('', [aCall({ id: `call-${index}` })]));
       run.send(saying(text));
-      run.decide(anAttempt());
+      await run.decide(anAttempt());
       await run.runsTool(returned('paid'));
     }
     await run.finish('think', said('done'));
@@ -176,7 +176,7 @@ describe('the model', () => {
     for (const index of [0, 1]) {
       await run.finish('think', said('', [aCall({ id: `call-${index}` })]));
       for (let count = 0; count <= followUpBound.messages; count += 1) run.send(saying('more'));
-      run.decide(anAttempt());
+      await run.decide(anAttempt());
       await run.runsTool(returned('paid'));
     }
     const once = [...Array.from({ length: followUpBound.messages }, () => 'kept'), 'full'];
@@ -193,11 +193,11 @@ describe('whoever spoke to the model', () => {
     const run = new TaskRun({ rulesFor });
     await run.finish('think', said('', [aCall({ id: 'first' })]));
     if (when === 'before') run.send(saying('pay me too', { sender: bob }));
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     await run.runsTool(returned('paid'));
     await run.finish('think', said('', [aCall({ id: 'second' })]));
     if (when === 'meanwhile') run.send(saying('why?', { sender: bob }));
-    run.decide(anAttempt({ caller: bob, email: 'bob@example.com', approver: 'Bob' }));
+    await run.decide(anAttempt({ caller: bob, email: 'bob@example.com', approver: 'Bob' }));
     return run.answers.at(-1)?.kind;
   }
 
@@ -212,7 +212,7 @@ describe('whoever spoke to the model', () => {
     const rulesFor = () => toolRules({ defer: aDeferRule({ fourEyes: true }) });
     const run = new TaskRun({ rulesFor, input: { history: [before] } });
     await run.finish('think', said('', [aCall()]));
-    run.decide(anAttempt({ caller: bob, email: 'bob@example.com', approver: 'Bob' }));
+    await run.decide(anAttempt({ caller: bob, email: 'bob@example.com', approver: 'Bob' }));
     expect(run.answers.at(-1)?.kind).toBe('forbidden');
   });
 

@@ -5,7 +5,7 @@ import {
   oldestTaskMachineVersion,
 } from '../../../src/machines/task/migrate-snapshot.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
-import { aCall, times } from '../../helpers/task-fixtures.ts';
+import { aCall, digest, times } from '../../helpers/task-fixtures.ts';
 
 const calling = { working: { executing: { calling: 'running' } } };
 const by = { provider: '', model: '' };
@@ -23,7 +23,7 @@ const told = (count: number, exchanges: number, pending: number, more: object = 
   },
 });
 
-/** What a chart of version 8 has of `told`. */
+/** What the present chart has of `told`. */
 const said = (count: number, exchanges: number, pending: number, turns: number) => {
   const { value, context } = told(count, exchanges, pending);
   const { told: _, run, ...rest } = context;
@@ -32,15 +32,16 @@ const said = (count: number, exchanges: number, pending: number, turns: number) 
     value,
     context: {
       ...rest,
-      run: { onToolError: 'fail', limits },
+      held: null,
+      run: { onToolError: 'fail', limits, ran: [] },
       said: Array.from({ length: turns }, (__, after) => turn(after)),
     },
   };
 };
 
-/** The rest of what version 8 makes of a snapshot of version 4 whose run knew nothing. */
-const since4 = { exchanges: [], pending: [], said: [], startedAt: null };
-const run = { session: [], limits: defaultLimits, onToolError: 'fail' };
+/** The rest of what the present version makes of a snapshot of version 4 whose run knew nothing. */
+const since4 = { exchanges: [], pending: [], said: [], startedAt: null, held: null };
+const run = { session: [], limits: defaultLimits, onToolError: 'fail', ran: [] };
 const idle = { value: 'idle', children: {} };
 
 describe('a snapshot that is brought to the present version', () => {
@@ -151,6 +152,7 @@ describe('a snapshot that is brought to the present version', () => {
         exchanges: [],
         pending: [],
         said: [],
+        held: null,
         spent: { ...nothingSpent, ...spent },
         run: { ...run, id: 'task-1' },
       },
@@ -179,7 +181,23 @@ describe('a snapshot that is brought to the present version', () => {
     const limits = { turns: 9, failedTurns: 2, tokens: 7, time: 8 };
     const kept = { onToolError: 'return', limits };
     const { context } = migrateSnapshot(told(0, 0, 0, { run: kept }), 7);
-    expect(context['run']).toStrictEqual(kept);
+    expect(context['run']).toStrictEqual({ ...kept, ran: [] });
+  });
+
+  it.each([
+    ['that was released is bound to the digest of the decision', 'call-1', digest],
+    ['that nobody had to release is bound to none', null, null],
+    ['that follows a released one is bound to none', 'call-0', null],
+  ])('of version 8 whose call runs %s', (_, approvedCallId, argsSha256) => {
+    const settled = { id: approvedCallId, tool: 'pay', argsSha256: digest, decidedAt: 7 };
+    const context = { run: {}, pending: [aCall({ argsSha256: 'c3' })], approvedCallId, settled };
+    const { context: migrated } = migrateSnapshot({ context }, 8);
+    expect(migrated).not.toHaveProperty('approvedCallId');
+    expect(migrated['held']).toStrictEqual(
+      argsSha256 === null
+        ? null
+        : { isReleased: true, deferral: expect.objectContaining({ id: 'call-1', argsSha256 }) },
+    );
   });
 
   it('of the present version stays as it is, whatever is in it', () => {

@@ -56,6 +56,7 @@ describe('a snapshot of an older chart', () => {
           turns,
           usage,
           told: ______,
+          approvedCallId,
           ...said
         } = snapshot.context;
         const { refusal: ____, ...keptAsked } = { refusal: null, ...(keptRun as object) };
@@ -64,6 +65,8 @@ describe('a snapshot of an older chart', () => {
         );
         expect({ ...rest, ...run }).toMatchObject({ ...said, ...keptAsked });
         // A call has started when the version before had it among those that run.
+        // A release is kept with the call it was for.
+        expect(context.held === null).toBe((approvedCallId ?? null) !== context.pending[0]?.id);
         const isCalling = JSON.stringify(snapshot['value']).includes('calling');
         expect(context.startedAt === null).toBe(!isCalling);
         if (context.deferral !== null) {

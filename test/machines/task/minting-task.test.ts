@@ -37,8 +37,11 @@ describe('a call that needs credentials', () => {
     const credential = 'static' as const;
     const parked = finish(governing(), 'govern', { ...deferred(), credential });
     expect(parked.effects).not.toContainEqual(mint);
-    const attempt = anAttempt();
-    const approved = step(parked, { type: 'deferral.decide', attempt });
+    const approved = finish(
+      step(parked, { type: 'deferral.decide', attempt: anAttempt() }),
+      'govern',
+      { ...allowed(), credential },
+    );
     expect(approved.snapshot.value).toEqual({ working: { executing: 'minting' } });
     expect(approved.effects.at(-1)).toEqual(mint);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeTask } from '../../../src/machines/task/describe-task.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
-import { nudged, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import { nudged, released, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
   aDeferRule,
@@ -75,8 +75,9 @@ describe('a deferral whose time goes by', () => {
     ['reminded', reminded],
     ['escalated', escalated],
   ])('can be decided at any time, having been %s', (_stage, reach) => {
-    const decided = step(reach(nudged()), { type: 'deferral.decide', attempt: anAttempt() });
-    expect(decided.snapshot.value).toEqual({ working: { executing: { calling: 'starting' } } });
+    expect(released(reach(nudged())).snapshot.value).toEqual({
+      working: { executing: { calling: 'starting' } },
+    });
   });
 
   it('keeps the approvals it has when it reminds and escalates', () => {

@@ -44,7 +44,8 @@ describe('a snapshot that a task goes on from', () => {
       children: {},
       context: {
         ...calls,
-        run: { onToolError: 'fail', limits: { failedTurns: 5 } },
+        held: null,
+        run: { onToolError: 'fail', limits: { failedTurns: 5 }, ran: [] },
         said: [{ after: 0, by: { provider: '', model: '' }, parts: [] }],
       },
     });

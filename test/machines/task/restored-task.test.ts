@@ -20,7 +20,7 @@ async function parkedRun(): Promise<TaskRun> {
 
 async function startingRun(): Promise<TaskRun> {
   const run = await parkedRun();
-  run.decide(anAttempt());
+  await run.decide(anAttempt());
   return run;
 }
 
@@ -80,7 +80,7 @@ describe('a stored task that was deferred', () => {
 
   it('can still be approved, and the wait counts from the first day', async () => {
     const restored = restore(await parkedRun(), times.decided);
-    restored.decide(anAttempt());
+    await restored.decide(anAttempt());
     expect(restored.factsOf('deferral.decided')).toMatchObject([{ wait: 28_000 }]);
     await restored.runsTool(returned('refunded'));
     expect(restored.inputs.runTool).toMatchObject([{ call: aCall(), approvedSha256: digest }]);
@@ -92,10 +92,10 @@ describe('a stored task that was deferred', () => {
     const stored = JSON.parse(JSON.stringify(run.stored()));
     stored.context.deferral.quorum = 2;
     const first = new TaskRun({ snapshot: stored, now: times.decided });
-    first.decide(anAttempt({ approver: 'Ann' }));
+    await first.decide(anAttempt({ approver: 'Ann' }));
     const last = restore(first, times.decided);
-    last.decide(anAttempt({ approver: 'Ann' }));
-    last.decide(anAttempt({ approver: 'Bob' }));
+    await last.decide(anAttempt({ approver: 'Ann' }));
+    await last.decide(anAttempt({ approver: 'Bob' }));
     expect(last.answers.map(({ kind }) => kind)).toEqual(['recorded', 'resolved']);
   });
 });
@@ -157,7 +157,7 @@ describe('a stored task whose call had ended', () => {
 
   it('answers a second decision with the first', async () => {
     const restored = restore(await recordingRun(), times.ended);
-    restored.decide(anAttempt({ verb: 'reject', at: times.ended }));
+    await restored.decide(anAttempt({ verb: 'reject', at: times.ended }));
     expect(restored.answers).toMatchObject([
       { kind: 'decided', settled: { decision: 'approve', approver: 'Ann' } },
     ]);

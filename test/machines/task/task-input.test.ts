@@ -34,6 +34,7 @@ describe('a task that is the first of its session', () => {
     session: [],
     history: [],
     leftOut: 0,
+    ran: [],
     limits: { turns: 50, failedTurns: 5, tokens: null, time: null },
     onToolError: 'fail',
     settled: null,
@@ -57,10 +58,8 @@ describe('a task that is the first of its session', () => {
       onToolError: 'return',
       settled: aSettledDeferral(),
     } as const;
-    expect(newTask({ ...asked, ...more, session: [request], history: [request] })).toStrictEqual({
-      ...asked,
-      ...more,
-    });
+    const lists = { session: [request], history: [request], ran: [] };
+    expect(newTask({ ...asked, ...more, ...lists })).toStrictEqual({ ...asked, ...more, ran: [] });
   });
 });
 
@@ -79,7 +78,7 @@ describe('what a task knows before anything has happened', () => {
       startedAt: null,
       deferral: null,
       settled,
-      approvedCallId: null,
+      held: null,
       credential: null,
       scores: [],
       records: [],
@@ -140,21 +139,42 @@ describe('the end of a call', () => {
       exchanges: [earlier, { call: first, ...end }],
       pending: [second],
       startedAt: null,
+      held: null,
       now: times.ended,
     });
+  });
+
+  it('carries what its approver wrote, for the model', () => {
+    const held = { deferral: aDeferral({ id: 'call-1' }), isReleased: true };
+    const approvalWith = (note: string) => {
+      const settled = aSettledDeferral({ approver: 'Ann', note });
+      const { exchanges } = endCall({ ...context, held, settled }, { result: 'paid', at: 1 });
+      return exchanges?.at(-1)?.approval;
+    };
+    expect(approvalWith('ask finance first next time')).toStrictEqual({
+      approver: 'Ann',
+      note: 'ask finance first next time',
+    });
+    expect(approvalWith('')).toBe(undefined);
+  });
+
+  it('forgets what the model asked for before MODIFY', () => {
+    const asked = aTaskContext({ pending: [{ ...first, asked: { order: 9 } }] });
+    const { exchanges } = endCall(asked, { result: 'paid', at: times.ended });
+    expect(exchanges).toStrictEqual([{ call: first, result: 'paid' }]);
   });
 });
 
 describe('the digest that binds a call to what a person released', () => {
   const pending = [aCall()];
-  const settled = aSettledDeferral();
+  const heldAs = (id: string, isReleased: boolean) => ({ deferral: aDeferral({ id }), isReleased });
 
   it.each([
-    ['is that of the decision', { settled, approvedCallId: 'call-1' }, digest],
-    ['is none for another call than the one released', { settled, approvedCallId: 'call-0' }, null],
-    ['is none where nobody was needed', { settled: null, approvedCallId: null }, null],
-    ['is none where the decision is not kept', { settled: null, approvedCallId: 'call-1' }, null],
-  ])('%s', (_, decided, expected) => {
-    expect(approvedDigest(aTaskContext({ pending, ...decided }))).toBe(expected);
+    ['is that of the deferral', heldAs('call-1', true), digest],
+    ['is none for another call than the one released', heldAs('call-0', true), null],
+    ['is none where nobody was needed', null, null],
+    ['is none while it is ruled on before a release', heldAs('call-1', false), null],
+  ])('%s', (_, held, expected) => {
+    expect(approvedDigest(aTaskContext({ pending, held }))).toBe(expected);
   });
 });

@@ -5,7 +5,14 @@ import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
-import { begin, finish, restingStates, type Step, step } from '../../helpers/step-task.ts';
+import {
+  begin,
+  finish,
+  released,
+  restingStates,
+  type Step,
+  step,
+} from '../../helpers/step-task.ts';
 import {
   aCall,
   aCaller,
@@ -79,7 +86,7 @@ describe('the ports of a task', () => {
     task = finish(task, 'govern', deferred());
     const { message } = aFollowUp();
     task = step(task, { type: 'message.received', message, refusal: null, sender: null });
-    task = step(task, { type: 'deferral.decide', attempt: anAttempt() });
+    task = released(task);
     task = step(finish(step(task, saved()), 'runTool', returned('paid')), saved());
     const turn = { taskId: 'task-1', surface: 'mcp', correlationId: 'correlation-1', request };
     const parts = [{ kind: 'text', text: 'let me see' }, { kind: 'call' }];
@@ -92,6 +99,12 @@ describe('the ports of a task', () => {
       turns: 1,
       told: 0,
       tokensPerEstimate: 1.5,
+      ran: [
+        {
+          ...{ tool: 'issue_refund', callId: 'call-1', argsSha256: digest, args: '{"order":7}' },
+          ...{ outcome: 'succeeded', at: times.began, approver: 'Ann' },
+        },
+      ],
     });
     task = run(finish(task, 'think', said('', [second])), second);
     expect(startedWith(task)).toMatchObject({ turns: 2, told: 1 });
@@ -105,13 +118,15 @@ describe('the ports of a task', () => {
       request,
       requester: aCaller({ acr: 'gold' }),
       scores: [],
+      held: null,
+      ran: [],
       now: times.thought,
     });
   });
 
   it('tell the tool on whose behalf it runs, and what was released', () => {
     const task = finish(finish(begin(full), 'think', said('', [aCall()])), 'govern', deferred());
-    const approved = step(task, { type: 'deferral.decide', attempt: anAttempt() });
+    const approved = released(task);
     expect(startedWith(step(approved, saved()))).toStrictEqual({
       taskId: 'task-1',
       correlationId: 'correlation-1',
@@ -124,7 +139,7 @@ describe('the ports of a task', () => {
 
   it('tell the tool of a release that was for the call before nothing of it', () => {
     const task = finish(governing([aCall(), second]), 'govern', deferred());
-    const approved = step(task, { type: 'deferral.decide', attempt: anAttempt() });
+    const approved = released(task);
     const next = step(finish(step(approved, saved()), 'runTool', returned('paid')), saved());
     const started = step(finish(next, 'govern', allowed(second)), saved());
     expect(startedWith(started)).toMatchObject({ call: second, approvedSha256: null });

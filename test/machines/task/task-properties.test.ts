@@ -241,7 +241,7 @@ describe('a deferral that two people race for', () => {
         await run.finish('think', said('', [aCall()]));
         const [first] = attempts;
         for (const verb of attempts) {
-          if (run.actor.getSnapshot().status === 'active') run.decide(anAttempt({ verb }));
+          if (run.actor.getSnapshot().status === 'active') await run.decide(anAttempt({ verb }));
         }
         expect(run.task.settled).toMatchObject({ decision: first, decidedAt: times.decided });
         const told = first === 'approve' ? attempts.slice(1).map(() => 'decided') : [];

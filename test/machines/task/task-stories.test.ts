@@ -93,7 +93,7 @@ describe('a task from its acceptance to its end', () => {
       deferral: aDeferral(),
     });
     expect(run.awaited).toBeNull();
-    run.decide(anAttempt({ note: 'checked' }));
+    await run.decide(anAttempt({ note: 'checked' }));
     expect(run.task).toMatchObject({ state: 'working', text: null, deferral: null });
     await run.runsTool(returned('refunded'));
     await run.finish('think', said('done', [], times.ended));
@@ -117,7 +117,7 @@ describe('a task from its acceptance to its end', () => {
 
   it('never runs a call that was rejected', async () => {
     const run = await parkedRun();
-    run.decide(anAttempt({ verb: 'reject', approver: null, note: 'no receipt' }));
+    await run.decide(anAttempt({ verb: 'reject', approver: null, note: 'no receipt' }));
     expect(run.task).toMatchObject({
       state: 'failed',
       text: 'defer: rejected by unknown: no receipt',
@@ -144,7 +144,7 @@ describe('a task from its acceptance to its end', () => {
 
   it('is not timed out once it was decided', async () => {
     const run = await parkedRun();
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     run.clock.set(times.expired * 2);
     expect(run.task.state).toBe('working');
     expect(run.factsOf('deferral.timedOut')).toEqual([]);
@@ -158,7 +158,7 @@ describe('several calls in one turn', () => {
     const run = new TaskRun({ rulesFor });
     await run.finish('think', said('', [aCall(), second]));
     expect(run.task.deferral?.id).toBe('call-1');
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     await run.runsTool(returned('first', times.ended));
     expect(run.task.deferral).toMatchObject({
       id: 'call-2',
@@ -166,8 +166,8 @@ describe('several calls in one turn', () => {
       expiresAt: times.ended + 300_000,
     });
     expect(run.inputs.runTool).toHaveLength(1);
-    run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-1' }));
-    run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-2' }));
+    await run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-1' }));
+    await run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-2' }));
     await run.runsTool(returned('second', times.ended + 2));
     expect(run.answers.map(({ kind }) => kind)).toEqual(['resolved', 'otherDeferral', 'resolved']);
     expect(run.inputs.think.at(-1)?.exchanges).toEqual([
@@ -180,7 +180,7 @@ describe('several calls in one turn', () => {
   it('forgets the decision on the first call when the second waits', async () => {
     const run = new TaskRun({ rulesFor: () => toolRules({ defer: aDeferRule() }) });
     await run.finish('think', said('', [aCall(), aCall({ id: 'call-2' })]));
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     await run.runsTool(returned('first'));
     expect(run.task).toMatchObject({ deferral: { id: 'call-2' }, settled: null });
     run.clock.set(times.ended + 300_000);
@@ -190,7 +190,7 @@ describe('several calls in one turn', () => {
   it('does not release a call that needed nobody with the approval of the one before', async () => {
     const run = new TaskRun();
     await run.finish('think', said('', [aCall(), lookUp]));
-    run.decide(anAttempt());
+    await run.decide(anAttempt());
     await run.runsTool(returned('first'));
     await run.runsTool(returned('second'));
     expect(run.inputs.runTool.map(({ approvedSha256 }) => approvedSha256)).toEqual([digest, null]);

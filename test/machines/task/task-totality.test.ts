@@ -8,6 +8,7 @@ import { aFollowUp, anAttempt, saved, times } from '../../helpers/task-fixtures.
 
 const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> } = {
   'deferral.decide': { type: 'deferral.decide', attempt: anAttempt() },
+  'policy.changed': { type: 'policy.changed', at: times.decided },
   'deadline.reached': { type: 'deadline.reached', at: times.expired },
   'time.passed': { type: 'time.passed', at: times.decided, busy: 1_000 },
   'caller.left': { type: 'caller.left', at: times.decided },
@@ -21,6 +22,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   },
   'prompt.screened': { type: 'prompt.screened', refusal: null, took: 0 },
   'task.saved': saved() as Extract<TaskEvent, { type: 'task.saved' }>,
+  'tool.waiting': { type: 'tool.waiting', wait: { at: 'shop', for: 'ann@example.com' } },
   'egress.judged': {
     type: 'egress.judged',
     domain: 'api.example.com',
@@ -31,14 +33,21 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
+  'policy.changed',
   'deadline.reached',
   'time.passed',
   'caller.left',
   'prompt.screened',
+  'tool.waiting',
 ];
 const ignoredAtWork: TaskEvent['type'][] = [...ignoredWhileSaving, 'task.saved'];
 /** What is saved while a task waits changes nothing. */
-const ignoredWhileDeferred: TaskEvent['type'][] = ['time.passed', 'prompt.screened', 'task.saved'];
+const ignoredWhileDeferred: TaskEvent['type'][] = [
+  'time.passed',
+  'prompt.screened',
+  'task.saved',
+  'tool.waiting',
+];
 
 const ignored = {
   thinking: ignoredAtWork,
@@ -49,7 +58,7 @@ const ignored = {
   minting: ignoredAtWork,
   starting: ignoredWhileSaving,
   mintingAgain: ignoredAtWork,
-  running: ignoredAtWork,
+  running: ignoredAtWork.filter((type) => type !== 'tool.waiting'),
   recording: ignoredWhileSaving,
 } satisfies Partial<Record<keyof typeof restingStates, TaskEvent['type'][]>>;
 

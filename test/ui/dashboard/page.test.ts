@@ -207,7 +207,8 @@ describe('an approval', () => {
     expect(await focused(page)).toBe('Approve');
     await page.keyboard.press('Enter');
     await page.getByText('Released: drop_table of ops-runner.').waitFor();
-    await page.getByRole('heading', { name: 'issue_refund' }).waitFor();
+    // The neighbour after it, not the first of the list.
+    await page.getByRole('heading', { name: 'send_mail' }).waitFor();
     expect(server.posts).toEqual([
       {
         path: '/api/agents/ops-runner/tasks/cleanup-7/decisions',
@@ -239,12 +240,83 @@ describe('an approval', () => {
       body: { status: 'resolved' },
     }));
     await page.keyboard.press('Enter');
+    expect(server.posts).toEqual([]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await page.getByText('Rejected: issue_refund of refunds.').waitFor();
     expect(server.posts[0]?.body).toMatchObject({
       decision: 'reject',
       note: 'too much',
       approver_email: 'bob@example.com',
     });
+  });
+
+  it('leads back to the list on a narrow window, and is open once the end of the call was in view', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const args = { note: 'a line of it\n'.repeat(60), amount: 5 };
+    const first = aDeferral({ args });
+    const later = new Date(Date.now() + 900_000).toISOString();
+    server.deferrals = [first, aDeferral({ id: 'd-9', task_id: 'refund-9', expires_at: later })];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => {
+      server.deferrals = server.deferrals.slice(1);
+      return { body: { status: 'resolved' } };
+    });
+    const { page } = await browser.page({ width: 360, height: 740 });
+    await page.goto(server.url + '#/approvals/refunds/refund-1');
+    await page.getByText('Read the call to its end to approve it.').waitFor();
+    await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).waitFor();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    expect(await approve.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Show its end' }).click();
+    await approve.click();
+    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals`));
+    expect(await approve.isVisible()).toBe(false);
+  });
+
+  it('is given by Ctrl and Enter in the reason', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    server.deferrals = [aDeferral()];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor();
+    await page.getByLabel('Reason').fill('as agreed');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
+  });
+
+  it('that was given elsewhere says by whom, and keeps what was typed', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const deferral = aDeferral();
+    server.deferrals = [deferral];
+    const fields = { tool: 'issue_refund', decision: 'reject', approver: 'bob@example.com' };
+    server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({
+      body: {
+        timeline: [
+          {
+            ...{ event: 'task_deferred_decision', at: deferral.expires_at },
+            fields: { ...fields, note: 'too much' },
+          },
+        ],
+      },
+    }));
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals/refunds/refund-1');
+    await page.getByLabel('Reason').fill('looks fine to');
+    const gone = { agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 };
+    server.emit('deferral', gone);
+    await page.getByText('Rejected by bob@example.com: too much').first().waitFor();
+    expect(await page.getByLabel('Your reason, which was not sent').inputValue()).toBe(
+      'looks fine to',
+    );
+    expect(await page.getByText('Nobody has decided').isVisible()).toBe(false);
   });
 
   it('folds its commands, and keeps the words of a model apart and small', async () => {
@@ -259,7 +331,7 @@ describe('an approval', () => {
     await page.getByText('Command', { exact: true }).click();
     await command.waitFor();
     expect(await page.getByRole('button', { name: 'Copy the command' }).count()).toBe(2);
-    const said = page.getByLabel('Words of the model');
+    const said = page.getByLabel('Context from your policy');
     expect(await said.evaluate((quote: any) => quote.clientHeight)).toBeLessThan(200);
     // What will run stands above what is said about it.
     const args = await page.locator('.detail dl').first().boundingBox();
@@ -530,6 +602,23 @@ describe('a dashboard with a token', () => {
     await other.goto(`${server.url}#token=CANARY-9d2f`);
     await other.getByRole('heading', { name: 'refunds' }).waitFor();
     expect(other.url()).toBe(server.url);
+    forgive(complaints, ['401']);
+  });
+
+  it('takes it from an address that is opened in the same tab, and from a tab that has it', async () => {
+    const server = await startPageServer();
+    server.token = 'CANARY-9d2f';
+    server.agents = [anAgent()];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByLabel('Token').waitFor();
+    await page.evaluate(`location.hash = '#token=CANARY-9d2f'`);
+    await page.getByRole('heading', { name: 'refunds' }).waitFor();
+    expect(page.url()).toBe(server.url);
+    const linked = await page.context().newPage();
+    await linked.goto(`${server.url}#/approvals`);
+    await linked.getByRole('heading', { name: 'Nothing waits for a person' }).waitFor();
+    expect(linked.url()).toBe(`${server.url}#/approvals`);
     forgive(complaints, ['401']);
   });
 });

@@ -68,6 +68,7 @@ describe('a call that an agent makes', () => {
     await page.getByRole('heading', { name: 'pay', exact: true }).waitFor();
     await press(page, 'r');
     await page.keyboard.type('too much');
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('Rejected: pay of till.').waitFor();
     await answered;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import { readExactJson } from '../../../machines/exact-json.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import type { Outbound } from '../../ports.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
@@ -86,7 +87,8 @@ async function ask(
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Two users whose numbers are rounded to one would be one user.
+    return readExactJson(text);
   } catch {
     return null;
   }

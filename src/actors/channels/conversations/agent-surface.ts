@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
 import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/channels/turn.ts';
+import { keptStart } from '../../../machines/text.ts';
 import { type Standing, standingOf } from './task-standing.ts';
 
 /** Hears what becomes of a task. */
@@ -172,7 +173,7 @@ function bound(ear: TaskEar): TaskEar {
 
 /** Unique among the messages of a thread; what names it to the agent. */
 function messageIdOf({ adapter, id }: Turn['message']): string {
-  return `${adapter}:${id}`.slice(0, longestHeader);
+  return keptStart(`${adapter}:${id}`, longestHeader);
 }
 
 /** Says who asks; what cannot stand in a header is left out. */

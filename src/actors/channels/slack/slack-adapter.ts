@@ -198,7 +198,7 @@ export class SlackAdapter implements ChannelAdapter {
     }
   }
 
-  /** Slack says so where the app is subscribed to the messages of the channel. */
+  /** Slack reports this where the app subscribes to the messages of the channel. */
   async #noteDeletion({ type, body }: SlackEnvelope): Promise<void> {
     const self = this.#connection.self;
     if (type !== 'events_api' || self === null) return;

@@ -1,3 +1,4 @@
+import { keptStart } from '../../../machines/text.ts';
 import type { ChatMessage, ChatPerson } from '../conversation-port.ts';
 import type { TelegramMessage } from './telegram-update.ts';
 
@@ -74,7 +75,7 @@ function refOf(message: TelegramMessage): TelegramRef {
 
 function personOf({ id, first_name: first, last_name: last, username }: Sender): ChatPerson {
   const name = [first, last].filter(Boolean).join(' ').trim() || username || String(id);
-  return { id: `telegram:${id}`, name: name.slice(0, 100).toWellFormed(), email: null };
+  return { id: `telegram:${id}`, name: keptStart(name, 100).toWellFormed(), email: null };
 }
 
 function isAllowed({ id, username }: Sender, allowed: Hearing['allowedUsers']): boolean {

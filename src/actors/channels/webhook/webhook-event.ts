@@ -77,6 +77,7 @@ export function webhookEvent(
       context: request.context,
       ...(request.args === undefined ? {} : { args: request.args }),
       args_sha256: request.argsSha256,
+      ...(request.repeats === undefined ? {} : { repeats: repeatsJson(request.repeats) }),
       requester: request.requester,
       target: request.target,
       approvers: request.approvers,
@@ -126,4 +127,9 @@ function withoutSlash(url: string): string {
 
 function timestamp(at: number): string {
   return new Date(at).toISOString();
+}
+
+function repeatsJson({ callId, at, approver }: NonNullable<ApprovalNotice['request']['repeats']>) {
+  const repeats = { call_id: callId, at: timestamp(at) };
+  return approver === undefined ? repeats : { ...repeats, approver };
 }

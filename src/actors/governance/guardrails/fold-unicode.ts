@@ -1,3 +1,4 @@
+import { isAmongLatin, lookAlikes, taggedAscii } from './look-alikes.ts';
 import { Rewriting } from './rewriting.ts';
 import { kindOf, kinds, unitKinds } from './unit-kinds.ts';
 
@@ -13,13 +14,20 @@ export interface Folded {
 }
 
 /**
- * Folds a text: NFKC, without invisible characters, blanks and control characters as one blank.
+ * Folds a text: NFKC, without invisible characters, blanks and control characters as one blank, tag characters as what
+ * they stand for, and letters of other scripts among Latin ones as those that they are taken for.
  * Returns `null` for a text that is so already.
  */
 export function foldUnicode(text: string): Folded | null {
   const folder = new Folder(text);
   return folder.fold() ? { folding: folder.folding, gaps: folder.gaps } : null;
 }
+
+/** Fewer tag characters than this say no word. */
+const leastTags = 4;
+
+const wordEnd = /[\p{L}\p{N}]$/u;
+const wordStart = /^[\p{L}\p{N}]/u;
 
 const { plain, space, invisible } = kinds;
 
@@ -66,6 +74,8 @@ class Folder {
         return this.#blanks(place);
       case kinds.changing:
         return this.#cluster(place, place + 1);
+      case kinds.alike:
+        return this.#alike(place);
       case kinds.surrogate:
         return this.#pair(place);
       default:
@@ -89,12 +99,51 @@ class Folder {
     return place;
   }
 
+  /** Folds a letter that is taken for a Latin one, in a word with Latin letters. */
+  #alike(place: number): number {
+    const letter = lookAlikes.get(this.#text.charAt(place));
+    if (letter === undefined || !isAmongLatin(this.#text, place)) return place + 1;
+    return this.#put(letter, place, place + 1);
+  }
+
+  /** Folds tag characters to what they say; a few of them inside of a word break it up and say nothing. */
+  #tags(from: number): number {
+    const text = this.#text;
+    let [end, said] = [from, ''];
+    for (;;) {
+      const tagged = taggedAscii(text.codePointAt(end) ?? 0);
+      if (tagged === null) break;
+      said += tagged;
+      end += 2;
+    }
+    const isInside =
+      wordEnd.test(text.slice(Math.max(0, from - 2), from)) &&
+      wordStart.test(text.slice(end, end + 2));
+    this.folding.copy(this.#plain, from);
+    if (said.length >= leastTags || !isInside) {
+      for (const [index, character] of [...said].entries()) {
+        const at = from + 2 * index;
+        this.folding.put(character, at, at + 2);
+      }
+    }
+    this.#plain = end;
+    return end;
+  }
+
+  #put(character: string, from: number, end: number): number {
+    this.folding.copy(this.#plain, from);
+    this.folding.put(character, from, end);
+    this.#plain = end;
+    return end;
+  }
+
   /** Folds the character that two surrogates make, and returns the place after it. */
   #pair(place: number): number {
     const character = String.fromCodePoint(this.#text.codePointAt(place) ?? 0);
     const end = place + character.length;
     if (character.length === 1) return end;
     const kind = kindOf(character);
+    if (kind === kinds.tag) return this.#tags(place);
     if (kind === kinds.changing) return this.#cluster(place, end);
     return kind === kinds.plain ? end : this.#belated(place);
   }

@@ -14,7 +14,7 @@ export interface GuardrailPattern {
 const maximumLength = 2_000;
 
 /** Instructions of a pattern: what a character of text may cost at worst. */
-const maximumSize = 6_000;
+export const maximumSize = 6_000;
 
 /** Reads a pattern of a rule, or says in a sentence why it cannot stand. It never throws. */
 export function readGuardrailPattern(source: string): GuardrailPattern | { problem: string } {
@@ -34,7 +34,7 @@ export function readGuardrailPattern(source: string): GuardrailPattern | { probl
     }
     return { source, size, isAnchored: isAnchored(source) };
   } catch (error) {
-    return { problem: describe(error) };
+    return { problem: patternProblem(error) };
   }
 }
 
@@ -43,7 +43,8 @@ function isAnchored(source: string): boolean {
   return /[$^]|\\[Az]/.test(source.replaceAll(/\\[^Az]|\[\^/g, ''));
 }
 
-const tooLarge =
+/** Says that a pattern is too large. */
+export const tooLarge =
   'the pattern is too large once its repetitions are written out; lower the counts or split it';
 
 const descriptions: Record<string, string> = {
@@ -62,7 +63,8 @@ const descriptions: Record<string, string> = {
   'expression nests too deeply': 'nests too deeply; flatten it',
 };
 
-function describe(error: unknown): string {
+/** Says in a sentence why RE2 does not take a pattern. */
+export function patternProblem(error: unknown): string {
   if (!(error instanceof RE2JSSyntaxException)) {
     return 'the pattern could not be read by RE2; write it more simply';
   }

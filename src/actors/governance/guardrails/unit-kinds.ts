@@ -1,3 +1,5 @@
+import { lookAlikes } from './look-alikes.ts';
+
 /** What a code unit of a text means to its reader. */
 export const kinds = {
   /** It is read as it stands. */
@@ -15,11 +17,17 @@ export const kinds = {
   changing: 6,
   /** Half of a character: one that may be any of these. */
   surrogate: 7,
+  /** It looks like a letter of ASCII. */
+  alike: 8,
+  /** Nobody sees it, and models read it as a character of ASCII. */
+  tag: 9,
 } as const;
 
 /** The characters of each kind; what is in two of them is of the first. */
 const classes: readonly (readonly [RegExp, number])[] = [
   [/ /gu, kinds.space],
+  [new RegExp(`[${[...lookAlikes.keys()].join('')}]`, 'gu'), kinds.alike],
+  [/[\u{e0020}-\u{e007e}]/gu, kinds.tag],
   [/\p{Default_Ignorable_Code_Point}/gu, kinds.invisible],
   [/[\p{Zs}\u2800]/gu, kinds.blank],
   [/[\s\p{Cc}]/gu, kinds.breaking],

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
@@ -7,10 +9,15 @@ import type {
   ToolRules,
 } from '../../../machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../machines/governance/tool-call-machine.ts';
-import { type JudgeIntentInput, noPolicy } from '../../../machines/governance/tool-call-setup.ts';
+import {
+  type IdentifyInput,
+  type JudgeIntentInput,
+  noPolicy,
+  type ToolCallInput,
+} from '../../../machines/governance/tool-call-setup.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
-import type { Log, Tool } from '../../ports.ts';
+import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
 
@@ -20,30 +27,45 @@ export interface GovernPorts {
   /** `null` while intent alignment is off. */
   scorer: IntentScorer | null;
   tools: ReadonlyMap<string, Tool>;
+  ids: Ids;
   log: Log;
-  /** Attributes the requests of the scorer to the run they are made for; to nobody when left out. */
-  attribute?: (logic: JudgeIntent) => JudgeIntent;
+  /** Attributes the requests of an actor to the run they are made for; to nobody when left out. */
+  attribute?: <Output, Input extends { taskId: string }>(
+    logic: PromiseActorLogic<Output, Input>,
+  ) => PromiseActorLogic<Output, Input>;
 }
 
-type JudgeIntent = PromiseActorLogic<Timed<IntentVerdict>, JudgeIntentInput>;
+/** Returns the call as the model asked for it, before MODIFY. */
+function askedCall({ asked, ...call }: ToolCall): ToolCall {
+  return asked === undefined ? call : { ...call, args: asked };
+}
 
 /** Fills the ports of the tool-call chart with what is configured. A layer that breaks lets nothing pass. */
 export function createGovern(ports: GovernPorts) {
-  const { policy, scorer, tools, log, attribute = (logic) => logic } = ports;
+  const { policy, scorer, tools, ids, log, attribute = (logic) => logic } = ports;
   const failed = (error: unknown, call: ToolCall, what: string) => {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
   };
+  /** What was asked for and what it was changed to must both be allowed. */
   const rulesFor = (call: ToolCall): ToolRules => {
     try {
+      const rules = policy.rulesFor(askedCall(call));
+      if (call.asked === undefined || rules.refusal !== null) return rules;
       return policy.rulesFor(call);
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
   };
-  const modificationOf = (call: ToolCall): Modification => {
+  const modificationOf = ({ call, held }: ToolCallInput): Modification => {
     try {
-      return policy.modify(call);
+      const modification = policy.modify(askedCall(call));
+      if (modification.kind !== 'modified' || (held ?? null) === null) return modification;
+      // Approvers are asked about a changed call by another id.
+      const isSame = modification.call.argsSha256 === held?.deferral.argsSha256;
+      return isSame
+        ? modification
+        : { ...modification, call: { ...modification.call, id: ids.next() } };
     } catch (error) {
       return { kind: 'refused', refusal: failed(error, call, 'MODIFY could not be carried out') };
     }
@@ -64,15 +86,28 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
+  const identify = fromPromise<string, IdentifyInput>(async ({ input: { call } }) => {
+    const tool = tools.get(call.tool);
+    try {
+      if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
+      const { name, description, parameters } = tool;
+      const runs = (await tool.identity?.()) ?? { description, parameters };
+      const identity = { tool: name, runs };
+      return hash('sha256', canonicalize(identity) ?? '', 'hex');
+    } catch (error) {
+      failed(error, call, 'what would run could not be determined');
+      throw error;
+    }
+  });
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
       showCall: assign(({ context }) => ({ shown: policy.shown(context.call.args) })),
       modifyCall: assign(({ context }) => ({
-        modification: timed(() => modificationOf(context.call)),
+        modification: timed(() => modificationOf(context)),
       })),
     },
-    actors: { judgeIntent: attribute(judgeIntent) },
+    actors: { judgeIntent: attribute(judgeIntent), identify: attribute(identify) },
   });
 }
 

@@ -19,7 +19,7 @@ export function modifyCall(
 ): Modification {
   const { args, applied } = modify.modifyArguments(call.tool, call.args);
   if (applied.length === 0) return { kind: 'unchanged' };
-  const modified = { ...call, args, argsSha256: argumentsDigest(args) };
+  const modified = { ...call, args, argsSha256: argumentsDigest(args), asked: call.args };
   const refusal = refusalOf(modified);
   if (refusal === null) {
     const changes = argumentChanges(call.args, args, scrub);

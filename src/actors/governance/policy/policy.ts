@@ -22,6 +22,8 @@ export interface Policy {
   /** Why somebody may not speak in the task of a requester; `null` when they may. */
   refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
   rulesFor(call: ToolCall): ToolRules;
+  /** Returns how calls of a tool are held now; `null` when they run without approval. */
+  deferRuleOf(tool: string): DeferRule | null;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
   /** Returns the arguments as people and logs are shown them. Never throws. */
@@ -53,7 +55,9 @@ export function createPolicy(parts: PolicyParts): Policy {
     return guardrails?.redactNamed(clean) ?? clean;
   };
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
+  const deferRuleOf = (tool: string) => deferRules.get(tool) ?? null;
   return {
+    deferRuleOf,
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>
       refusalOfSpeaker(speaker, requester, security.step_up),
@@ -61,7 +65,7 @@ export function createPolicy(parts: PolicyParts): Policy {
       refusal: refusal(call),
       ...intent,
       ...stepUp(call.tool),
-      defer: deferRules.get(call.tool) ?? null,
+      defer: deferRuleOf(call.tool),
       credential: credentials?.providerOf(call.tool) ?? null,
     }),
     modify: (call) =>

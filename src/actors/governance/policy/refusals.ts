@@ -7,10 +7,10 @@ import type { StepUpSettings } from './policy-settings.ts';
 
 /**
  * Returns why a call cannot run (contract section 7): its tool is unknown or its arguments do not fit, which whoever
- * asked may mend, or a guardrail denies it; `null` when nothing stands against it.
+ * asked may mend, a guardrail denies it, or too many calls of its caller wait already; `null` when nothing stands against it.
  */
 export function refusalOfCall(
-  { tool: name, args, fault }: ToolCall,
+  { tool: name, args, fault, refused }: ToolCall,
   tools: ReadonlyMap<string, Tool>,
   guardrails: Guardrails | null,
 ): Refusal | null {
@@ -20,7 +20,8 @@ export function refusalOfCall(
   const checked = guardrails?.checkCall(name, args) ?? nothing;
   if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
   const misfit = tool.check?.(args) ?? null;
-  return misfit === null ? null : misfitOf(misfit, 'arguments', 'schema');
+  if (misfit !== null) return misfitOf(misfit, 'arguments', 'schema');
+  return refused === undefined ? null : { text: refused, findings: [tooManyWait], layer: 'defer' };
 }
 
 /** Returns why a message may not reach the model (contract section 7); `null` when it may. */
@@ -45,6 +46,12 @@ export function refusalOfSpeaker(
     findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
   };
 }
+
+const tooManyWait: Finding = {
+  gate: 'governance',
+  decision: 'deny',
+  rule: 'defer.max_pending_per_caller',
+};
 
 const nothing = { denial: null, findings: [] };
 

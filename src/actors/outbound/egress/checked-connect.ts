@@ -6,7 +6,7 @@ import type { EgressMode } from '../../ports.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { normaliseAddress } from './address-rules.ts';
 import { checkedAddresses, type HostAddress, type Lookup } from './checked-addresses.ts';
-import { EgressError, itself } from './egress-error.ts';
+import { EgressError } from './egress-error.ts';
 import type { DialLimits } from './limits.ts';
 
 /** What the connector goes by. */
@@ -115,7 +115,7 @@ async function checkedFor(
 }
 
 function dial(
-  { mode, limits, isItself }: ConnectPolicy,
+  { mode, limits, closedAt }: ConnectPolicy,
   options: buildConnector.Options,
   addresses: [HostAddress, ...HostAddress[]],
   callback: buildConnector.Callback,
@@ -140,15 +140,17 @@ function dial(
     if (error !== null) return callback(error, null);
     const { remoteAddress = '', localAddress } = opened;
     const isKnown = known.has(normaliseAddress(remoteAddress));
-    if (isKnown && !isItself(remoteAddress, port, localAddress)) return callback(null, opened);
+    const why = isKnown ? closedAt(remoteAddress, port, localAddress) : unchecked;
+    if (why === null) return callback(null, opened);
     opened.destroy();
-    const why = isKnown ? itself : 'was connected to an address that nobody checked';
     return callback(new EgressError({ host: hostname, why, mode }), null);
   });
   if (dials.hasSubscribers) {
     dials.publish({ socket, hostname, port, addresses: addresses.map(({ address }) => address) });
   }
 }
+
+const unchecked = 'was connected to an address that nobody checked';
 
 function answering(addresses: [HostAddress, ...HostAddress[]]): LookupFunction {
   return (_hostname, { all }, callback) => {

@@ -7,8 +7,22 @@ export interface Refusal {
   mode: EgressMode;
 }
 
-/** Said of the daemon's own listeners; they are closed to tasks in every mode, so that the message names none. */
+/** Said of the daemon's own listeners. */
 export const itself = 'is the agent itself';
+
+/** Said of a port of this machine at which a dashboard, or a fellow agent of the workspace, listens. */
+export const neighbour = 'is a dashboard or another agent of the same workspace';
+
+/** Said of an address at which a fellow daemon over the same store listens. */
+export const fellow = 'is another daemon of the same agent';
+
+/** Closed to tasks in every mode, so that the message names none. */
+const alwaysClosed: ReadonlySet<string> = new Set([itself, neighbour, fellow]);
+
+/** True for the reason of a refusal that no setting and no mode lifts. */
+export function isAlwaysClosed(why: string | null): boolean {
+  return why !== null && alwaysClosed.has(why);
+}
 
 /** The egress policy refused a hop; the message is what a tool is told (contract section 11). */
 export class EgressError extends Error {
@@ -18,7 +32,7 @@ export class EgressError extends Error {
   readonly why: string;
 
   constructor({ host, why, mode }: Refusal) {
-    super(`egress blocked: ${host} ${why}${why === itself ? '' : ` (mode=${mode})`}`);
+    super(`egress blocked: ${host} ${why}${isAlwaysClosed(why) ? '' : ` (mode=${mode})`}`);
     this.host = host;
     this.why = why;
   }

@@ -48,6 +48,7 @@ export {
 } from './host-pattern.ts';
 export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';
 export { createOwnFetch } from './own-fetch.ts';
+export type { ListeningAddress } from './own-listeners.ts';
 export { hopOf } from './policy-interceptor.ts';
 export type { Hop } from './rule-hop.ts';
 
@@ -58,6 +59,8 @@ export interface EgressOptions extends HopSettings {
   record: (record: EgressRecord) => void;
   /** Finds the addresses of a host; the system's own way unless given. */
   lookup?: Lookup;
+  /** Returns the ports of this machine where neighbours of the agent listen; none unless given. */
+  neighbours?: () => ReadonlySet<number>;
   /** Tells which addresses are the daemon itself; this machine's interfaces when it is left out. */
   listeners?: OwnListeners;
   /** What a tool's request may take, and what opening a connection may. */
@@ -100,6 +103,8 @@ export interface Egress {
   ): Promise<Socket>;
   /** Closes an address where the daemon listens to every task, whatever the mode and the spelling. */
   listensAt(listening: ListeningAddress): void;
+  /** Closes the addresses where fellow daemons over the same store listen, and opens those named before. */
+  fellowsListenAt(listening: readonly ListeningAddress[]): void;
   /** Opens a host to the daemon that an issuer has named; it must be public, as the operator has not named it. */
   discovered(endpoint: Omit<DerivedEndpoint, 'mayBePrivate'>): void;
   /** Puts every fetch of this process under the policy until the returned function is called. */
@@ -110,7 +115,7 @@ export interface Egress {
 
 /** Creates the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
 export function createEgress(options: EgressOptions): Egress {
-  const { mode, record, listeners = createOwnListeners() } = options;
+  const { mode, record, neighbours, listeners = createOwnListeners(neighbours) } = options;
   const policy = hopPolicy(options, listeners);
   const connectPolicy = (on: EgressScope | null) => connectPolicyOf(options, policy, on);
   const settle = (host: string, refusal: EgressError | null, on: EgressScope | null) =>
@@ -168,6 +173,7 @@ export function createEgress(options: EgressOptions): Egress {
       return checkedConnect(connectPolicy(on), { hostname: host, port }, tell, signal);
     },
     listensAt: (listening) => listeners.add(listening),
+    fellowsListenAt: (listening) => listeners.setFellows(listening),
     discovered: (endpoint) => policy.hosts.add({ ...endpoint, mayBePrivate: false }),
     guardProcess: () => guardProcess({ dispatcher, fetch }),
     async close() {

@@ -19,8 +19,8 @@ export interface HopSettings {
 }
 
 /**
- * Makes the rules for hops: what other settings lead to may be private for the daemon alone, and its listeners are
- * closed to tasks alone. Throws an Error that names the entry when a pattern or a network cannot be read.
+ * Makes the rules for hops: what other settings lead to may be private for the daemon alone, and its listeners and
+ * those of its neighbours are closed to tasks alone. Throws an Error that names the entry when a pattern or a network cannot be read.
  */
 export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPolicy {
   const {
@@ -44,11 +44,11 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
     mode,
     hosts,
     addresses: {
-      own: { checkAddress, mayBePrivate: byHost(own), isItself: () => false },
+      own: { checkAddress, mayBePrivate: byHost(own), closedAt: () => null },
       tasks: {
         checkAddress,
         mayBePrivate: byHost((host, port) => hosts.listsPrivate(host, port)),
-        isItself: (address, port, from) => listeners.answerAt(address, port, from),
+        closedAt: (address, port, from) => listeners.closedAt(address, port, from),
       },
     },
   };

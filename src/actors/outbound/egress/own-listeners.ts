@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { normaliseAddress } from './address-rules.ts';
+import { fellow, itself, neighbour } from './egress-error.ts';
 
 /** Where a server listens, as `server.address()` says it. */
 export interface ListeningAddress {
@@ -8,34 +9,55 @@ export interface ListeningAddress {
   port: number;
 }
 
-/** The daemon's own listeners, which nothing that a task asks for may reach (contract section 11). */
+/**
+ * The listeners that nothing that a task asks for may reach: the daemon's own, those of its neighbours on this machine,
+ * and those of its fellow daemons over one store (contract section 11).
+ */
 export interface OwnListeners {
   /** Registers an address where the daemon listens. */
   add(listening: ListeningAddress): void;
+  /** Replaces the addresses where fellow daemons listen. */
+  setFellows(listening: readonly ListeningAddress[]): void;
   /**
-   * True when a connection to this address and port may end at one of them, whichever address it is bound to. For one
-   * that is open already, `from` is the address of its own end.
+   * Returns why a connection to this address and port is closed; `null` when it ends at none of them, whichever address
+   * they are bound to. For one that is open already, `from` is the address of its own end.
    */
-  answerAt(address: string, port: number, from?: string): boolean;
+  closedAt(address: string, port: number, from?: string): string | null;
 }
 
-/** Creates an empty register. */
-export function createOwnListeners(): OwnListeners {
-  const bound = new Map<number, string[]>();
+/** Creates an empty register; `neighbours` returns the ports of this machine where neighbours listen. */
+export function createOwnListeners(
+  neighbours: () => ReadonlySet<number> = () => new Set(),
+): OwnListeners {
+  const own = new Map<number, string[]>();
+  let fellows = new Map<number, string[]>();
   return {
-    add({ address, port }) {
-      bound.set(port, [...(bound.get(port) ?? []), normaliseAddress(address) ?? address]);
+    add: (listening) => addTo(own, listening),
+    setFellows(listening) {
+      fellows = new Map();
+      for (const one of listening) addTo(fellows, one);
     },
-    answerAt(text, port, from = '') {
-      const addresses = bound.get(port);
-      if (addresses === undefined) return false;
+    closedAt(text, port, from = '') {
       const address = normaliseAddress(text);
-      if (address === null) return false;
+      if (address === null) return null;
       // Routes lead to this machine by addresses that no interface lists; both ends of a connection are then the same.
-      if (address === normaliseAddress(from)) return true;
-      return addresses.includes(address) || isOfThisMachine(address);
+      const isHere = once(() => address === normaliseAddress(from) || isOfThisMachine(address));
+      const endsAt = (bound: string[] | undefined) =>
+        bound !== undefined && (bound.includes(address) || isHere());
+      if (endsAt(own.get(port))) return itself;
+      if (endsAt(fellows.get(port))) return fellow;
+      return isHere() && neighbours().has(port) ? neighbour : null;
     },
   };
+}
+
+function addTo(register: Map<number, string[]>, { address, port }: ListeningAddress): void {
+  register.set(port, [...(register.get(port) ?? []), normaliseAddress(address) ?? address]);
+}
+
+function once(ask: () => boolean): () => boolean {
+  let answer: boolean | null = null;
+  return () => (answer ??= ask());
 }
 
 /**

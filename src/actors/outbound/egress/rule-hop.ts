@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
+import { keptStart } from '../../../machines/text.ts';
 import type { EgressMode, EgressScope } from '../../ports.ts';
 import { type AddressPolicy, addressFault } from './address-policy.ts';
 import type { EffectiveHosts } from './effective-hosts.ts';
-import { itself } from './egress-error.ts';
+import { isAlwaysClosed } from './egress-error.ts';
 import { normaliseHost } from './host-pattern.ts';
 
 /** One hop of a request; `protocol` is as in a URL, such as `https:`. */
@@ -38,7 +39,7 @@ export interface HopRuling {
 export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy): HopRuling {
   const { protocol, hostname, port } = hop;
   const host = normaliseHost(hostname);
-  if (host === null) return { host: hostname.slice(0, 253), why: 'is no host' };
+  if (host === null) return { host: keptStart(hostname, 253), why: 'is no host' };
   if (protocol !== 'http:' && protocol !== 'https:') {
     return { host, why: 'is asked for over neither http nor https' };
   }
@@ -46,7 +47,7 @@ export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy):
   if (closed === unlisted || isIP(host) === 0) return { host, why: closed };
   const asked = { host, port, address: host, how: 'is' } as const;
   const fault = addressFault(asked, addressPolicyFor(scope, policy));
-  return { host, why: fault === itself ? itself : (closed ?? fault) };
+  return { host, why: isAlwaysClosed(fault) ? fault : (closed ?? fault) };
 }
 
 /** True for what the daemon itself asks, be it while it serves a task. */

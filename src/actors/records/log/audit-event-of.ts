@@ -44,6 +44,7 @@ const wording: Wording = {
       duration_ms: Math.round(fact.duration),
       input_tokens: fact.inputTokens,
       output_tokens: fact.outputTokens,
+      finish_reason: fact.finishReason,
       error: fact.error,
     },
   ],

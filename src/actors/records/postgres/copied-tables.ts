@@ -42,6 +42,7 @@ export const copiedTables: readonly CopiedTable[] = [
       approvers: text,
       owner_org: text,
       owner: text,
+      expires_at: bigint,
     },
   },
   {

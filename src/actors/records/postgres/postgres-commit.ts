@@ -64,7 +64,7 @@ async function takenMessages(
 
 const columns = `state text, revision bigint, changed_at bigint, deadline_at bigint, deferral_id text,
   machine_version integer, audit_seq bigint, started_call text, task text, snapshot text,
-  context_id text, contents text, approvers text, owner_org text, owner text`;
+  context_id text, contents text, approvers text, owner_org text, owner text, expires_at bigint`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 const rowsOf = `json_to_recordset($1::text::json) AS x(n integer, id text, expected bigint, ${columns})`;
 const insertTasks = `INSERT INTO tasks (id, ${names.join(', ')})
@@ -115,6 +115,7 @@ function rowOf(change: TaskWrite['change']) {
     approvers: approversOf(task),
     owner_org,
     owner,
+    expires_at: task.deferral?.expiresAt ?? null,
   };
 }
 

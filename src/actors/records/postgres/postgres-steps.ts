@@ -114,5 +114,16 @@ const first = `
   );
 `;
 
+/** Daemons say where they listen, and the calls that wait are counted by caller and listed by their deadline. */
+const fellows = `
+  ALTER TABLE replicas ADD COLUMN listens TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE tasks ADD COLUMN expires_at BIGINT;
+  UPDATE tasks SET expires_at =
+    coalesce(substring(task from '"expiresAt":([0-9]{1,15})')::bigint, deadline_at)
+    WHERE state = 'deferred';
+  CREATE INDEX tasks_waiting_by_deadline ON tasks (expires_at, position) WHERE state = 'deferred';
+  CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
+`;
+
 /** What leads from each version of the tables to the next one; only ever added to. */
-export const postgresSteps: readonly string[] = [first];
+export const postgresSteps: readonly string[] = [first, fellows];

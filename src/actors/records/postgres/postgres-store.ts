@@ -7,6 +7,7 @@ import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type CommittedLines, followLines, type LinesUntil } from './committed-lines.ts';
 import { databaseError } from './database-error.ts';
+import { FellowDaemons, type ListeningPlace } from './fellow-daemons.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
 import { openSchema } from './open-schema.ts';
@@ -61,6 +62,7 @@ export class PostgresStore implements TaskStore {
   readonly number: number;
   /** True when no other daemon was at work over the schema as this one began, nor had been a moment before. */
   readonly isFirst: boolean;
+  readonly #fellows: FellowDaemons;
   readonly #group: number;
   readonly #queue: CommitQueue;
   readonly #onCommit = new Set<() => void>();
@@ -91,6 +93,7 @@ export class PostgresStore implements TaskStore {
     this.releases = postgresReleases(database);
     this.conversations = new PostgresConversationRows(database);
     this.channelNames = postgresChannelNames(database);
+    this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,
       channel: channelOf(database.schema),
@@ -264,6 +267,18 @@ export class PostgresStore implements TaskStore {
     );
   }
 
+  /**
+   * Tells the other daemons over the schema where this one listens, and has somebody hear where they do, now and
+   * whenever that changes. Rejects with the driver's error.
+   */
+  async listensAt(
+    own: readonly ListeningPlace[],
+    hear: (fellows: readonly ListeningPlace[]) => void,
+  ): Promise<void> {
+    await this.#fellows.tell(own, channelOf(this.database.schema));
+    await this.#fellows.follow(hear);
+  }
+
   /** Returns a clock that goes by the time of the database, so that daemons whose clocks differ agree. */
   clock(base: Clock): Clock {
     const clock = new ServerClock(base);
@@ -279,8 +294,11 @@ export class PostgresStore implements TaskStore {
       lock: { group: this.#group, number: this.number },
       replica: this.replica,
       channel: channelOf(this.database.schema),
+      listens: () => this.#fellows.listens,
       onCommit: (replica) => {
-        if (replica !== this.replica) this.#tellCommit();
+        if (replica === this.replica) return;
+        this.#tellCommit();
+        this.#fellows.heard(replica);
       },
       onTime: (serverTime) => {
         for (const clock of this.#clocks) clock.set(serverTime);

@@ -1,5 +1,5 @@
 import { everything } from '../../../machines/task/task-access.ts';
-import { changeCursor, collectPage } from '../store/collect-page.ts';
+import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import {
   type ChangedQuery,
   mostCounted,
@@ -44,6 +44,20 @@ export class PostgresTaskListing implements TaskListing {
     return this.#page(conditions, 'changed_at DESC, position DESC', query, changeCursor);
   }
 
+  async waiting(query: PageQuery, scope = everything): Promise<TaskPage> {
+    const conditions = new Conditions();
+    conditions.add(`state = 'deferred'`);
+    const [at, position] = query.cursor?.split('-') ?? [];
+    if (at !== undefined) {
+      const after = [at, position ?? 0].map((part) => conditions.value(Number(part)));
+      conditions.add(
+        `(expires_at, position) > (${after.map((part) => `${part}::bigint`).join(', ')})`,
+      );
+    }
+    addScope(conditions, scope);
+    return this.#page(conditions, 'expires_at, position', query, deadlineCursor, ', expires_at');
+  }
+
   async total(filter: TaskFilter, scope = everything): Promise<number> {
     const conditions = conditionsOf(filter);
     addScope(conditions, scope);
@@ -59,8 +73,9 @@ export class PostgresTaskListing implements TaskListing {
     order: string,
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
+    more = '',
   ): Promise<TaskPage> {
-    const columns = withContents ? wholeColumns : briefColumns;
+    const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
     const size = `octet_length(task)${withContents ? ' + coalesce(octet_length(contents), 0)' : ''}`;
     const rows = await this.#database.query<TaskRow>(
       `SELECT ${columns}, ${size} AS size FROM tasks ${conditions.where}

@@ -1,4 +1,5 @@
-import type { Task, TaskState } from '../../../machines/task/task.ts';
+import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
+import { columnsOfOwner } from '../store/task-owners.ts';
 import {
   isKnown as known,
   storedTaskOf,
@@ -77,6 +78,11 @@ export class PostgresTaskRows implements TaskRows {
       [after],
     );
     return row?.at ?? null;
+  }
+
+  async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
+    const condition = `state = 'deferred' AND owner_org = $1 AND owner = $2 LIMIT $3`;
+    return this.#ids(condition, ...columnsOfOwner(owner), limit);
   }
 
   async strangers(): Promise<StrangeTasks[]> {

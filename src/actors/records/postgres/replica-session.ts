@@ -13,6 +13,8 @@ export interface SessionPorts {
   lock: { group: number; number: number };
   replica: string;
   channel: string;
+  /** Where this daemon listens, as JSON; it stands in its row. */
+  listens: () => string;
   /** Hears that somebody has committed, or may have while nobody listened; the argument is who, if that is known. */
   onCommit: (replica: string | null) => void;
   /** Hears what time it is at the database, in epoch milliseconds, now and then. */
@@ -26,8 +28,8 @@ export interface SessionPorts {
 const pause = { first: 100, most: 2_000 };
 
 /** Others may have given this daemon up, and deleted its row after a while. */
-const stillHere = `INSERT INTO replicas (number, id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)
-  ON CONFLICT (id) DO UPDATE SET gone_at = NULL, seen_at = now()`;
+const stillHere = `INSERT INTO replicas (number, id, listens) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3)
+  ON CONFLICT (id) DO UPDATE SET gone_at = NULL, seen_at = now(), listens = $3`;
 
 /** The time in which the least of questions has an answer, in milliseconds; without one the way there is taken for dead. */
 const answerPatience = 5_000;
@@ -156,10 +158,10 @@ export class ReplicaSession {
     const client = this.#client;
     if (client === null || this.#isLooking) return;
     this.#isLooking = true;
-    const { lock, replica } = this.#ports;
+    const { lock, replica, listens } = this.#ports;
     try {
       await inTime(this.#tellTime(client), answerPatience);
-      await client.query(stillHere, [lock.number, replica]);
+      await client.query(stillHere, [lock.number, replica, listens()]);
       if (this.#client === client) this.#accepted();
     } catch (error) {
       this.#refused(client, error);

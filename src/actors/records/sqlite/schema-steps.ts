@@ -122,6 +122,16 @@ const enteredStates = `
     BEGIN DELETE FROM task_states WHERE task_id = OLD.id; END;
 `;
 
+/** What a store of version 6 lacks: when the call of a task that waits is denied, and whose calls wait. */
+const waits = `
+  ALTER TABLE tasks ADD COLUMN expires_at INTEGER;
+  UPDATE tasks SET expires_at = coalesce(task ->> '$.deferral.expiresAt', deadline_at)
+    WHERE state = 'deferred' AND json_valid(task);
+  CREATE INDEX tasks_waiting_by_deadline ON tasks (expires_at, position, owner_org, owner)
+    WHERE state = 'deferred';
+  CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
+`;
+
 /** What leads from each version of the store to the next one; only ever added to. */
 export const schemaSteps: readonly string[] = [
   first,
@@ -130,4 +140,5 @@ export const schemaSteps: readonly string[] = [
   owners,
   sentMessages,
   enteredStates,
+  waits,
 ];

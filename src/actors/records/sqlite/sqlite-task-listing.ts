@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { everything, type TaskScope } from '../../../machines/task/task-access.ts';
-import { changeCursor, collectPage } from '../store/collect-page.ts';
+import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import { scopeFilter } from '../store/task-owners.ts';
 import {
   type ChangedQuery,
@@ -54,6 +54,17 @@ export class SqliteTaskListing implements TaskListing {
     return this.#page(sql, { ...values, ...before }, query, changeCursor);
   }
 
+  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  async waiting(query: PageQuery, scope = everything): Promise<TaskPage> {
+    const [at, position] = query.cursor?.split('-').map(Number) ?? [];
+    const filter = scopeFilter(scope);
+    const sql = `FROM tasks INDEXED BY tasks_waiting_by_deadline
+      WHERE state = 'deferred' AND (expires_at, position) > (:at, :position) ${filter.where}
+      ORDER BY expires_at, position`;
+    const after = { at: at ?? -1, position: position ?? -1 };
+    return this.#page(sql, { ...filter.values, ...after }, query, deadlineCursor, ', expires_at');
+  }
+
   /** Counts the tasks that a filter lets through, up to `mostCounted`. */
   async total(filter: TaskFilter, scope = everything): Promise<number> {
     const { source, values } = sourceOf(filter, scope);
@@ -66,11 +77,12 @@ export class SqliteTaskListing implements TaskListing {
     values: Values,
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
+    more = '',
   ): TaskPage {
     const size = withContents
       ? 'octet_length(task) + ifnull(octet_length(contents), 0)'
       : 'octet_length(task)';
-    const columns = withContents ? wholeColumns : briefColumns;
+    const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
     const sql = `SELECT ${columns}, ${size} AS size ${source} LIMIT :limit`;
     const rows = this.#statement(sql).iterate({ ...values, limit: limit + 1 });
     return collectPage(rows, limit, cursorOf);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Task, TaskState } from '../../../machines/task/task.ts';
-import { approversOf, ownerColumns } from '../store/task-owners.ts';
+import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
+import { approversOf, columnsOfOwner, ownerColumns } from '../store/task-owners.ts';
 import {
   columnsOf,
   isKnown as known,
@@ -70,6 +70,7 @@ export class SqliteTaskRows implements TaskRows {
       task.contextId,
       contents,
       approversOf(task),
+      task.deferral?.expiresAt ?? null,
       task.id,
     ];
     if (change.expected === 0)
@@ -126,6 +127,12 @@ export class SqliteTaskRows implements TaskRows {
     return this.#sql.parked.all().map((row) => String(row['id']));
   }
 
+  /** Returns the ids of tasks of one owner that wait for a decision, no more than `limit`. */
+  async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
+    const rows = this.#sql.waitingOf.all(...columnsOfOwner(owner), limit);
+    return rows.map((row) => String(row['id']));
+  }
+
   /** Returns the ids of parked tasks whose deadline has passed, the most overdue first. */
   async overdue(now: number): Promise<string[]> {
     return this.#sql.overdue.all(now).map((row) => String(row['id']));
@@ -179,11 +186,11 @@ function prepare(database: DatabaseSync) {
   return {
     insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
       machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
-      approvers, id, owner_org, owner)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
+      approvers, expires_at, id, owner_org, owner)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
     update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
       deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
-      context_id = ?, contents = ?, approvers = ? WHERE id = ? AND revision = ?`),
+      context_id = ?, contents = ?, approvers = ?, expires_at = ? WHERE id = ? AND revision = ?`),
     own: sql(
       'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
     ),
@@ -194,6 +201,8 @@ function prepare(database: DatabaseSync) {
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
       AND ${known} ORDER BY position`),
     parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
+    waitingOf: sql(`SELECT id FROM tasks INDEXED BY tasks_waiting_by_owner
+      WHERE state = 'deferred' AND owner_org = ? AND owner = ? LIMIT ?`),
     overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
     nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
       ORDER BY deadline_at LIMIT 1`),

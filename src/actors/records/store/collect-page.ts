@@ -34,6 +34,11 @@ export function changeCursor(row: TaskRow): string {
   return `${String(row['changed_at'])}-${String(row['position'])}`;
 }
 
+/** Writes where a row stands in the list of what waits. */
+export function deadlineCursor(row: TaskRow): string {
+  return `${String(row['expires_at'])}-${String(row['position'])}`;
+}
+
 /** Puts a page of contexts together from rows of tasks, of which those count that changed last in their context. */
 export function collectContexts(
   rows: Iterable<TaskRow>,

@@ -2,7 +2,7 @@ import type { EnteredState, StateHistory } from '../../../machines/task/entered-
 import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
 import type { TaskScope } from '../../../machines/task/task-access.ts';
 import type { SentMessage } from './message-key.ts';
-import type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './task-page.ts';
+import type { ChangedQuery, PageQuery, TaskFilter, TaskPage, TaskQuery } from './task-page.ts';
 
 /** A task as it stands on disk. */
 export interface StoredTask {
@@ -64,6 +64,8 @@ export interface TaskRows {
   overdue(now: number): Promise<string[]>;
   /** Returns the first deadline after a time, in epoch milliseconds. */
   nextDeadline(after: number): Promise<number | null>;
+  /** Returns the ids of tasks of one owner that wait for a decision, no more than `limit`. */
+  waitingOf(owner: Owner | null, limit: number): Promise<string[]>;
   /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
   strangers(): Promise<StrangeTasks[]>;
   /** Counts tasks in a state. */
@@ -81,6 +83,8 @@ export interface TaskListing {
   made(query: TaskQuery, scope?: TaskScope): Promise<TaskPage>;
   /** Lists tasks, the one whose state changed last first. */
   changed(query: ChangedQuery, scope?: TaskScope): Promise<TaskPage>;
+  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  waiting(query: PageQuery, scope?: TaskScope): Promise<TaskPage>;
   /** Counts the tasks that a filter lets through, up to `mostCounted`. */
   total(filter: TaskFilter, scope?: TaskScope): Promise<number>;
 }

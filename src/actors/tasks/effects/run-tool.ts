@@ -1,4 +1,5 @@
 import { fromPromise } from 'xstate';
+import type { WaitElsewhere } from '../../../machines/task/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
@@ -26,6 +27,8 @@ export interface RunToolPorts {
   outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
+  /** Hears that a call waits at another program for a person there. */
+  onWait: (taskId: string, wait: WaitElsewhere | null) => void;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
 }
 
@@ -50,12 +53,14 @@ export function createRunTool(ports: RunToolPorts) {
     const began = performance.now();
     try {
       onPhase(taskId, 'tool_start', call.tool);
-      const raw = await attempt(ports, input, credential, signal);
+      const waits = new WaitedTime();
+      const raw = await attempt(ports, input, credential, { signal, waits });
       const returned = performance.now();
       const checked = await checkedOutcome(ports, call.tool, raw, { credential, signal });
       return {
         ...checked,
-        duration: Math.round(returned - began),
+        // A wait for a person is nobody's work.
+        duration: Math.round(returned - began - waits.until(returned)),
         checking: elapsed(returned),
         at: clock.now(),
       };
@@ -66,11 +71,30 @@ export function createRunTool(ports: RunToolPorts) {
   });
 }
 
+/** How long a call has waited elsewhere for a person, in milliseconds. */
+class WaitedTime {
+  #since: number | null = null;
+  #time = 0;
+
+  see(isWaiting: boolean): void {
+    const now = performance.now();
+    if (isWaiting) this.#since ??= now;
+    else {
+      this.#time = this.until(now);
+      this.#since = null;
+    }
+  }
+
+  until(now: number): number {
+    return this.#time + (this.#since === null ? 0 : now - this.#since);
+  }
+}
+
 async function attempt(
-  { tools, outbound, log }: RunToolPorts,
+  { tools, outbound, log, onWait }: RunToolPorts,
   { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
   credential: Credential | null,
-  signal: AbortSignal,
+  { signal, waits }: { signal: AbortSignal; waits: WaitedTime },
 ): Promise<Raw> {
   try {
     const tool = tools.get(call.tool);
@@ -88,6 +112,10 @@ async function attempt(
       });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    run.onWait = (wait) => {
+      waits.see(wait !== null);
+      onWait(taskId, wait);
+    };
     if (outbound !== null) run.outbound = outbound;
     const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
       tool.run(call.args, run),

@@ -1,5 +1,6 @@
 import { fromPromise } from 'xstate';
 import type { Compaction } from '../../../machines/conversation/compaction.ts';
+import type { ToolCall } from '../../../machines/task/task.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
 import {
   type Clock,
@@ -20,12 +21,14 @@ export interface ThinkPorts {
   ids: Ids;
   clock: Clock;
   log: Log;
+  /** Marks calls of a task that would wait beyond what its caller may have waiting. */
+  admit: (taskId: string, calls: readonly ToolCall[]) => Promise<ToolCall[]>;
   /** Begins the turn for who follows the task. */
   speak: (taskId: string) => Speaker;
 }
 
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
-export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
+export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const model = modelOf(input);
     const began = performance.now();
@@ -54,14 +57,18 @@ export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
         });
         return said;
       });
-      const calls = turn.calls.map((call) => acceptCall(call, ids));
+      const { cut, finishReason } = turn;
+      const accepted = turn.calls.map((call) => acceptCall(call, ids, cut));
+      const calls = await admit(input.taskId, accepted);
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
       const estimated = estimatedTokens === undefined ? {} : { estimatedTokens };
       const parts = turn.parts === undefined ? {} : { parts: turn.parts };
-      const outcome = { kind: 'said', text, calls, ...parts } as const;
+      const ending = cut === undefined ? {} : { cut };
+      const outcome = { kind: 'said', text, calls, ...parts, ...ending } as const;
       const before = failedCalls.length === 0 ? {} : { failedCalls };
-      const counted = { inputTokens, outputTokens, ...estimated };
+      const said = finishReason === undefined ? {} : { finishReason };
+      const counted = { inputTokens, outputTokens, ...said, ...estimated };
       return { ...by, at: clock.now(), ...counted, ...before, ...compacted, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
 import { oneLine } from '../../../machines/legible.ts';
 import type { ModelSpeaker } from '../../../machines/models/model-call.ts';
-import type { Exchange, Message, SaidPart, SaidTurn } from '../../../machines/task/task.ts';
+import type {
+  Exchange,
+  Message,
+  RanCall,
+  SaidPart,
+  SaidTurn,
+} from '../../../machines/task/task.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';
@@ -35,7 +41,22 @@ export function promptMessages(conversation: Conversation, listener: Listener): 
     told = turn.until;
     return [...turnTold(turn, listener), ...saidWithin(from, told)];
   });
-  return [...[...history, request].flatMap(said), ...saidWithin(-1, 0), ...run];
+  const before = (conversation.ran ?? [])
+    .filter(({ isEarlier }) => isEarlier)
+    .map(ranTold)
+    .join('\n');
+  const opening =
+    before === '' ? [] : [{ role: 'user', content: `${ranHeading}\n${before}` } as const];
+  return [...history.flatMap(said), ...opening, ...said(request), ...saidWithin(-1, 0), ...run];
+}
+
+const ranHeading =
+  '[from the service, not from the caller: these calls started in earlier runs; do not repeat one unless the caller wants it again]';
+
+function ranTold({ tool, args, outcome, at, approver }: RanCall): string {
+  const when = new Date(at).toISOString();
+  const by = approver === undefined ? '' : `, approved by ${oneLine(approver)}`;
+  return `- ${oneLine(tool)} ${oneLine(args)}: ${outcome} at ${when}${by}`;
 }
 
 /** Where several people speak, each message begins with who says it: a caller whom a token or a chat vouches for. */
@@ -90,14 +111,21 @@ function callTold({ call }: Exchange, names: WireNames): AssistantPart {
   return { type: 'tool-call', toolCallId: wireId(call.id), toolName, input: call.args };
 }
 
-function resultTold({ call, result, failed }: Exchange, names: WireNames): ToolContent[number] {
-  const value = result.toWellFormed();
+function resultTold(exchange: Exchange, names: WireNames): ToolContent[number] {
+  const { call, failed } = exchange;
+  const value = `${exchange.result}${noteTold(exchange)}`.toWellFormed();
   const output =
     failed === true
       ? ({ type: 'error-text', value: `error: ${value}` } as const)
       : ({ type: 'text', value } as const);
   const toolName = names.toWire(call.tool);
   return { type: 'tool-result', toolCallId: wireId(call.id), toolName, output };
+}
+
+function noteTold({ approval }: Exchange): string {
+  if (approval === undefined) return '';
+  const { approver, note } = approval;
+  return `\n\n[${oneLine(approver)} approved this call and wrote: ${note}]`;
 }
 
 /** Some servers take nine letters and digits as the id of a call, and nothing else. */

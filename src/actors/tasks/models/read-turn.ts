@@ -1,6 +1,6 @@
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import type { JsonValue } from '../../../machines/json.ts';
-import type { Turn } from '../../ports.ts';
+import type { AskedCall, Turn } from '../../ports.ts';
 import { brokenOff, tooLong } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf } from './model-subject.ts';
@@ -37,6 +37,7 @@ export async function readTurn(
   const turn: Turn = { text: '', calls: [], inputTokens: 0, outputTokens: 0 };
   let ending: { reason: FinishReason; isSaid: boolean } | null = null;
   let length = 0;
+  const written = new Map<string, string>();
   const parts = new TurnParts();
   for await (const part of stream) {
     // Nothing more is read of an answer that waits: a provider that is faster than this machine is slowed down.
@@ -61,10 +62,17 @@ export async function readTurn(
         turn.text += part.text;
         if (part.text !== '') onToken(part.text);
         break;
+      case 'tool-input-delta':
+        written.set(part.id, (written.get(part.id) ?? '') + part.delta);
+        break;
       case 'tool-call':
         if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
         parts.takeCall(part.providerMetadata);
-        turn.calls.push({ tool: names.fromWire(part.toolName), args: part.input as JsonValue });
+        turn.calls.push({
+          tool: names.fromWire(part.toolName),
+          args: part.input as JsonValue,
+          ...writtenOf(part, written),
+        });
         break;
       case 'error':
         throw part.error;
@@ -74,6 +82,9 @@ export async function readTurn(
         turn.inputTokens = part.totalUsage.inputTokens ?? 0;
         turn.outputTokens = part.totalUsage.outputTokens ?? 0;
         ending = { reason: part.finishReason, isSaid: part.rawFinishReason !== undefined };
+        if (ending.isSaid) turn.finishReason = part.finishReason.replaceAll('-', '_');
+        if (part.finishReason === 'length') turn.cut = 'length';
+        if (part.finishReason === 'content-filter') turn.cut = 'content_filter';
         break;
       default:
     }
@@ -81,6 +92,20 @@ export async function readTurn(
   const fault = faultOf(turn, ending, subject);
   if (fault !== null) throw fault;
   return { ...turn, text: turn.text.toWellFormed(), parts: parts.said() };
+}
+
+/** Arguments that are no JSON stay the text that they are. */
+function writtenOf(
+  {
+    toolCallId,
+    input,
+    invalid,
+  }: { toolCallId: string; input: unknown; invalid?: boolean | undefined },
+  written: ReadonlyMap<string, string>,
+): Pick<AskedCall, 'written'> {
+  const text = written.get(toolCallId);
+  if (text !== undefined) return { written: text };
+  return invalid === true && typeof input === 'string' ? { written: input } : {};
 }
 
 function tooManyCalls(subject: ModelSubject): ModelFailure {

@@ -7,8 +7,8 @@ import {
   realSpelling,
 } from '../sandbox/sandbox.ts';
 
-/** The files of an agent, as far as tools have to do with them. */
-export interface AgentFiles {
+/** The files of an agent that tools may read; plain, so that a worker can have it. */
+export interface ReadableFiles {
   /** The agent's folder, links resolved. */
   directory: string;
   /** Absolute paths of its state, such as the store and the audit log, links resolved. */
@@ -17,8 +17,16 @@ export interface AgentFiles {
   code: readonly string[];
 }
 
-/** What a tool wants of a file. */
-export type FileIntent = 'read' | 'write';
+/** The files of an agent, as far as tools have to do with them. */
+export interface AgentFiles extends ReadableFiles {
+  /** Absolute paths of the folders that tools may write, links resolved (`egress.writable`). */
+  writable: () => readonly string[];
+}
+
+/** Returns what tools may read of the files of an agent. */
+export function readableFiles({ directory, state, code }: AgentFiles): ReadableFiles {
+  return { directory, state, code };
+}
 
 /** A place in the agent's folder that a tool may use. */
 export interface FilePlace {
@@ -31,10 +39,10 @@ const instructions = /^(?:skill|agents?)\.md$/i;
 
 /** Resolves the links in what an agent is made of. */
 export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
-  const { directory } = files;
+  const { directory, writable } = files;
   const real = (paths: readonly string[]) =>
     Promise.all(paths.map((path) => realSpelling(resolve(directory, path))));
-  return { directory, state: await real(files.state), code: await real(files.code) };
+  return { directory, state: await real(files.state), code: await real(files.code), writable };
 }
 
 /**
@@ -42,9 +50,9 @@ export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
  * leads to (contract section 13). It may lie outside of the folder by the time it is opened: see `openFolder`.
  */
 export async function findPlace(
-  files: AgentFiles,
+  files: ReadableFiles,
   path: string,
-  intent: FileIntent,
+  refusalOf: (names: readonly string[]) => string | null = (names) => hiddenFrom(files, names),
 ): Promise<FilePlace | { refusal: string }> {
   const outside = { refusal: 'argument path leads out of the folder of the agent, or nowhere' };
   if (path.includes('\0')) return { refusal: 'argument path is no path' };
@@ -53,18 +61,14 @@ export async function findPlace(
   const place = await realPlace(written);
   const names = place === null ? null : namesOf(files, place);
   if (names === null) return outside;
-  const refusal = refusalOf(files, names, intent);
+  const refusal = refusalOf(names);
   return refusal === null ? { names } : { refusal: `argument path ${refusal}` };
 }
 
-/** Says in words why a tool may not use what lies at the end of these names; `null` when it may. */
-export function refusalOf(
-  files: AgentFiles,
-  names: readonly string[],
-  intent: FileIntent,
-): string | null {
+/** Says in words why no tool may see what lies at the end of these names; `null` when tools may. */
+export function hiddenFrom(files: ReadableFiles, names: readonly string[]): string | null {
   const name = names.at(-1) ?? '';
-  const steps = names.map((_, at) => join(files.directory, ...names.slice(0, at + 1)));
+  const steps = stepsOf(files, names);
   // What is not there yet may become a file or a folder.
   if (steps.some((step) => isNamedLikeSecret(step, true)) || isSecretFile(steps.at(-1))) {
     return 'is named like a secret, which no tool may see';
@@ -73,20 +77,35 @@ export function refusalOf(
   if (steps.some((step) => files.state.some((path) => belongsTo(path, step)))) {
     return 'is state of the agent, which no tool may see';
   }
+  return null;
+}
+
+/** Says in words why no tool may write what lies at the end of these names; `null` when tools may. */
+export function writeRefusal(files: AgentFiles, names: readonly string[]): string | null {
+  const hidden = hiddenFrom(files, names);
+  if (hidden !== null) return hidden;
+  const name = names.at(-1) ?? '';
+  const steps = stepsOf(files, names);
   const isCode =
     names.includes('node_modules') ||
     instructions.test(name) ||
     steps.some((step) => files.code.includes(step));
-  return isCode && intent === 'write'
-    ? 'is what the agent is made of, which no tool may write'
-    : null;
+  if (isCode) return 'is what the agent is made of, which no tool may write';
+  const folders = files.writable();
+  if (folders.some((folder) => steps.includes(folder))) return null;
+  const named = folders.map((folder) => relative(files.directory, folder)).join(', ');
+  return `lies outside of the folders that tools may write; ${named === '' ? 'egress.writable names none' : `write below ${named}`}`;
+}
+
+function stepsOf({ directory }: ReadableFiles, names: readonly string[]): string[] {
+  return names.map((_, at) => join(directory, ...names.slice(0, at + 1)));
 }
 
 function isSecretFile(path: string | undefined): boolean {
   return path !== undefined && isNamedLikeSecret(path, false);
 }
 
-function namesOf({ directory }: AgentFiles, path: string): string[] | null {
+function namesOf({ directory }: ReadableFiles, path: string): string[] | null {
   const names = relative(directory, path)
     .split(sep)
     .filter((name) => name !== '');

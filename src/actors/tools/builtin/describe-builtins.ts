@@ -21,7 +21,7 @@ const changing: ReadonlySet<string> = new Set([
 
 /** Describes every builtin tool as an agent without settings of its own has it, sorted by name. */
 export function describeBuiltins(): BuiltinDescription[] {
-  const nowhere = { directory: '/', state: [], code: [] };
+  const nowhere = { directory: '/', state: [], code: [], writable: () => [] };
   return builtinTools(builtinToolNames, {
     ...{ clock: systemClock(), env: {}, agentDirectory: '/', files: nowhere },
     settings: () => ({}),

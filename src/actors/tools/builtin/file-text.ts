@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ToolError } from '../../ports.ts';
-import { type AgentFiles, type FileIntent, findPlace } from './agent-files.ts';
+import { type AgentFiles, findPlace, hiddenFrom, writeRefusal } from './agent-files.ts';
 import { fileFailure } from './file-failure.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { openFolder } from './open-folder.ts';
@@ -16,6 +16,9 @@ export interface FileText {
   mode: number;
 }
 
+/** What a tool wants of a file. */
+type FileIntent = 'read' | 'write';
+
 /** Finds a place by a path of a model. Rejects with a ToolError for one that the tool may not use, or that is the agent's folder itself. */
 export async function placeOf(
   tool: string,
@@ -23,7 +26,9 @@ export async function placeOf(
   path: string,
   intent: FileIntent,
 ): Promise<{ folders: string[]; name: string }> {
-  const place = await findPlace(files, path, intent);
+  const place = await findPlace(files, path, (names) =>
+    intent === 'read' ? hiddenFrom(files, names) : writeRefusal(files, names),
+  );
   if ('refusal' in place) {
     throw new ToolError(`${tool}: ${place.refusal}`, { kind: 'file refused' });
   }

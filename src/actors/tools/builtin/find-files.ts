@@ -1,12 +1,12 @@
 import picomatch from 'picomatch';
-import { type AgentFiles, findPlace } from './agent-files.ts';
+import { findPlace, type ReadableFiles } from './agent-files.ts';
 import type { Apart } from './run-apart.ts';
 import { searchFailure } from './search-failure.ts';
 import { walkFiles } from './walk-files.ts';
 
 /** What is looked for, and where. */
 export interface FileQuery {
-  files: AgentFiles;
+  files: ReadableFiles;
   /** A folder, as a model has written it. */
   path: string;
   pattern: string;
@@ -15,7 +15,7 @@ export interface FileQuery {
 
 /** Finds the files of an agent whose paths match a pattern, one a line; runs in a worker. */
 export async function findFiles({ files, path, pattern, limit }: FileQuery): Promise<Apart> {
-  const place = await findPlace(files, path, 'read');
+  const place = await findPlace(files, path);
   if ('refusal' in place) return { problem: place.refusal };
   const matches = matcherOf(pattern);
   const found: string[] = [];

@@ -1,4 +1,5 @@
 import type { Tool } from '../../ports.ts';
+import { readableFiles } from './agent-files.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import type { findFiles } from './find-files.ts';
 import { runApart } from './run-apart.ts';
@@ -39,7 +40,7 @@ export function globSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
       runApart<typeof findFiles>({
         ...{ tool: 'glob_search', beside: import.meta, module: './find-files' },
         ...{ exported: 'findFiles', timeout, signal },
-        input: { files, path, pattern, limit },
+        input: { files: readableFiles(files), path, pattern, limit },
       }),
   });
 }

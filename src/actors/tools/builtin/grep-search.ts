@@ -1,4 +1,5 @@
 import type { Tool } from '../../ports.ts';
+import { readableFiles } from './agent-files.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { runApart } from './run-apart.ts';
 import type { searchFiles } from './search-files.ts';
@@ -55,7 +56,7 @@ export function grepSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
         ...{ tool: 'grep_search', beside: import.meta, module: './search-files' },
         ...{ exported: 'searchFiles', timeout, signal },
         input: {
-          files,
+          files: readableFiles(files),
           path,
           pattern,
           glob,

@@ -1,4 +1,4 @@
-import type { AgentFiles } from './agent-files.ts';
+import type { ReadableFiles } from './agent-files.ts';
 import { FolderHandle } from './folder-handle.ts';
 
 /**
@@ -6,7 +6,7 @@ import { FolderHandle } from './folder-handle.ts';
  * nobody can put a link in the way between the check of a path and its use. Rejects with an Error with a `code`.
  */
 export async function openFolder(
-  { directory }: AgentFiles,
+  { directory }: ReadableFiles,
   names: readonly string[],
   { isMade = false }: { isMade?: boolean } = {},
 ): Promise<FolderHandle> {

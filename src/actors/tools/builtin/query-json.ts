@@ -1,4 +1,5 @@
 import { JSONPathError, query } from 'json-p3';
+import { InexactNumberError, readExactJson } from '../../../machines/exact-json.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import type { Apart } from './run-apart.ts';
 
@@ -7,8 +8,13 @@ const longest = 1024 * 1024;
 
 /** Finds what an RFC 9535 query selects in a JSON text, as a JSON list; runs in a worker. */
 export function queryJson({ json, path }: { json: string; path: string }): Apart {
-  const value = readJson(json);
-  if (value === undefined) return { problem: 'argument json is not JSON' };
+  let value: JsonValue;
+  try {
+    value = readExactJson(json);
+  } catch (error) {
+    if (error instanceof InexactNumberError) return { problem: `argument json: ${error.message}` };
+    return { problem: 'argument json is not JSON' };
+  }
   try {
     const text = JSON.stringify(query(path, value as never).values());
     if (text.length <= longest) return { text };
@@ -17,13 +23,5 @@ export function queryJson({ json, path }: { json: string; path: string }): Apart
     if (!(error instanceof JSONPathError)) throw error;
     const [reason] = error.message.split(' (');
     return { problem: `argument path is not an RFC 9535 query: ${reason}` };
-  }
-}
-
-function readJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { type AgentFiles, findPlace } from './agent-files.ts';
+import { findPlace, type ReadableFiles } from './agent-files.ts';
 import { decoded, readBytes } from './file-text.ts';
 import { matcherOf } from './find-files.ts';
 import type { Apart } from './run-apart.ts';
@@ -8,7 +8,7 @@ import { type FoundFile, walkFiles } from './walk-files.ts';
 
 /** What is looked for, and where. */
 export interface TextQuery {
-  files: AgentFiles;
+  files: ReadableFiles;
   /** A folder, as a model has written it. */
   path: string;
   pattern: string;
@@ -24,7 +24,7 @@ const most = { file: 4 * 1024 * 1024, all: 64 * 1024 * 1024, line: 300 };
 /** Finds the lines of an agent's files that match an RE2 pattern, as `path:number: line`; runs in a worker. */
 export async function searchFiles(query: TextQuery): Promise<Apart> {
   const { files, path, pattern, glob, ignoreCase, limit } = query;
-  const place = await findPlace(files, path, 'read');
+  const place = await findPlace(files, path);
   if ('refusal' in place) return { problem: place.refusal };
   const expression = compiled(pattern, ignoreCase);
   if (typeof expression === 'string') return { problem: expression };

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { type AgentFiles, refusalOf } from './agent-files.ts';
+import { hiddenFrom, type ReadableFiles } from './agent-files.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { openFolder } from './open-folder.ts';
 
@@ -24,7 +24,7 @@ export class WalkTooLongError extends Error {
  * `node_modules` and links. Throws WalkTooLongError, or an Error with a `code`.
  */
 export async function* walkFiles(
-  files: AgentFiles,
+  files: ReadableFiles,
   start: readonly string[],
 ): AsyncGenerator<FoundFile> {
   const budget = { left: most.entries };
@@ -37,7 +37,7 @@ export async function* walkFiles(
 }
 
 interface Walk {
-  files: AgentFiles;
+  files: ReadableFiles;
   start: readonly string[];
   budget: { left: number };
 }
@@ -78,7 +78,7 @@ const unsafe = /\p{Cc}/u;
 
 function isLeftOut({ files, start }: Walk, { name }: Dirent, path: readonly string[]): boolean {
   if (name === 'node_modules' || unsafe.test(name)) return true;
-  return refusalOf(files, [...start, ...path], 'read') !== null;
+  return hiddenFrom(files, [...start, ...path]) !== null;
 }
 
 function byName(one: Dirent, other: Dirent): number {

@@ -24,6 +24,12 @@ export function endedCall(tool: string, why: Ending): ToolError {
   }
 }
 
+/** Returns the error of a call that waited for a person at its server for too long. */
+export function calledOff(tool: string, server: string, waitsFor: string): ToolError {
+  const message = `${tool} was called off before it ran: it waited at ${server} for ${waitsFor} for too long`;
+  return new ToolError(message, { kind: 'called off' });
+}
+
 /** Returns what the caller of a tool is told when a server or the way to it fails a call. */
 export function failedCall(tool: string, error: unknown): ToolError {
   const refusal = egressCause(error);

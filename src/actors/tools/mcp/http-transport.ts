@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { doubledPause } from '../../../machines/back-off.ts';
 import type { Clock, EgressScope } from '../../ports.ts';
+import { exactBody } from './exact-results.ts';
 import { longestMessage } from './line-reader.ts';
 import { messageGate, redactError } from './message-gate.ts';
 import { ServerFault } from './server-fault.ts';
@@ -23,13 +24,16 @@ interface AnswerLimits {
   bytes: number | null;
 }
 
-/** A call has its own deadline; a stream for news may be silent for as long as any. */
-const answerLimits: AnswerLimits = {
-  headers: 90_000,
-  idle: 300_000,
-  total: null,
-  bytes: longestMessage,
-};
+/** A call has its own deadline, which comes first; a stream for news may be silent for as long as any. */
+function answerLimits({ timeout = 0 }: McpServerSettings): AnswerLimits {
+  const later = timeout + 30_000;
+  return {
+    headers: Math.max(90_000, later),
+    idle: Math.max(300_000, later),
+    total: null,
+    bytes: longestMessage,
+  };
+}
 
 /** On whose behalf goes what no task asks for. */
 const ownScope: EgressScope = { taskId: null, correlationId: null, tags: {} };
@@ -48,6 +52,7 @@ export function httpTransport(
 ): StreamableHTTPClientTransport {
   const { url, headers } = server;
   const secrets = serverSecrets(server);
+  const limits = answerLimits(server);
   const pass = messageGate(clock);
   const address = new URL(url ?? '');
   let opened = 0;
@@ -62,7 +67,7 @@ export function httpTransport(
       opened += 1;
     }
     const scope = { ...ownScope, ...egress.scope(), isOwn: true };
-    const response = await egress.within(scope, () => egress.fetch(input, init), answerLimits);
+    const response = await egress.within(scope, () => egress.fetch(input, init), limits);
     return isNews ? response : watched(response, init, brokenOff);
   };
   const transport = new StreamableHTTPClientTransport(address, {
@@ -102,7 +107,9 @@ function watched(
   const { body, status, statusText, headers } = response;
   if (body === null || !response.ok) return response;
   const id = idOf(init?.body);
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const exact = body.pipeThrough(exactBody(isStream));
+  const reader: ReadableStreamDefaultReader<Uint8Array> = exact.getReader();
   let isLeft = false;
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -3,10 +3,12 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ErrorCode,
   McpError,
+  type Progress,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
+import { type OutcomeMark, outcomeMethod } from '../../../machines/task/wait-mark.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';
@@ -38,6 +40,11 @@ const callResult = z.looseObject({
 });
 
 export type CallResult = z.output<typeof callResult>;
+
+const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
+
+/** Milliseconds for the question what became of a call. */
+const outcomePatience = 5_000;
 
 /** Longest that the SDK's own timer takes: a call has a deadline of ours. */
 const never = 2 ** 31 - 1;
@@ -91,8 +98,12 @@ export class McpSession {
     this.#relistIn(relistInterval);
   }
 
-  /** Calls a tool; an abort tells the server so. Rejects with whatever the SDK throws. */
-  async call(tool: string, args: JsonObject, signal: AbortSignal): Promise<CallResult> {
+  /** Calls a tool; an abort tells the server so. Rejects with the error of the SDK. */
+  async call(
+    tool: string,
+    args: JsonObject,
+    { signal, onProgress }: { signal: AbortSignal; onProgress: (said: Progress) => void },
+  ): Promise<CallResult> {
     // The SDK listens to a signal for as long as that lives, and would call off what has long ended.
     const stop = new AbortController();
     const abort = () => stop.abort('the call was called off');
@@ -100,11 +111,23 @@ export class McpSession {
     if (signal.aborted) abort();
     try {
       const params = { name: tool, arguments: args };
-      const options = { signal: stop.signal, timeout: never };
+      const options = { signal: stop.signal, timeout: never, onprogress: onProgress };
       return await this.#client.request({ method: 'tools/call', params }, callResult, options);
     } finally {
       signal.removeEventListener('abort', abort);
     }
+  }
+
+  /** Asks the server for its tools anew, and returns the hash of one as it is now; `null` for one that it lacks. */
+  async digestOf(tool: string): Promise<string | null> {
+    const { tools } = await listTools(this.#client, this.#ports.server);
+    return tools.find(({ name }) => name === tool)?.sha256 ?? null;
+  }
+
+  /** Asks what became of a call by the task that the server said. Rejects with the error of the SDK. */
+  outcomeOf(taskId: string): Promise<OutcomeMark> {
+    const request = { method: outcomeMethod, params: { task_id: taskId } };
+    return this.#client.request(request, outcomeMark, { timeout: outcomePatience });
   }
 
   /** Gives the session up, as a call has found the server gone. */

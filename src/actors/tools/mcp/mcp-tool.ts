@@ -2,12 +2,13 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../../ports.ts';
-import { type Ending, endedCall, failedCall } from './call-failure.ts';
+import { calledOff, type Ending, endedCall, failedCall } from './call-failure.ts';
 import { isLoss } from './connection-fault.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { CallResult, McpSession } from './mcp-session.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { resultText } from './result-text.ts';
+import { WaitAtServer } from './wait-at-server.ts';
 
 /** What a tool of a server is made from. */
 export interface McpToolParts {
@@ -19,19 +20,23 @@ export interface McpToolParts {
   /** What the agent signs in at the server with; never in a result. */
   secrets: readonly string[];
   clock: Clock;
-  /** 60 s and 10 s when left out. */
+  /** The name of the server. */
+  server: string;
+  /** 60 s, 24 h and 10 s when left out. */
   limits?: Partial<CallLimits>;
 }
 
 /** How long a call may take (ms). */
 export interface CallLimits {
-  /** From its start to its result. */
+  /** From its start, and from each progress that the server reports, to its result. */
   timeout: number;
+  /** From its start to its result, with or without progress. */
+  total: number;
   /** For a server that is not there. */
   connect: number;
 }
 
-const usualLimits: CallLimits = { timeout: 60_000, connect: 10_000 };
+const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
 
 /** The longest result that is handed on, in bytes, as that of a script. */
 const longestResult = 1024 * 1024;
@@ -50,6 +55,10 @@ export function mcpTool(parts: McpToolParts): Tool {
     ...{ name, idempotent },
     description: offered.description,
     parameters: offered.parameters,
+    async identity() {
+      const session = await sessionFor(parts, new AbortController().signal);
+      return { server: parts.server, sha256: await session.digestOf(offered.name) };
+    },
     check: (args) => misfit(name, offered.parameters, args),
     async run(args, run) {
       const problem = misfit(name, offered.parameters, args);
@@ -79,22 +88,37 @@ async function sessionFor(
 
 async function called(
   session: McpSession,
-  { name, offered, clock, limits }: McpToolParts,
+  parts: McpToolParts,
   args: JsonObject,
-  { signal }: ToolRun,
+  run: ToolRun,
 ): Promise<CallResult> {
-  const { timeout } = { ...usualLimits, ...limits };
+  const { name, offered, clock, limits } = parts;
+  const { timeout, total } = { ...usualLimits, ...limits };
   const late = new AbortController();
-  const timer = clock.setTimeout(() => late.abort(), timeout);
+  const expire = (): void => late.abort();
+  const whole = clock.setTimeout(expire, total);
+  let timer = clock.setTimeout(expire, timeout);
+  const wait = new WaitAtServer(parts.server, run.onWait);
+  const onProgress = (said: object): void => {
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(expire, timeout);
+    wait.hear(said);
+  };
   try {
-    return await session.call(offered.name, args, AbortSignal.any([signal, late.signal]));
+    const signal = AbortSignal.any([run.signal, late.signal]);
+    return await session.call(offered.name, args, { signal, onProgress });
   } catch (error) {
-    const ending = endingOf(session, signal, late.signal);
+    const ending = endingOf(session, run.signal, late.signal);
+    if (ending === 'timeout' && (await wait.hasNeverRun(session))) {
+      throw calledOff(name, parts.server, wait.said);
+    }
     if (ending !== null) throw endedCall(name, ending);
     if (isLoss(error)) session.lose(error);
     throw failedCall(name, error);
   } finally {
     clock.clearTimeout(timer);
+    clock.clearTimeout(whole);
+    wait.end();
   }
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { oneLine } from '../../../machines/legible.ts';
+import { keptStart } from '../../../machines/text.ts';
 import type { CallResult } from './mcp-session.ts';
 
 /**
@@ -39,7 +40,7 @@ function resourceText({ uri, mimeType, text, blob }: JsonObject): string {
 }
 
 function shown(value: JsonValue | undefined): string {
-  return oneLine(typeof value === 'string' ? value.slice(0, 500) : null);
+  return oneLine(typeof value === 'string' ? keptStart(value, 500) : null);
 }
 
 function sizeOf(base64: JsonValue | undefined): number {

@@ -7,6 +7,9 @@ export interface McpServerSettings {
   command?: string | undefined;
   args: readonly string[];
   env: Record<string, string>;
+  /** Milliseconds without progress after which a call is given up, and with it; 60 s and 24 h when left out. */
+  timeout?: number | undefined;
+  total_timeout?: number | undefined;
   /** Either of the two; the names are those of the server. */
   tools: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
 }

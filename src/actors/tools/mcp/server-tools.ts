@@ -97,10 +97,10 @@ export class ServerTools {
     const { tools, isIdempotent, clock, limits } = this.#parts;
     const name = mcpToolName(server, offered.name);
     const tool = mcpTool({
-      ...{ name, offered, connection, clock },
+      ...{ name, server, offered, connection, clock },
       idempotent: isIdempotent(name),
       secrets: serverSecrets(this.#server),
-      ...(limits === undefined ? {} : { limits }),
+      limits: { ...limitsOf(this.#server), ...limits },
     });
     tools.set(name, tool);
   }
@@ -173,6 +173,13 @@ export class ServerTools {
     this.#parts.log.warn({ server: this.#server.name }, message);
     return true;
   }
+}
+
+function limitsOf({ timeout, total_timeout: total }: McpServerSettings): Partial<CallLimits> {
+  return {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(total === undefined ? {} : { total }),
+  };
 }
 
 /** Returns what of a server was accepted and the audit log has not been told of; nothing while that cannot be read. */

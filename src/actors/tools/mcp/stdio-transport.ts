@@ -2,6 +2,7 @@ import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../ports.ts';
+import { exactMessage } from './exact-results.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
 import { flood, mostMessages, redactError } from './message-gate.ts';
@@ -87,7 +88,7 @@ export class StdioTransport implements Transport {
   #receive(line: string): void {
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = deserializeMessage(exactMessage(line));
     } catch {
       return;
     }

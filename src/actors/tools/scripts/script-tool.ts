@@ -1,7 +1,9 @@
+import { dirname, relative } from 'node:path';
 import { type Tool } from '../../ports.ts';
 import {
   checkArguments,
   compileLater,
+  digestTree,
   type ScriptDefinition,
   validateArguments,
 } from '../skills/skills.ts';
@@ -29,6 +31,13 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
     parameters,
     idempotent,
     check: (args) => checkArguments(name, schema(), args),
+    async identity() {
+      const { agentDirectory, isolation } = dependencies;
+      const { hidden = [], writable = [] } = isolation?.() ?? {};
+      const own = [dirname(definition.script)];
+      const code = await digestTree({ agentDirectory, own, apart: [...hidden, ...writable] });
+      return { script: relative(agentDirectory, definition.script), environment, code };
+    },
     async run(args, run) {
       validateArguments(name, schema(), args);
       const program = interpreterOf(name, definition.script);

@@ -1,5 +1,13 @@
-import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../../../machines/json.ts';
+import {
+  Ajv2020,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type Options,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
+import canonicalize from 'canonicalize';
+import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+import { linearPattern } from '../../governance/governance.ts';
 import { ToolError } from '../../ports.ts';
 
 /** A JSON Schema of arguments, ready to check them. */
@@ -17,11 +25,26 @@ const options: Options = {
   ownProperties: true,
   addUsedSchema: false,
   // Most schemas check a few calls, so that code is not worth being shortened first.
-  code: { optimize: false },
+  // Arguments are a stranger's and patterns anybody's: both meet in linear time, or a schema is refused.
+  code: { optimize: false, regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
 };
 
+/** Compares in linear time, where Ajv compares each item with each other one. */
+const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: 'must NOT have duplicate items' },
+  validate: (isWanted: boolean, items: JsonValue[]) =>
+    !isWanted || new Set(items.map((item) => canonicalize(item))).size === items.length,
+};
+
+function ajvWith(more: Options): Ajv2020 {
+  return new Ajv2020({ ...options, ...more }).removeKeyword('uniqueItems').addKeyword(uniqueItems);
+}
+
 /** Compiles what is known to be a schema; the schema of schemas alone would take longer than all of them. */
-const plain = new Ajv2020({ ...options, meta: false, validateSchema: false });
+const plain = ajvWith({ meta: false, validateSchema: false });
 
 let strict: Ajv2020 | undefined;
 
@@ -31,7 +54,7 @@ let strict: Ajv2020 | undefined;
  * Only references inside the schema are followed; nothing is fetched. Throws a SchemaError that names the place.
  */
 export function checkSchema(schema: JsonObject): void {
-  strict ??= new Ajv2020(options);
+  strict ??= ajvWith({});
   compileWith(strict, schema);
 }
 

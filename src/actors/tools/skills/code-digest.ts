@@ -10,7 +10,10 @@ export type CodeDigest = ReadonlyMap<string, string>;
 /** Bytes of code that are read to digest it. */
 const largestCode = 64n * 1024n * 1024n;
 
-const codeExtensions = new Set([...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`));
+/** The endings of code that scripts are made of, each with its dot. */
+export const codeExtensions: ReadonlySet<string> = new Set(
+  [...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`),
+);
 
 /** Digests all code in a folder of scripts, at any depth but for `node_modules`; none where there is no folder. */
 export async function digestCode(folder: string): Promise<CodeDigest> {

@@ -1,3 +1,4 @@
+import { InexactNumberError, readExactJson } from '../../../machines/exact-json.ts';
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 import { checkSchema, SchemaError } from './argument-schema.ts';
 import { parseInputLine } from './input-line.ts';
@@ -53,8 +54,11 @@ function checked(tool: string, schema: JsonObject, line: number): SectionParamet
 
 function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Remark {
   try {
-    return { value: JSON.parse(block.content) as JsonValue };
+    return { value: readExactJson(block.content) };
   } catch (error) {
+    if (error instanceof InexactNumberError) {
+      return { message: `tool ${tool}: ${error.message}`, line: block.line, column: 1 };
+    }
     const reason = error instanceof Error ? error.message : String(error);
     const place = /\(line (\d+) column (\d+)\)/.exec(reason);
     const line = Number(place?.[1] ?? block.margins.length) - 1;

@@ -34,6 +34,8 @@ export interface AgentJson {
   pending_deferrals: number;
   /** Warnings of its configuration, as `holdpoint validate` prints them. */
   warnings: string[];
+  /** The flags that it was started with last, which a start from the dashboard repeats; absent for none. */
+  start_flags?: string[];
   /** It runs in the program that serves the dashboard, such as `holdpoint try`, and ends with it. */
   in_dashboard?: true;
 }

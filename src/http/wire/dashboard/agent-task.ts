@@ -132,6 +132,10 @@ const agentDeferral = z.object({
     .array(z.object({ from: z.string().nullable().catch(null), text, at: z.string().optional() }))
     .optional()
     .catch(undefined),
+  repeats: z
+    .object({ call_id: text, at: time, approver: z.string().optional() })
+    .optional()
+    .catch(undefined),
   requester: origin.nullable().catch(null),
   requested_at: time,
   expires_at: time,

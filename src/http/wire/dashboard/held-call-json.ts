@@ -6,7 +6,7 @@ export interface DeferralJson {
   tool: string;
   to: string | string[];
   timeout: string;
-  /** Words of the model. */
+  /** What the rule says of the call, in words of the operator with those of the model in it. */
   context: string;
   args: Record<string, unknown>;
   /** Which rules of MODIFY rewrote what the model asked for, in words, and what they changed, each value as JSON. */
@@ -17,6 +17,8 @@ export interface DeferralJson {
   args_redacted?: boolean;
   /** What was written to the task since the call waits, oldest first. */
   messages?: { from: string | null; text: string; at?: string }[];
+  /** An equal call of the session that ran before. */
+  repeats?: { call_id: string; at: string; approver?: string };
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
   expires_at: string;
@@ -33,7 +35,10 @@ export interface DeferralJson {
 
 /** Answer of `GET /api/deferrals`. */
 export interface DeferralsJson {
+  /** Of each agent those whose deadline comes first, 500 unless the query says `most`. */
   deferrals: DeferralJson[];
+  /** How many wait in all. */
+  total: number;
   /** Ids of running agents that did not say in time what waits in them; once one has, there is a `reset` event. */
   unasked: string[];
   /** The clock of the server, for countdowns. */

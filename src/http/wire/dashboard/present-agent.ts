@@ -18,6 +18,7 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
     warnings: description.warnings,
+    ...(agent.flags.length === 0 ? {} : { start_flags: [...agent.flags] }),
     ...(agent.isHere ? { in_dashboard: true as const } : {}),
   };
 }

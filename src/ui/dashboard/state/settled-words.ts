@@ -1,19 +1,45 @@
 import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { TimelineEntryJson } from '../../../http/wire/dashboard/task-detail-json.ts';
 
+type Waited = Pick<DeferralJson, 'agent_id' | 'tool' | 'requested_at'>;
+
 /** Says who ended the wait of a call somewhere else, as its task's timeline has it; `null` when nobody decided. */
 export function settledWords(
   timeline: readonly TimelineEntryJson[],
-  { agent_id, tool, requested_at }: Pick<DeferralJson, 'agent_id' | 'tool' | 'requested_at'>,
+  waited: Waited,
 ): string | null {
-  const decision = timeline.findLast(
-    ({ event, at, fields }) =>
-      event === 'task_deferred_decision' &&
-      Date.parse(at) >= Date.parse(requested_at) &&
-      fields['tool'] === tool,
-  );
+  const decision = lastOf(timeline, waited, 'task_deferred_decision');
   if (decision === undefined) return null;
-  const { decision: verb, approver } = decision.fields;
-  const done = verb === 'approve' ? 'released' : 'rejected';
-  return `Decided elsewhere: ${tool} of ${agent_id} was ${done} by ${String(approver)}.`;
+  const { tool, agent_id } = waited;
+  return `Decided elsewhere: ${tool} of ${agent_id} was ${doneBy(decision)}.`;
+}
+
+/** Says how the wait of a call ended, and by whom: `Rejected by ann: too much`; `null` when its task does not say. */
+export function endOfWait(timeline: readonly TimelineEntryJson[], waited: Waited): string | null {
+  const decision = lastOf(timeline, waited, 'task_deferred_decision');
+  if (decision !== undefined) {
+    const { note } = decision.fields;
+    const done = doneBy(decision);
+    const said = typeof note === 'string' && note !== '' ? `: ${note}` : '';
+    return `${done.charAt(0).toUpperCase()}${done.slice(1)}${said}`;
+  }
+  if (lastOf(timeline, waited, 'task_deferred_timeout') !== undefined)
+    return 'Nobody decided in time';
+  const isAbandoned = lastOf(timeline, waited, 'task_deferred_abandoned') !== undefined;
+  return isAbandoned ? 'The wait was abandoned' : null;
+}
+
+function lastOf(
+  timeline: readonly TimelineEntryJson[],
+  { tool, requested_at }: Waited,
+  name: string,
+): TimelineEntryJson | undefined {
+  return timeline.findLast(
+    ({ event, at, fields }) =>
+      event === name && Date.parse(at) >= Date.parse(requested_at) && fields['tool'] === tool,
+  );
+}
+
+function doneBy({ fields: { decision, approver } }: TimelineEntryJson): string {
+  return `${decision === 'approve' ? 'released' : 'rejected'} by ${String(approver)}`;
 }

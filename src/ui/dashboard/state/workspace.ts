@@ -114,6 +114,15 @@ export function createWorkspace() {
   });
 }
 
+/** Returns how many calls wait in all agents, those that are not shown among them. */
+export function countWaiting({
+  agents,
+  deferrals,
+}: Pick<Workspace, 'agents' | 'deferrals'>): number {
+  const told = (agents ?? []).reduce((sum, { pending_deferrals: pending }) => sum + pending, 0);
+  return Math.max(told, deferrals?.length ?? 0);
+}
+
 function byId(agents: readonly AgentJson[]): AgentJson[] {
   return agents.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }

@@ -44,6 +44,26 @@ describe('a folded text', () => {
     });
   });
 
+  it('has what tag characters stand for, which models read and nobody sees', () => {
+    const tags = [...'rm -rf'].map((letter) =>
+      String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
+    );
+    expect(folded(`ok${tags.join('')}`)).toEqual({
+      ...{ text: 'okrm -rf', gaps: [] },
+      pieces: ['o', 'k', ...tags],
+    });
+  });
+
+  it.each([
+    ['ign\u043ere prev\u0456ous', 'ignore previous'],
+    ['\u0420assw\u03bfrd', 'Password'],
+    ['\u0430\u0431\u0432 a\u0431\u0432', '\u0430\u0431\u0432 a\u0431\u0432'],
+    ['\u0440\u0430\u0443', '\u0440\u0430\u0443'],
+    ['\u043f\u0430\u0440\u043e\u043b\u044c:abc', '\u043f\u0430\u0440\u043e\u043b\u044c:abc'],
+  ])('has Latin letters for those that look like them in a word of both: %s', (text, expected) => {
+    expect(foldUnicode(text)?.folding.text ?? text).toBe(expected);
+  });
+
   it('has a blank for those at its end', () => {
     expect(folded('a\n')).toEqual({ text: 'a ', gaps: [1], pieces: ['a', '\n'] });
     expect(folded('a \u200b')).toEqual({ text: 'a ', gaps: [], pieces: ['a', ' '] });

@@ -15,7 +15,7 @@ describe('the kind of a character', () => {
     ['joining', ['\u0301', '\u0903', '\u20dd', '\u1161', '\u11ff', 'ﾞ', 'ﾟ', '\u{110ba}']],
     ['changing', ['ｅ', 'ﬁ', 'Ⓐ', '\u212b', '\u{1d422}']],
     ['surrogate', ['\ud800', '\udfff']],
-    ['invisible', ['\u200b', '\u00ad', '\u202e', '\u{e0041}']],
+    ['invisible', ['\u200b', '\u00ad', '\u202e', '\u{e0001}']],
   ])('is %s: %j', (kind, characters) => {
     expect(characters.map(kindOf)).toEqual(characters.map(() => kinds[kind]));
   });

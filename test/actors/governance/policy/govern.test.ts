@@ -4,6 +4,7 @@ import { createActor, toPromise } from 'xstate';
 import type { IntentScorer } from '../../../../src/actors/governance/alignment/alignment.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
+import { randomIds } from '../../../../src/actors/ids.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall, aTaskInput, toolRules } from '../../../helpers/task-fixtures.ts';
@@ -22,7 +23,7 @@ function govern(policy: Policy, scorer: IntentScorer | null = null, tool = 'issu
   };
   const tools = new Map([['issue_refund', toolCalled('issue_refund')]]);
   const { request } = aTaskInput();
-  const actor = createActor(createGovern({ policy, scorer, tools, log }), {
+  const actor = createActor(createGovern({ policy, scorer, tools, ids: randomIds(), log }), {
     input: {
       taskId: 'task-1',
       call: aCall({ tool }),

@@ -35,7 +35,7 @@ describe('modifying a call', () => {
   it('gives its new arguments a digest of their own and tells what changed, without secrets', () => {
     const { call, asked, modification } = modified('pin 1234');
     const args = { note: 'pin ****' };
-    const made = { ...call, args, argsSha256: argumentsDigest(args) };
+    const made = { ...call, args, argsSha256: argumentsDigest(args), asked: call.args };
     expect(modification).toEqual({
       kind: 'modified',
       call: made,

@@ -11,6 +11,7 @@ import { compileGuardrails } from '../../../../src/actors/governance/guardrails/
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
+import { randomIds } from '../../../../src/actors/ids.ts';
 import type { IntentVerdict, Ruling } from '../../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../../src/machines/governance/tool-call-machine.ts';
 import type { ToolCallInput } from '../../../../src/machines/governance/tool-call-setup.ts';
@@ -68,18 +69,26 @@ async function openCall(actors: readonly AnyActorRef[], asked: Asked, alignment:
       thresholds: { threshold: 0.5, hardThreshold: 0.3 },
       log,
     });
-  const govern = createGovern({ policy, scorer, tools, log });
+  const govern = createGovern({ policy, scorer, tools, ids: randomIds(), log });
   createActor(govern, { input: inputOf(asked) }).start();
   return world;
 }
 
 type World = Awaited<ReturnType<typeof openCall>>;
 
+/** What would run is digested at once. */
+const digested = {
+  type: 'xstate.done.actor.0.toolCall.identifying',
+  output: fixture.runsDigest,
+};
+
 /** What the embedder makes of the call, and what comes of it. */
 const compared = (verdict: IntentVerdict, answer: Answer) => ({
-  event: {
-    type: 'xstate.done.actor.0.toolCall.judgingIntent',
-    output: { ...verdict, took: 0 },
+  event: ({ context }: AnyMachineSnapshot) => {
+    const output = { ...verdict, took: 0 };
+    const judged = { type: 'xstate.done.actor.0.toolCall.judgingIntent', output };
+    const isHeld = verdict.decision !== 'deny' && context.rules.defer !== null;
+    return isHeld ? [judged, digested] : judged;
   },
   in: isCompared,
   happen: async (world: World) => {
@@ -116,6 +125,12 @@ const happenings: Happenings<World> = {
     }),
     event: { type: 'xstate.error.actor.0.toolCall.judgingIntent', error: new Error('it') },
   },
+  'what would run is digested': {
+    event: digested,
+    in: (snapshot: AnyMachineSnapshot) => snapshot.matches('identifying'),
+    happen: ({ actors }) =>
+      vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().status).toBe('done'), prompt),
+  },
 };
 
 /** The ruling as far as it is one of the chart, with its words. */
@@ -147,7 +162,8 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
   });
 }
 
-const passing = ['checkingAssurance', 'modifying', 'checkingDefer'];
+const layers = ['checkingAssurance', 'modifying', 'checkingDefer'];
+const passing = [...layers, 'identifying'];
 const alignment = { enabled: true, provider: 'openai-compatible' };
 
 describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, asked) => {
@@ -155,7 +171,8 @@ describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, a
 });
 
 describe.each(Object.entries(sensible))('with nothing compared, a call %s', (_, asked) => {
-  walk(asked, null, ['judgingIntent', ...passing]);
+  const isHeld = (asked.rules?.defer ?? null) !== null;
+  walk(asked, null, ['judgingIntent', ...(isHeld ? layers : passing)]);
 });
 
 describe.each(Object.entries(hopeless))('the shortest paths of a call %s', (_, asked) => {

@@ -9,7 +9,7 @@ const checkAddress = createAddressRules({ allowPrivateIps: false, allowedPrivate
 const check = {
   checkAddress,
   mayBePrivate: () => false,
-  isItself: () => false,
+  closedAt: () => null,
   lookup: () => Promise.reject(new Error('nothing is to be resolved')),
   deadline: 1_000,
 };
@@ -38,7 +38,8 @@ it('finds an address that may be dialled to be its own', async () => {
 it('refuses the agent itself before anything else is said of the address', async () => {
   const itself = {
     ...check,
-    isItself: (address: string, port: number) => address === '0.0.0.0' && port === 8080,
+    closedAt: (address: string, port: number) =>
+      address === '0.0.0.0' && port === 8080 ? 'is the agent itself' : null,
   };
   const lookup = async () => [{ address: '0.0.0.0', family: 4 }];
   const why = 'is the agent itself';

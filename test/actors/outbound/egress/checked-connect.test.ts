@@ -20,7 +20,7 @@ function aConnectPolicy(policy: Partial<ConnectPolicy> = {}): ConnectPolicy {
     limits: dialLimits,
     checkAddress: () => null,
     mayBePrivate: () => false,
-    isItself: () => false,
+    closedAt: () => null,
     ...policy,
   };
 }
@@ -59,9 +59,9 @@ describe('a connection of the policy', () => {
   ])('over %s to the port %j is checked at %i', async (protocol, port, checked) => {
     const asked: unknown[] = [];
     const policy = aConnectPolicy({
-      isItself: (address, at) => {
+      closedAt: (address, at) => {
         asked.push([address, at]);
-        return true;
+        return 'is the agent itself';
       },
     });
     const failure = await connectTo(policy, { hostname: 'a.example.test', protocol, port });

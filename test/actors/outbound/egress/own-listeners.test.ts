@@ -62,6 +62,8 @@ function wideOpen(mode: EgressMode, port: number): Parameters<typeof anEgress>[0
   };
 }
 
+const itself = 'is the agent itself';
+
 const refusal = /^egress blocked: \S+ is the agent itself$/;
 
 describe.each(modes)('in mode %s the agent itself', (mode) => {
@@ -135,9 +137,9 @@ describe('the agent itself', () => {
     listeners.add({ address: '::', port: 443 });
     expect(
       ['93.184.216.34', '10.255.255.1', '2606:4700::1', '::ffff:93.184.216.34', 'no address'].map(
-        (address) => listeners.answerAt(address, 443),
+        (address) => listeners.closedAt(address, 443),
       ),
-    ).toEqual([false, false, false, false, false]);
+    ).toEqual([null, null, null, null, null]);
   });
 
   it('answers at whatever address it is bound to, in any spelling of it', () => {
@@ -148,8 +150,8 @@ describe('the agent itself', () => {
         listeners.add({ address, port });
         const mapped = address.includes(':') ? address.toUpperCase() : `::ffff:${address}`;
         for (const spelling of [address, mapped, '127.0.0.1', '::1', '0.0.0.0', '::']) {
-          expect(listeners.answerAt(spelling, port)).toBe(true);
-          expect(listeners.answerAt(spelling, port === 1 ? 2 : port - 1)).toBe(false);
+          expect(listeners.closedAt(spelling, port)).toBe('is the agent itself');
+          expect(listeners.closedAt(spelling, port === 1 ? 2 : port - 1)).toBeNull();
         }
       }),
     );
@@ -159,11 +161,66 @@ describe('the agent itself', () => {
     const listeners = createOwnListeners();
     listeners.add({ address: '0.0.0.0', port: 8080 });
     expect([
-      listeners.answerAt('10.97.0.7', 8080),
-      listeners.answerAt('10.97.0.7', 8080, '10.0.0.2'),
-      listeners.answerAt('10.97.0.7', 8080, '10.97.0.7'),
-      listeners.answerAt('::ffff:10.97.0.7', 8080, '10.97.0.7'),
-      listeners.answerAt('10.97.0.7', 8081, '10.97.0.7'),
-    ]).toEqual([false, false, true, true, false]);
+      listeners.closedAt('10.97.0.7', 8080),
+      listeners.closedAt('10.97.0.7', 8080, '10.0.0.2'),
+      listeners.closedAt('10.97.0.7', 8080, '10.97.0.7'),
+      listeners.closedAt('::ffff:10.97.0.7', 8080, '10.97.0.7'),
+      listeners.closedAt('10.97.0.7', 8081, '10.97.0.7'),
+    ]).toEqual([null, null, itself, itself, null]);
+  });
+});
+
+describe('the neighbours of an agent', () => {
+  it.each(hosts)('are out of reach of a tool as %s, from the moment they listen', async (host) => {
+    const { port, seen } = await aServer();
+    const ports = new Set<number>();
+    const { egress, records } = anEgress({
+      ...wideOpen('dev-open', port),
+      neighbours: () => ports,
+    });
+    ports.add(port);
+    const url = `http://${host}:${port}/api/agents`;
+    const failures = [
+      await failureOf(egress.within(scope, () => egress.fetch(url, { method: 'POST' }))),
+      await failureOf(egress.connect({ hostname: new URL(url).hostname, port }, scope)),
+    ];
+    const why = 'is a dashboard or another agent of the same workspace';
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ message: expect.stringMatching(new RegExp(`${why}$`)) });
+    }
+    expect(records.map(({ reason }) => reason)).toEqual([why, why]);
+    expect(seen).toEqual([]);
+  });
+
+  it('are not looked for on other machines', () => {
+    let looks = 0;
+    const listeners = createOwnListeners(() => new Set([443, (looks += 1)]));
+    expect(listeners.closedAt('93.184.216.34', 443)).toBeNull();
+    expect(looks).toBe(0);
+  });
+});
+
+describe('the fellow daemons over one store', () => {
+  it('are out of reach where they say that they listen, and on this machine', () => {
+    const listeners = createOwnListeners();
+    listeners.setFellows([
+      { address: '10.0.0.7', port: 8080 },
+      { address: '::ffff:10.0.0.8', port: 8081 },
+    ]);
+    const why = 'is another daemon of the same agent';
+    const places = [
+      ['10.0.0.7', 8080],
+      ['::ffff:a00:7', 8080],
+      ['10.0.0.8', 8081],
+      ['127.0.0.1', 8081],
+      ['10.0.0.7', 8081],
+      ['10.0.0.9', 8080],
+    ] as const;
+    expect(places.map(([address, port]) => listeners.closedAt(address, port))).toEqual([
+      ...[why, why, why, why],
+      ...[null, null],
+    ]);
+    listeners.setFellows([]);
+    expect(listeners.closedAt('10.0.0.7', 8080)).toBeNull();
   });
 });

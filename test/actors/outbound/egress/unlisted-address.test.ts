@@ -11,7 +11,9 @@ function unlisted(): OwnListeners {
   const ports = new Set<number>();
   return {
     add: ({ port }) => void ports.add(port),
-    answerAt: (address, port, from) => ports.has(port) && address === from,
+    setFellows: () => undefined,
+    closedAt: (address, port, from) =>
+      ports.has(port) && address === from ? 'is the agent itself' : null,
   };
 }
 

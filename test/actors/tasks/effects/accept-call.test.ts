@@ -47,11 +47,42 @@ describe('a call a model asks for', () => {
     expect(accept('pay', nested(100_000)).fault).toBe(fault);
   });
 
-  it.each(['1e400', '-1e400'])('may hold no number that JSON cannot carry: %s', (number) => {
-    const args = JSON.parse(`{"order":{"amounts":[1,${number}]}}`) as JsonValue;
+  it.each(['1e400', '-1e400', '9007199254740993', '-9007199254740992'])(
+    'may hold no number that JSON cannot carry exactly: %s',
+    (number) => {
+      const args = JSON.parse(`{"order":{"amounts":[1,${number}]}}`) as JsonValue;
+      const fault =
+        'the arguments of pay hold a number beyond ±(2^53 - 1), which is not exact; send it as a string';
+      expect(accept('pay', args)).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
+    },
+  );
+
+  it.each([
+    ['{"account_id": 1, "amount": ', 'are not valid JSON: cut off at character 28'],
+    ['{"note": "Dear', 'are not valid JSON: cut off at character 14'],
+    ['{"amount": 1,}', 'are not valid JSON: wrong at character 13'],
+    [
+      '{"rate": 0.1000000000000000055511}',
+      'are not exact: the number 0.1000000000000000055511 cannot be read without changing it; send it as a string',
+    ],
+  ])('is at fault with what was written as %s', (written, why) => {
+    const call = acceptCall({ tool: 'pay', args: written, written }, ids);
+    const fault = `the arguments of pay ${why}`;
+    expect(call).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
+  });
+
+  it('is taken with arguments that are read as they were written', () => {
+    const written = '{"rate": 0.10, "amount": 1e2, "of": 9007199254740991}';
+    const args = { rate: 0.1, amount: 100, of: 9007199254740991 };
+    expect(acceptCall({ tool: 'pay', args, written }, ids).fault).toBeUndefined();
+    expect(acceptCall({ tool: 'pay', args: {}, written: '' }, ids).fault).toBeUndefined();
+  });
+
+  it('is not run from a turn that the provider cut', () => {
+    const call = acceptCall({ tool: 'pay', args: { amount: 1 } }, ids, 'length');
     const fault =
-      'the arguments of pay hold a number that is too large for JSON; numbers end at 1.8e308';
-    expect(accept('pay', args)).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
+      'pay was not run, as the answer that asked for it was cut off by its limit of length; ask again with less';
+    expect(call).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
   });
 
   it('may have arguments of 1 MiB, counted in bytes', () => {

@@ -33,6 +33,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
       outbound: null,
       clock: new ManualClock(7_000),
       log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
+      onWait: quiet,
       onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
     }),
     {
@@ -71,6 +72,7 @@ describe('running a tool', () => {
         tags: {},
         credential: null,
         signal: expect.any(AbortSignal),
+        onWait: expect.any(Function),
       },
     ]);
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);

@@ -21,6 +21,7 @@ function begin(next: LanguageModel['next']) {
     modelOf: () => ({ provider: 'test', name: 'model-1', next }),
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
+    admit: async (_taskId, calls) => [...calls],
     log: { info: noteLine, warn: noteLine, error: noteLine },
     speak: (taskId) => ({
       say: (text) => void tokens.push(`${taskId} ${text}`),
@@ -28,7 +29,15 @@ function begin(next: LanguageModel['next']) {
     }),
   });
   const { history, request } = aTaskInput();
-  const run = { exchanges: [], said: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
+  const run = {
+    exchanges: [],
+    said: [],
+    followUps: [],
+    ran: [],
+    turns: 0,
+    told: 0,
+    tokensPerEstimate: 1,
+  };
   const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
   const input = { ...named, history, request, ...run };
   return { actor: createActor(logic, { input }).start(), tokens, logged };

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Tool } from '../../../../src/actors/ports.ts';
 import { agentFiles } from '../../../../src/actors/tools/builtin/agent-files.ts';
 import type { BuiltinDependencies } from '../../../../src/actors/tools/builtin/builtin-tool.ts';
@@ -10,11 +11,14 @@ export async function aBuiltin(
   name: string,
   directory = '/nonexistent',
   overrides: Partial<BuiltinDependencies> = {},
+  writable: readonly string[] = ['work'],
 ): Promise<Tool> {
+  const agentDirectory = directory === '/nonexistent' ? directory : realpathSync(directory);
   const files = await agentFiles({
-    directory: directory === '/nonexistent' ? directory : realpathSync(directory),
+    directory: agentDirectory,
     state: ['.service', 'data/tasks.db'],
     code: ['scripts', 'skills', 'lib/main.py'],
+    writable: () => writable.map((folder) => join(agentDirectory, folder)),
   });
   const dependencies = { clock, env: {}, agentDirectory: directory, files, settings: () => ({}) };
   const [tool] = builtinTools([name], { ...dependencies, ...overrides });

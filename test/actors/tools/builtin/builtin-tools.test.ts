@@ -16,7 +16,7 @@ interface Schema {
   additionalProperties: boolean;
 }
 
-const files = { directory: '/', state: [], code: [] };
+const files = { directory: '/', state: [], code: [], writable: () => [] };
 
 const run: ToolRun = {
   taskId: 't1',

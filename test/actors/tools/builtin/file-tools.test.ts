@@ -59,7 +59,8 @@ function filled(names: readonly string[], more: Record<string, string> = {}): st
 }
 
 async function call(directory: string, name: string, args: JsonObject): Promise<string> {
-  const tool = await aBuiltin(name, directory);
+  const [top = ''] = String(args['path'] ?? '').split('/');
+  const tool = await aBuiltin(name, directory, {}, [...readdirSync(directory), top]);
   return tool.run(args, aRun());
 }
 
@@ -71,6 +72,37 @@ const calls: [name: string, args: (path: string) => JsonObject][] = [
 ];
 
 const escape = 'argument path leads out of the folder of the agent, or nowhere';
+
+describe.each(calls.slice(1))('%s, which writes,', (name, args) => {
+  it('writes below egress.writable alone', async () => {
+    const directory = agentFolder({
+      'work/a.txt': canary,
+      'package.json': canary,
+      'b.txt': canary,
+    });
+    symlinkSync('../b.txt', join(directory, 'work', 'b.txt'));
+    const paths = [
+      'package.json',
+      'b.txt',
+      'work/b.txt',
+      'work/../b.txt',
+      '.envrc',
+      'Makefile',
+      'x/y',
+    ];
+    const refused = async (writable: string[], path: string) => {
+      const tool = await aBuiltin(name, directory, {}, writable);
+      return tool.run(args(path), aRun()).catch((error: unknown) => (error as Error).message);
+    };
+    const outside = `${name}: argument path lies outside of the folders that tools may write; `;
+    for (const path of paths) {
+      expect(await refused(['work', 'out'], path)).toBe(`${outside}write below work, out`);
+      expect(await refused([], path)).toBe(`${outside}egress.writable names none`);
+    }
+    expect(readFileSync(join(directory, 'b.txt'), 'utf8')).toBe(canary);
+    expect(await refused(['work'], 'work/a.txt')).toMatch(/^(replaced|changed)/);
+  });
+});
 
 describe.each(calls)('%s', (name, args) => {
   it.each(secrets)('is refused %s, and so is a link to it', async (path) => {
@@ -134,7 +166,7 @@ describe.each(calls)('%s', (name, args) => {
       `${name}: argument path cannot be used: it is a folder`,
     );
     await expect(call(directory, name, args('.'))).rejects.toThrow(
-      `${name}: argument path cannot be used: it is a folder`,
+      /: argument path (cannot be used: it is a folder|lies outside of the folders that tools may write)/,
     );
     await expect(call(directory, name, args('a\0b'))).rejects.toThrow(
       `${name}: argument path is no path`,

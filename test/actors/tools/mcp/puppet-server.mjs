@@ -39,6 +39,10 @@ const answers = {
     const list = JSON.parse(readFileSync(join(here, 'tools.json'), 'utf8'));
     return lists[process.env.PUPPET]?.(list, params) ?? list;
   },
+  'holdpoint/outcome': ({ task_id }) => {
+    note(`outcome of ${task_id}`);
+    return { state: 'canceled', ran: false };
+  },
   'tools/call': (params, id) => plays[params.name](params.arguments, id),
 };
 
@@ -85,6 +89,29 @@ const plays = {
     ],
   }),
   data: () => ({ content: [], structuredContent: { total: 3 } }),
+  count: (_, id) => {
+    const result = '{"content":[],"structuredContent":{"account":2512292042121000001}}';
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}` + '\n');
+    return null;
+  },
+  held: ({ released }, id) => {
+    const wait = { for: 'channel:slack:#ops', until: '2026-01-01T00:00:00.000Z' };
+    const tell = (progress, mark) => {
+      const _meta = { task_id: 'b1', 'holdpoint/waits': mark };
+      send({ method: 'notifications/progress', params: { progressToken: id, progress, _meta } });
+    };
+    tell(1, wait);
+    if (released) setTimeout(() => tell(2, null), 50);
+    return null;
+  },
+  slow: (_, id) => {
+    const tell = (progress) => {
+      send({ method: 'notifications/progress', params: { progressToken: id, progress } });
+    };
+    for (const at of [1, 2, 3]) setTimeout(() => tell(at), 300 * at);
+    setTimeout(() => send({ id, result: text('done') }), 1_200);
+    return null;
+  },
   deep: (_, id) => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     process.stdout.write(

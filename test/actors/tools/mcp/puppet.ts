@@ -75,6 +75,8 @@ export interface Connected {
   events: ToolEvent[];
   /** The sentences of the log that warn. */
   warnings(): string[];
+  /** What tools told of their waits elsewhere. */
+  waits: unknown[];
   /** Calls a tool, and returns its result or the message of its ToolError. */
   call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
   stop(): Promise<void>;
@@ -103,6 +105,7 @@ export function connect(
   const tools = more.tools ?? new Map<string, Tool>();
   const log: TestAgent['log'] = [];
   const events: ToolEvent[] = [];
+  const waits: unknown[] = [];
   const open = connectMcpServers({
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
@@ -118,7 +121,7 @@ export function connect(
   });
   onTestFinished(() => open.stop());
   return {
-    ...{ tools, log, events },
+    ...{ tools, log, events, waits },
     tried: () => open.tried(),
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
@@ -126,7 +129,7 @@ export function connect(
       const tool = tools.get(name);
       if (tool === undefined) return `no tool ${name}`;
       try {
-        return await tool.run(args, { ...run, signal });
+        return await tool.run(args, { ...run, signal, onWait: (wait) => waits.push(wait) });
       } catch (error) {
         if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
         throw error;

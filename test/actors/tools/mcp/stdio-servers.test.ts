@@ -89,6 +89,52 @@ describe('a server over stdio', () => {
     await vi.waitUntil(() => folder.told.includes('notifications/cancelled'), patient);
   });
 
+  it('has longer for a call with each progress, up to the whole of its time', async () => {
+    const folder = new PuppetFolder(['slow', 'hang'].map((name) => listed(name)));
+    const patience = puppetConfig({ timeout: 700, total_timeout: 60_000 });
+    const till = puppetConfig({ name: 'till', timeout: 700, total_timeout: 900 });
+    const { call } = await connected(folder, [patience, till]);
+    expect(await call('shop__slow')).toBe('done');
+    expect(await call('till__slow')).toBe(
+      'timeout: till__slow took too long and was stopped; its outcome is unknown',
+    );
+  });
+
+  it('says where a call waits for a person, and of one that it calls off that it never ran', async () => {
+    const folder = new PuppetFolder([listed('held')]);
+    const { call, waits } = await connected(folder, [puppetConfig({ timeout: 500 })]);
+    const wait = { at: 'shop', for: 'channel:slack:#ops', until: '2026-01-01T00:00:00.000Z' };
+    expect(await call('shop__held')).toBe(
+      'called off: shop__held was called off before it ran: it waited at shop for channel:slack:#ops for too long',
+    );
+    expect(waits).toEqual([wait, null]);
+    expect(folder.told).toContain('outcome of b1');
+    // Once it goes on there, nobody knows how far it has come.
+    expect(await call('shop__held', { released: true })).toBe(
+      'timeout: shop__held took too long and was stopped; its outcome is unknown',
+    );
+    expect(waits).toEqual([wait, null, wait, null]);
+  });
+
+  it('is asked anew what a tool is before a call that was released', async () => {
+    const folder = new PuppetFolder([listed('echo')]);
+    const { tools } = await connected(folder, [puppetConfig()]);
+    const before = await tools.get('shop__echo')?.identity?.();
+    expect(before).toEqual({ server: 'shop', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const tool = tools.get('shop__echo');
+    folder.offer([listed('echo', { description: 'Does something else.' })]);
+    expect(await tool?.identity?.()).not.toEqual(before);
+    folder.offer([]);
+    expect(await tool?.identity?.()).toEqual({ server: 'shop', sha256: null });
+  });
+
+  it('may return no number that would be rounded', async () => {
+    const { call } = await connected(new PuppetFolder([listed('count')]), [puppetConfig()]);
+    expect(await call('shop__count')).toContain(
+      'the number 2512292042121000001 cannot be read without changing it; send it as a string',
+    );
+  });
+
   it('calls a call off at the server when its task is', async () => {
     const folder = everyTool();
     const { call } = await connected(folder, [puppetConfig()]);

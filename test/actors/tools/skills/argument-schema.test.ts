@@ -58,7 +58,43 @@ describe('validateArguments', () => {
     expect(() => checkSchema(bad)).toThrow(SchemaError);
   });
 
+  it('looks for a pattern in linear time, and at each of a list once', () => {
+    const slugs = compileSchema({
+      type: 'object',
+      properties: {
+        slug: { type: 'string', pattern: '^([a-z0-9]+-?)+$' },
+        tags: { type: 'array', uniqueItems: true },
+      },
+      patternProperties: { '^(x|xx)+$': { type: 'string' } },
+    });
+    const slug = `${'a'.repeat(60)}!`;
+    const tags = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+    const began = performance.now();
+    expect(() => validateArguments('t', slugs, { slug })).toThrow(
+      't: argument slug must match pattern "^([a-z0-9]+-?)+$"',
+    );
+    expect(() => validateArguments('t', slugs, { [`${'x'.repeat(60)}!`]: 1, tags })).not.toThrow();
+    expect(() => validateArguments('t', slugs, { xxx: 1 })).toThrow('argument xxx must be string');
+    expect(() =>
+      validateArguments('t', slugs, {
+        tags: [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+      }),
+    ).toThrow('t: argument tags must NOT have duplicate items');
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it.each<[JsonObject, string]>([
+    [
+      { properties: { a: { pattern: 'a(?=b)' } } },
+      'the pattern has a lookahead, which RE2 cannot match in linear time; rewrite it without (?= or (?! (a(?=b))',
+    ],
+    [
+      { patternProperties: { 'a{1,4000}': {} } },
+      'the pattern has a repetition count that RE2 does not take; count to 1000 at most (a{1,4000})',
+    ],
     [
       { type: 'strin' },
       'type must be one of array, boolean, integer, null, number, object, string',

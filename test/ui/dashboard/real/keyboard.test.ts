@@ -66,6 +66,7 @@ describe('somebody without a mouse', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('r');
     await page.keyboard.type('not today');
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(JSON.stringify((await second.answered).body)).toContain('not today');
     expect(agent.folder.paid).toHaveLength(1);

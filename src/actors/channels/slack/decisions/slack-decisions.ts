@@ -183,7 +183,7 @@ export class SlackDecisions {
   }
 }
 
-/** Tells whether the app may look nobody up, such as for want of a scope, whoever clicks. */
+/** Tells whether the app lacks the right to look people up, such as a scope. */
 function isUncheckable(error: unknown): boolean {
   return linkFault(error).lasting === true;
 }

@@ -1,4 +1,5 @@
 import { type Logger, LogLevel } from '@slack/web-api';
+import { keptStart } from '../../../../machines/text.ts';
 import type { Log } from '../../../ports.ts';
 
 /** Maximum length of Slack's own words in the log. */
@@ -32,5 +33,5 @@ export const silentSlackLog: Logger = {
 };
 
 function withoutTokens(text: string): string {
-  return text.replaceAll(tokens, '[redacted]').slice(0, longest);
+  return keptStart(text.replaceAll(tokens, '[redacted]'), longest);
 }

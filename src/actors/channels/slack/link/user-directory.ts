@@ -151,7 +151,7 @@ export class UserDirectory {
   }
 }
 
-/** Tells whether a look-up failed for a reason that passes by itself, such as a limit of Slack. */
+/** Tells whether a look-up failed for a passing reason, such as a rate limit of Slack. */
 export function isPassing(error: unknown): boolean {
   return (
     deliveryError(error, 'looking up a person').fault === 'later' && passing.has(slackCode(error))

@@ -17,7 +17,7 @@ export const refusalWords = {
   unchecked:
     'Slack could not say who you are just now, so nothing was decided. Try again in a moment.',
   uncheckable:
-    'Slack does not let the agent look people up, so nothing was decided. Tell whoever runs the agent; its log says what is missing.',
+    'Slack does not let the agent look people up, so nothing was decided. Ask the operator of the agent; its log names the missing scope.',
   unshown:
     'Slack could not show you the whole call, so nothing was decided. Click again, or decide in the dashboard or on the command line.',
   noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',

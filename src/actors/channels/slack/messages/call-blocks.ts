@@ -1,5 +1,8 @@
 import type { KnownBlock } from '@slack/types';
-import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import {
+  type ApprovalRequest,
+  repeatWords,
+} from '../../../../machines/channels/approval-notice.ts';
 import {
   type ArgumentLines,
   argumentLines,
@@ -27,7 +30,9 @@ export function callBlocks(
   const lines = linesOf(request);
   const isContextCut = !fits(context);
   const isRepeat = isDefaultContext(request) && (isContextCut || context.length > longestRepeat);
+  const repeats = repeatWords(request);
   const blocks: KnownBlock[] = [
+    ...(repeats === null ? [] : [section(escapeMarkup(repeats))]),
     ...(context.trim() === '' || isRepeat ? [] : [quotation(context)]),
     ...(lines === null || lines.lines.length === 0 ? [] : [quotation(lines.lines.join('\n'))]),
   ];

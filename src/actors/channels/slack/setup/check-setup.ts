@@ -1,5 +1,5 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
-import { isEmailShaped } from '../../../../machines/governance/email.ts';
+import { namesOnePerson } from '../../../../machines/governance/email.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import { linkFault, slackCode } from '../link/slack-failure.ts';
 import { readSelf } from '../link/slack-self.ts';
@@ -20,7 +20,7 @@ async function checkBot(setup: SlackSetup): Promise<SetupFinding[]> {
   try {
     const self = await readSelf(web);
     const canLookUp = self.scopes.length === 0 || self.scopes.includes('users:read.email');
-    const emails = canLookUp ? approvers.filter(isEmailShaped) : [];
+    const emails = canLookUp ? approvers.filter(namesOnePerson) : [];
     return [
       {
         severity: 'ok',

@@ -74,7 +74,7 @@ const happenings: Happenings<World> = {
   'the person presses Enter too early': {
     event: [],
     in: (snapshot) => snapshot.matches('appearing'),
-    happen: ({ page }) => page.getByLabel('Reason').press('Enter'),
+    happen: ({ page }) => page.getByLabel('Reason').press('Control+Enter'),
   },
   'half a second passes': {
     event: { type: 'xstate.after.settling.decision.appearing' },
@@ -126,7 +126,12 @@ function seen({ value, context: { verb, problem } }: AnyMachineSnapshot, waits: 
   const told = problem === null ? [] : [`alert: ${problem}`];
   if (value === 'over' || !waits) {
     const over = 'It was decided elsewhere, or its time has run out.';
-    return [...told, `paragraph: ${value === 'over' ? over : 'It is decided.'}`];
+    const kept = value === 'over' && verb === 'reject';
+    return [
+      ...told,
+      `paragraph: ${value === 'over' ? over : 'It is decided.'}`,
+      ...(kept ? ['textbox "Your reason, which was not sent"'] : []),
+    ];
   }
   const isSending = value === 'sending';
   const disabled = value === 'ready' || value === 'recorded' ? '' : ' [disabled]';
@@ -135,7 +140,7 @@ function seen({ value, context: { verb, problem } }: AnyMachineSnapshot, waits: 
     ...(isSending ? ['status: Sending the decision'] : []),
     ...told,
     ...(value === 'recorded' ? [`paragraph: ${recorded}`] : []),
-    'textbox "Reason, shown to the agent when you reject"',
+    'textbox "Reason, sent to the agent"',
     `button "${isSending && verb === 'reject' ? 'Rejecting …' : 'Reject'}"${disabled}`,
     `button "${isSending && verb === 'approve' ? 'Approving …' : 'Approve'}"${disabled}`,
   ];

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { ownNote } from './own-note.ts';
+
+const words = z.array(z.string());
+
+/** Notes the words that the agent of a folder was started with, for its next start from the dashboard. */
+export function noteStartFlags(
+  directory: string,
+  flags: readonly string[],
+  env: NodeJS.ProcessEnv,
+): void {
+  ownNote('starts', directory, env).write(flags.length === 0 ? null : JSON.stringify(flags));
+}
+
+/** Returns the words that this user started the agent of a folder with last; empty for none. */
+export function lastStartFlags(directory: string, env: NodeJS.ProcessEnv): string[] {
+  const text = ownNote('starts', directory, env).read();
+  if (text === null) return [];
+  try {
+    return words.safeParse(JSON.parse(text)).data ?? [];
+  } catch {
+    return [];
+  }
+}

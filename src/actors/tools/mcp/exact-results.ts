@@ -1,0 +1,53 @@
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import { inexactNumber, inexactSentence } from '../../../machines/exact-json.ts';
+
+const newline = 0x0a;
+
+/** Every result with numbers that are handed on has it. */
+const mark = 'structuredContent';
+
+/**
+ * Returns a message of a server as it is, or an error in place of a result with a number that reading would change: a
+ * rounded number would be handed on as what the server said.
+ */
+export function exactMessage(text: string): string {
+  if (!text.includes(mark)) return text;
+  const inexact = inexactNumber(text);
+  if (inexact === null) return text;
+  try {
+    const { id, result } = JSON.parse(text) as { id?: unknown; result?: { [mark]?: unknown } };
+    if (result?.[mark] === undefined) return text;
+    const error = { code: ErrorCode.InternalError, message: inexactSentence(inexact) };
+    return JSON.stringify({ jsonrpc: '2.0', id, error });
+  } catch {
+    return text;
+  }
+}
+
+/** Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. */
+export function exactBody(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let kept: Uint8Array[] = [];
+  const take = (): Buffer => {
+    const bytes = Buffer.concat(kept);
+    kept = [];
+    if (!bytes.includes(mark)) return bytes;
+    if (!isStream) return Buffer.from(exactMessage(bytes.toString()));
+    return Buffer.from(bytes.toString().split('\n').map(exactLine).join('\n'));
+  };
+  return new TransformStream({
+    transform(chunk, controller) {
+      const end = isStream ? chunk.lastIndexOf(newline) + 1 : 0;
+      if (end > 0) {
+        kept.push(chunk.subarray(0, end));
+        controller.enqueue(take());
+      }
+      if (end < chunk.length) kept.push(chunk.subarray(end));
+    },
+    flush: (controller) => controller.enqueue(take()),
+  });
+}
+
+function exactLine(line: string): string {
+  const [, start = '', json] = /^(data:\s*)(.*?)\r?$/s.exec(line) ?? [];
+  return json === undefined ? line : start + exactMessage(json);
+}

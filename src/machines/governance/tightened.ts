@@ -1,0 +1,44 @@
+import type { Approval, Deferral } from '../task/task.ts';
+import { isApprover } from './approvers.ts';
+import type { DeferRule } from './defer-policy.ts';
+import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
+
+/**
+ * Returns a deferral as it may be decided under the rule in force: its approvers are on the stored list and on
+ * today's, and the larger quorum counts. Approvals that today's rule refuses do not count. A rule that became looser
+ * changes nothing (contract 7-holds section 1.3). `askers` have a hand in what was asked for.
+ */
+export function tightened(
+  deferral: Deferral,
+  rule: DeferRule | null,
+  askers: readonly (PersonKey | null)[],
+): Deferral {
+  if (rule === null) return deferral;
+  return {
+    ...deferral,
+    approvers: both(deferral.approvers, rule.approvers),
+    quorum: Math.max(deferral.quorum, rule.quorum),
+    fourEyes: deferral.fourEyes || rule.fourEyes,
+    bindApprover: deferral.bindApprover || rule.bindApprover,
+    distinctCallers: deferral.distinctCallers || rule.distinctCallers,
+    approvals: deferral.approvals.filter(
+      (approval) =>
+        isApprover(rule.approvers, approval.approver) &&
+        (!rule.bindApprover || isOwnName(approval)) &&
+        (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
+    ),
+  };
+}
+
+function both(stored: string[] | null, today: string[] | null): string[] | null {
+  if (stored === null) return today;
+  return today === null ? stored : stored.filter((email) => today.includes(email));
+}
+
+function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolean {
+  return isSamePerson(caller ?? null, asker) || isSameName(approver, asker?.email);
+}
+
+function isOwnName({ approver, caller }: Approval): boolean {
+  return isSameName(caller?.email, approver);
+}

@@ -1,0 +1,72 @@
+import { cutToRunes } from '../text.ts';
+import type { Deferral, RanCall, Task, ToolCall } from './task.ts';
+import type { ToolOutcome } from './task-events.ts';
+import type { TaskContext, TaskRun } from './task-input.ts';
+
+/** Most calls of earlier runs that a run carries. */
+const mostBefore = 50;
+
+/** How much of the arguments of a call is kept, in code points. */
+const longestArguments = 300;
+
+/** Returns a run with its current call among those that started, at a time in epoch milliseconds. */
+export function withStart(context: TaskContext, call: ToolCall, at: number): TaskRun {
+  return { ...context.run, ran: startedCalls(context, call, at) };
+}
+
+function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall[] {
+  const { now, held } = context;
+  const { ran } = context.run;
+  if (ran.some(({ callId }) => callId === call.id)) {
+    return at === 0 ? ran : changed(ran, call, (one) => ({ ...one, at }));
+  }
+  const { id: callId, tool, argsSha256 } = call;
+  const args = cutToRunes(JSON.stringify(call.args), longestArguments);
+  const started = { tool, callId, argsSha256, args, outcome: 'unknown', at: at || now } as const;
+  const isReleased = held?.isReleased === true && held.deferral.id === callId;
+  const approver = isReleased ? context.settled?.approver : undefined;
+  return [...ran, approver === undefined ? started : { ...started, approver }];
+}
+
+/** Returns a run once one of its calls has ended; a call that was barred never ran. */
+export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome): TaskRun {
+  const others = run.ran.filter(({ callId }) => callId !== call.id);
+  if (kind === 'barred') return { ...run, ran: others };
+  const outcome = kind === 'returned' ? 'succeeded' : kind;
+  return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, outcome })) };
+}
+
+/** Returns the latest call that started with the same tool and arguments; `null` when none did. */
+export function earlierEqual(
+  ran: readonly RanCall[],
+  { id, tool, argsSha256 }: ToolCall,
+): NonNullable<Deferral['repeats']> | null {
+  const equal = ran.findLast(
+    (one) => one.callId !== id && one.tool === tool && one.argsSha256 === argsSha256,
+  );
+  if (equal === undefined) return null;
+  const { callId, at, approver } = equal;
+  return { callId, at, ...(approver === undefined ? {} : { approver }) };
+}
+
+/** Returns the calls of a run that started in it, not earlier. */
+export function ranInRun({ ran = [] }: { ran?: RanCall[] }): RanCall[] {
+  return ran.filter(({ isEarlier }) => isEarlier !== true);
+}
+
+/** Returns the newest calls that started in some tasks of a session, as the next run carries them, oldest first. */
+export function ranBefore(tasks: readonly Task[]): RanCall[] {
+  const calls = new Map(tasks.flatMap(({ ran = [] }) => ran.map((one) => [one.callId, one])));
+  return [...calls.values()]
+    .toSorted((one, other) => one.at - other.at)
+    .slice(-mostBefore)
+    .map((one) => ({ ...one, isEarlier: true }));
+}
+
+function changed(
+  ran: readonly RanCall[],
+  { id }: ToolCall,
+  change: (one: RanCall) => RanCall,
+): RanCall[] {
+  return ran.map((one) => (one.callId === id ? change(one) : one));
+}

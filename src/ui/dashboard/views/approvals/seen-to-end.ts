@@ -1,0 +1,34 @@
+/**
+ * Calls `seen` once every end in an element, marked with `data-end`, has been in view: that of the call, and that of each
+ * long argument, which scrolls by itself. Returns what ends this.
+ */
+export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
+  const unseen = new Set<Element>(element.querySelectorAll('[data-end]'));
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      unseen.delete(target);
+      observer.unobserve(target);
+    }
+    if (unseen.size === 0) seen();
+  });
+  for (const end of unseen) observer.observe(end);
+  return () => observer.disconnect();
+}
+
+/** Brings the next end into view that was not seen, of the call that is shown. */
+export function showNextEnd(): void {
+  const ends = [...document.querySelectorAll('.one [data-end]')];
+  const next = ends.find((end) => !isInView(end)) ?? ends.at(-1);
+  next?.scrollIntoView({ block: 'center' });
+}
+
+function isInView(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  const box = element.closest('.long')?.getBoundingClientRect();
+  const [from, to] = [
+    Math.max(0, box?.top ?? 0),
+    Math.min(innerHeight, box?.bottom ?? innerHeight),
+  ];
+  return top >= from && bottom <= to;
+}

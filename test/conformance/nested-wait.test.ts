@@ -1,0 +1,56 @@
+import { expect, it, vi } from 'vitest';
+import { patient } from '../helpers/patient.ts';
+import { deferring, startTestAgent, textOf } from '../helpers/test-agent.ts';
+
+const script = (tool: string) => ({
+  task: {
+    id: 't1',
+    message: {
+      parts: [
+        { kind: 'data', data: { script: [{ tool, args: { order: 'A-1' } }, { say: '{result}' }] } },
+      ],
+    },
+  },
+});
+
+it('an agent whose call waits at another agent says where and for whom, and goes on once it is released', async () => {
+  const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
+  const { port } = new URL(bank.url);
+  const desk = await startTestAgent({
+    egress: { allowed_private: [`127.0.0.1:${port}`] },
+    mcp: { servers: [{ name: 'bank', url: `${bank.url}/mcp`, tools: { deny: [] } }] },
+  });
+  const sent = desk.post('/tasks/send', script('bank__pay'));
+  const waiting = await vi.waitUntil(async () => {
+    const { body } = await desk.get('/tasks/t1');
+    return body.metadata?.waits === undefined ? null : body;
+  }, patient);
+  expect([waiting.status.state, waiting.status.message.parts, waiting.metadata]).toEqual([
+    'working',
+    [{ kind: 'text', text: 'waits at bank for channel:console:desk' }],
+    { waits: { at: 'bank', for: 'channel:console:desk', until: expect.any(String) } },
+  ]);
+  const { body } = await bank.get('/deferrals');
+  const id = body.deferrals[0].task_id;
+  expect(bank.folder.paid).toEqual([]);
+  await bank.post(`/tasks/${id}/decisions`, { decision: 'approve', approver: 'ann@example.com' });
+  const ended = await sent;
+  expect([textOf(ended), ended.body.metadata]).toEqual(['{"order":"A-1"}', undefined]);
+  expect(bank.folder.paid).toHaveLength(1);
+});
+
+it('a call that waits at another agent for too long is called off, and the model is told that it never ran', async () => {
+  const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
+  const { port } = new URL(bank.url);
+  const server = { name: 'bank', url: `${bank.url}/mcp`, tools: { deny: [] } };
+  const desk = await startTestAgent({
+    egress: { allowed_private: [`127.0.0.1:${port}`] },
+    mcp: { servers: [{ ...server, timeout: '1s', total_timeout: '2s' }] },
+  });
+  const ended = await desk.post('/tasks/send', script('bank__pay'));
+  expect(textOf(ended)).toBe(
+    'bank__pay was called off before it ran: it waited at bank for channel:console:desk for too long',
+  );
+  expect((await bank.get('/deferrals')).body.deferrals).toEqual([]);
+  expect(bank.folder.paid).toEqual([]);
+});

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isRefused } from '../../../src/machines/governance/approvers.ts';
+import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
+import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
+import { tightened } from '../../../src/machines/governance/tightened.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
+
+const [ann, bo, eve] = ['ann@example.com', 'bo@example.com', 'eve@example.com'];
+
+describe('a deferral under the rule in force', () => {
+  it('is as it was stored where the tool is not held any more', () => {
+    const deferral = aDeferral({ approvers: [ann], quorum: 2 });
+    expect(tightened(deferral, null, [])).toBe(deferral);
+  });
+
+  it.each<[string, string[] | null, string[] | null, string[] | null]>([
+    ['both lists', [ann, bo], [bo, eve], [bo]],
+    ['the stored list', [ann], null, [ann]],
+    ["today's list", null, [bo], [bo]],
+    ['no list', null, null, null],
+  ])('is decided by people on %s', (_, stored, today, approvers) => {
+    const rule = aDeferRule({ approvers: today });
+    expect(tightened(aDeferral({ approvers: stored }), rule, []).approvers).toEqual(approvers);
+  });
+
+  it.each([
+    [1, 2, 2],
+    [3, 2, 3],
+  ])('with a quorum of %d stored and %d now takes %d', (stored, today, quorum) => {
+    expect(tightened(aDeferral({ quorum: stored }), aDeferRule({ quorum: today }), []).quorum).toBe(
+      quorum,
+    );
+  });
+
+  it.each(['fourEyes', 'bindApprover', 'distinctCallers'] as const)(
+    'demands %s when either does',
+    (demand) => {
+      for (const [stored, today] of [
+        [true, false],
+        [false, true],
+        [false, false],
+      ] as const) {
+        const deferral = aDeferral({ [demand]: stored });
+        const rule = aDeferRule({ [demand]: today });
+        expect(tightened(deferral, rule, [])[demand]).toBe(stored || today);
+      }
+    },
+  );
+
+  it("counts no approval that today's rule would refuse", () => {
+    const at = 1;
+    const approvals = [
+      { approver: ann, at, caller: aCaller({ userId: 'ann', email: ann }) },
+      { approver: bo, at, caller: aCaller({ userId: 'carl', email: 'carl@example.com' }) },
+      { approver: 'rita@example.com', at, caller: aCaller() },
+      { approver: 'rita@example.com', at },
+    ];
+    const counted = (rule: Partial<DeferRule>): string[] =>
+      tightened(aDeferral({ approvals }), aDeferRule(rule), [aCaller(), null]).approvals.map(
+        ({ approver }) => approver,
+      );
+    expect(counted({})).toEqual(approvals.map(({ approver }) => approver));
+    expect(counted({ approvers: [bo] })).toEqual([bo]);
+    expect(counted({ bindApprover: true })).toEqual([ann, 'rita@example.com']);
+    expect(counted({ fourEyes: true })).toEqual([ann, bo]);
+  });
+
+  it('is released only by decisions that both rules allow', () => {
+    const emails = fc.constantFrom(ann, bo, eve);
+    const rules = fc.record({
+      approvers: fc.option(fc.uniqueArray(emails, { minLength: 1 })),
+      quorum: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(rules, rules, fc.uniqueArray(emails), emails, (was, is, all, last) => {
+        const by = all.filter((email) => was.approvers?.includes(email) ?? true);
+        const approvals = by.map((approver, at) => ({ approver, at }));
+        const stored: Deferral = aDeferral({ ...was, approvals });
+        const deferral = tightened(stored, aDeferRule(is), []);
+        const attempt = anAttempt({ approver: last, email: last });
+        const isReleased =
+          !isRefused(deferral, attempt, null) && !isShortOfQuorum(deferral, attempt);
+        const mayDecide = (email: string) =>
+          [was, is].every(({ approvers }) => approvers === null || approvers.includes(email));
+        const allowed = new Set(
+          [...by, last].filter((email) => is.approvers?.includes(email) ?? true),
+        );
+        expect(isReleased && !mayDecide(last)).toBe(false);
+        expect(isReleased && allowed.size < Math.max(was.quorum, is.quorum)).toBe(false);
+      }),
+    );
+  });
+});

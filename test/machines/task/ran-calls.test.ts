@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { earlierEqual, ranBefore, ranInRun } from '../../../src/machines/task/ran-calls.ts';
+import type { RanCall } from '../../../src/machines/task/task.ts';
+import { TaskRun } from '../../helpers/run-task.ts';
+import { released, restingStates, step } from '../../helpers/step-task.ts';
+import { aTask } from '../../helpers/stored-tasks.ts';
+import {
+  aCall,
+  anAttempt,
+  digest,
+  modelFailed,
+  returned,
+  said,
+  saved,
+  times,
+  toolFailed,
+  withheld,
+} from '../../helpers/task-fixtures.ts';
+
+const ran: RanCall = {
+  ...{ tool: 'look_up', callId: 'call-1', argsSha256: digest, args: '{"order":7}' },
+  ...{ outcome: 'succeeded', at: times.began },
+};
+
+const call = aCall({ tool: 'look_up' });
+
+/** A task with one call that starts, and what ends it. */
+async function started(onToolError: 'fail' | 'return' = 'return'): Promise<TaskRun> {
+  const run = new TaskRun({ input: { onToolError } });
+  await run.finish('think', said('', [call]));
+  run.send(saved());
+  return run;
+}
+
+describe('the calls of a run that started', () => {
+  it.each([
+    ['succeeded', returned('found')],
+    ['failed', toolFailed('no')],
+    ['withheld', withheld('secret')],
+  ] as const)('are kept as %s once they ended', async (outcome, ended) => {
+    for (const onToolError of ['fail', 'return'] as const) {
+      const run = await started(onToolError);
+      await run.finish('runTool', ended);
+      expect(run.task.ran).toEqual([{ ...ran, outcome }]);
+    }
+  });
+
+  it('are kept as unknown when the task ends first', async () => {
+    const run = await started();
+    run.send({ type: 'task.cancel', reason: 'timeout', at: times.ended });
+    expect(run.task).toMatchObject({ state: 'canceled', ran: [{ ...ran, outcome: 'unknown' }] });
+  });
+
+  it('are none where a call was barred', async () => {
+    const run = await started();
+    const { findings, rewrites, checking, duration, at } = toolFailed('changed');
+    const outcome = { findings, rewrites, checking, duration, at };
+    await run.finish('runTool', { ...outcome, kind: 'barred', error: 'changed' });
+    expect(run.task.ran).toBe(undefined);
+  });
+
+  it('name who released them', () => {
+    const begun = step(released(restingStates.asked(), anAttempt({ approver: 'Ann' })), saved());
+    expect(begun.snapshot.context.run.ran).toEqual([
+      { ...ran, tool: 'issue_refund', outcome: 'unknown', approver: 'Ann' },
+    ]);
+  });
+
+  it('keep the beginning of long arguments', async () => {
+    const run = new TaskRun();
+    const text = 'x'.repeat(1_000);
+    await run.finish('think', said('', [aCall({ tool: 'look_up', args: { text } })]));
+    expect(run.task.ran?.map(({ args }) => args.length)).toEqual([300]);
+  });
+
+  it('are named where the model fails after them, instead of the advice to try again', async () => {
+    const run = await started();
+    await run.finish('runTool', returned('found'));
+    run.send(saved());
+    await run.finish('think', modelFailed('acme failed (500); try again'));
+    expect(run.task.text).toBe(
+      'look_up (call call-1) already ran; then acme failed (500); check what ran before you send this again',
+    );
+  });
+});
+
+describe('the calls that a further run carries', () => {
+  it('are the newest of what started, by their time, each once', () => {
+    const calls = Array.from({ length: 60 }, (_, at) => ({ ...ran, callId: `call-${at}`, at }));
+    const tasks = [
+      aTask({ ran: calls.slice(30) }),
+      aTask({ ran: calls.slice(0, 31).map((one) => ({ ...one, isEarlier: true as const })) }),
+      aTask(),
+    ];
+    const carried = ranBefore(tasks);
+    expect(carried).toEqual(calls.slice(10).map((one) => ({ ...one, isEarlier: true })));
+    expect(ranInRun({ ran: [...carried, ran] })).toEqual([ran]);
+    expect(ranInRun({})).toEqual([]);
+  });
+
+  it('are not the call itself', () => {
+    expect(earlierEqual([ran], call)).toBe(null);
+    expect(earlierEqual([ran], { ...call, id: 'call-2' })).toEqual({
+      callId: 'call-1',
+      at: times.began,
+    });
+  });
+});
