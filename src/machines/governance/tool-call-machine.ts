@@ -1,16 +1,12 @@
-import type { TaskFact } from '../task/facts.ts';
 import { earlierEqual } from '../task/ran-calls.ts';
-import type { ArgumentChange, Deferral, Layer } from '../task/task.ts';
+import type { Deferral } from '../task/task.ts';
+import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
-import { factsOfFindings } from './facts-of-findings.ts';
-import { governanceFailed, type Refusal } from './finding.ts';
-import { findDrift } from './intent-alignment.ts';
-import type { IntentVerdict, Modification, Ruling, Timed, Verdict } from './ruling.ts';
-import { stepUpReason } from './step-up.ts';
+import { governanceFailed } from './finding.ts';
+import type { Ruling, Verdict } from './ruling.ts';
 import {
   noModification,
   noPolicy,
-  type StepUpRequired,
   type ToolCallContext,
   toolCallSetup,
 } from './tool-call-setup.ts';
@@ -30,7 +26,7 @@ const changedSinceApproval = 'what would run has changed since the approval was 
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. Whatever goes wrong in a layer is a DENY, and nothing is asked after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
+    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. A layer that fails is a DENY, and nothing is asked after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
   context: ({ input }) => ({
     held: null,
     ran: [],
@@ -58,11 +54,12 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'turnDown',
-              params: ({ context: { rules } }) => denialOf('alignment', rules.refusal, rules.took),
+              params: ({ context: { rules } }) =>
+                report.denialOf('alignment', rules.refusal, rules.took),
             },
             {
               type: 'report',
-              params: ({ context }) => findingsOf(context, context.rules.refusal),
+              params: ({ context }) => report.findingsOf(context, context.rules.refusal),
             },
           ],
         },
@@ -72,11 +69,12 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'deny',
-              params: ({ context: { rules } }) => denialOf('alignment', rules.refusal, rules.took),
+              params: ({ context: { rules } }) =>
+                report.denialOf('alignment', rules.refusal, rules.took),
             },
             {
               type: 'report',
-              params: ({ context }) => findingsOf(context, context.rules.refusal),
+              params: ({ context }) => report.findingsOf(context, context.rules.refusal),
             },
           ],
         },
@@ -110,14 +108,14 @@ export const toolCallMachine = toolCallSetup.createMachine({
               { type: 'keepScore', params: ({ event }) => event.output },
               {
                 type: 'report',
-                params: ({ context, event }) => intentFacts(context, event.output),
+                params: ({ context, event }) => report.intentFacts(context, event.output),
               },
               {
                 type: 'deny',
                 params: ({ context, event }) => ({
                   layer: 'alignment',
                   text: `denied by intent alignment: ${event.output.reason}`,
-                  took: tookToJudge(context, event.output),
+                  took: report.tookToJudge(context, event.output),
                 }),
               },
             ],
@@ -128,7 +126,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
               { type: 'keepScore', params: ({ event }) => event.output },
               {
                 type: 'report',
-                params: ({ context, event }) => intentFacts(context, event.output),
+                params: ({ context, event }) => report.intentFacts(context, event.output),
               },
               {
                 type: 'record',
@@ -136,7 +134,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
                   layer: 'alignment',
                   decision: 'allow',
                   reason: event.output.reason,
-                  took: tookToJudge(context, event.output),
+                  took: report.tookToJudge(context, event.output),
                 }),
               },
             ],
@@ -147,9 +145,10 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'deny',
-              params: ({ context }) => denialOf('alignment', brokenLayer, context.rules.took),
+              params: ({ context }) =>
+                report.denialOf('alignment', brokenLayer, context.rules.took),
             },
-            { type: 'report', params: ({ context }) => findingsOf(context, brokenLayer) },
+            { type: 'report', params: ({ context }) => report.findingsOf(context, brokenLayer) },
           ],
         },
       },
@@ -161,8 +160,8 @@ export const toolCallMachine = toolCallSetup.createMachine({
           guard: 'lacksAssurance',
           target: 'ruled',
           actions: [
-            { type: 'demandStepUp', params: ({ context }) => stepUpRequired(context) },
-            { type: 'report', params: ({ context }) => [stepUpRequired(context)] },
+            { type: 'demandStepUp', params: ({ context }) => report.stepUpRequired(context) },
+            { type: 'report', params: ({ context }) => [report.stepUpRequired(context)] },
           ],
         },
         {
@@ -194,11 +193,12 @@ export const toolCallMachine = toolCallSetup.createMachine({
             {
               type: 'deny',
               params: ({ context: { modification } }) =>
-                denialOf('modify', refusalOf(modification), modification.took),
+                report.denialOf('modify', report.refusalOf(modification), modification.took),
             },
             {
               type: 'report',
-              params: ({ context }) => findingsOf(context, refusalOf(context.modification)),
+              params: ({ context }) =>
+                report.findingsOf(context, report.refusalOf(context.modification)),
             },
           ],
         },
@@ -212,12 +212,12 @@ export const toolCallMachine = toolCallSetup.createMachine({
               params: ({ context }) => ({
                 layer: 'modify',
                 decision: 'modify',
-                reason: `rewritten by ${namesOf(context.modification)}`,
-                changes: changesOf(context.modification),
+                reason: `rewritten by ${report.namesOf(context.modification)}`,
+                changes: report.changesOf(context.modification),
                 took: context.modification.took,
               }),
             },
-            { type: 'report', params: ({ context }) => modifiedFacts(context) },
+            { type: 'report', params: ({ context }) => report.modifiedFacts(context) },
           ],
         },
         {
@@ -283,8 +283,8 @@ export const toolCallMachine = toolCallSetup.createMachine({
         onError: {
           target: 'ruled',
           actions: [
-            { type: 'deny', params: denialOf('defer', unidentified, 0) },
-            { type: 'report', params: ({ context }) => findingsOf(context, unidentified) },
+            { type: 'deny', params: report.denialOf('defer', unidentified, 0) },
+            { type: 'report', params: ({ context }) => report.findingsOf(context, unidentified) },
           ],
         },
       },
@@ -298,59 +298,6 @@ function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ru
   // What held at the first ruling and holds still is recorded once.
   const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
   return { ...(verdict ?? (unruled as Verdict)), records: news, facts, score };
-}
-
-function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
-}
-
-function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
-  return factsOfFindings(call.tool, refusal?.findings ?? []);
-}
-
-function refusalOf(modification: Modification): Refusal | null {
-  return modification.kind === 'refused' ? modification.refusal : null;
-}
-
-function tookToJudge({ rules }: ToolCallContext, { took }: Timed<IntentVerdict>): number {
-  return Math.round((rules.took + took) * 1_000) / 1_000;
-}
-
-function intentFacts(
-  { call, rules, scores }: ToolCallContext,
-  { decision, score, reason }: IntentVerdict,
-): TaskFact[] {
-  const judged: TaskFact = { type: 'intent.judged', tool: call.tool, decision, score, reason };
-  if (rules.drift === null || score === null) return [judged];
-  const drift = findDrift([...scores, score], rules.drift);
-  if (drift === null) return [judged];
-  return [judged, { type: 'intent.drifted', tool: call.tool, reason: drift.reason }];
-}
-
-function stepUpRequired({ call, requester, rules }: ToolCallContext): StepUpRequired {
-  const requiredAcr = rules.requiredAcr ?? '';
-  return {
-    type: 'stepUp.required',
-    tool: call.tool,
-    requiredAcr,
-    presentedAcr: requester?.acr ?? null,
-    reason: stepUpReason(requester, requiredAcr),
-  };
-}
-
-function namesOf(modification: Modification): string {
-  const rules = modification.kind === 'modified' ? modification.rules : [];
-  return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
-}
-
-function changesOf(modification: Modification): ArgumentChange[] {
-  return modification.kind === 'modified' ? modification.changes : [];
-}
-
-function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
-  if (modification.kind !== 'modified') return [];
-  const { rules } = modification;
-  return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
 }
 
 function heldDeferral({ held }: ToolCallContext): Deferral {
