@@ -28,16 +28,19 @@ export function writeNotices(
   writeFileSync(file, `${[...parts, '# In the pages of the dashboard', pages].join('\n\n')}\n`);
 }
 
-/** The terms that a package names where it brings no text of them. */
-const mit = readFileSync(join(import.meta.dirname, 'mit.txt'), 'utf8').trim();
+/** The text of terms for packages that name them and bring no text. */
+const texts: Record<string, string | undefined> = {
+  MIT: readFileSync(join(import.meta.dirname, 'mit.txt'), 'utf8').trim(),
+  'Apache-2.0': readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').trim(),
+};
 
 function termsOf({ name, version, license, folder }: BundledPackage): Terms[] {
   const files = readdirSync(folder);
   const brought = files
     .filter((file) => terms.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  const texts = brought.length > 0 ? brought : [inReadme(folder, files) ?? usual(name, license)];
-  return texts.map((text) => ({ name: `${name} ${version}`, text }));
+  const own = brought.length > 0 ? brought : [inReadme(folder, files) ?? usual(name, license)];
+  return own.map((text) => ({ name: `${name} ${version}`, text }));
 }
 
 interface Terms {
@@ -54,6 +57,7 @@ function inReadme(folder: string, files: readonly string[]): string | null {
 }
 
 function usual(name: string, license: string | null): string {
-  if (license === 'MIT') return `Copyright (c) the authors of ${name}\n\n${mit}`;
+  const text = texts[license ?? ''];
+  if (text !== undefined) return `Copyright (c) the authors of ${name}\n\n${text}`;
   throw new Error(`${name} brings no text of ${license ?? 'its license'}; add one here`);
 }

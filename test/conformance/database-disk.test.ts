@@ -97,7 +97,9 @@ describe.skipIf(isWithoutMount)('a database whose disk is full', () => {
       expect((await at.get('/healthz')).status).toBe(200);
       expect((await at.get('/tasks/held')).body.status.state).toBe('deferred');
       const told = at.log.filter(({ level }) => level !== 'info');
-      expect(new Set(told.map(({ fields }) => Object(fields).error))).toEqual(new Set([full]));
+      expect(new Set(told.flatMap(({ fields }) => Object(fields).error ?? []))).toEqual(
+        new Set([full]),
+      );
     }
     expect(await refusalOf(empty)).toBe(full);
     const decided = c.decide('held', { decision: 'approve', approver: 'ann' });

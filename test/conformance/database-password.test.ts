@@ -56,7 +56,9 @@ async function started(url: string, folder?: AgentFolder): Promise<TestAgent> {
 
 /** What a daemon has complained of, each sentence once. */
 const complaintsOf = ({ log }: TestAgent): unknown[] => [
-  ...new Set(log.filter(({ level }) => level !== 'info').map(({ fields }) => Object(fields).error)),
+  ...new Set(
+    log.filter(({ level }) => level !== 'info').flatMap(({ fields }) => Object(fields).error ?? []),
+  ),
 ];
 
 describe('a password that changes', () => {

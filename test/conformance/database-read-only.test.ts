@@ -42,7 +42,9 @@ const isReady = (at: TestAgent, status: number) =>
 
 /** What a daemon has complained of, each sentence once. */
 const complaintsOf = ({ log }: TestAgent): unknown[] => [
-  ...new Set(log.filter(({ level }) => level !== 'info').map(({ fields }) => Object(fields).error)),
+  ...new Set(
+    log.filter(({ level }) => level !== 'info').flatMap(({ fields }) => Object(fields).error ?? []),
+  ),
 ];
 
 describe('a daemon does not start over a database that takes no writes, and says so', () => {

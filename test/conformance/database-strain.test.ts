@@ -26,7 +26,9 @@ const isReady = (at: TestAgent, status: number) =>
 
 /** What a daemon has complained of, each sentence once. */
 const complaintsOf = ({ log }: TestAgent): unknown[] => [
-  ...new Set(log.filter(({ level }) => level !== 'info').map(({ fields }) => Object(fields).error)),
+  ...new Set(
+    log.filter(({ level }) => level !== 'info').flatMap(({ fields }) => Object(fields).error ?? []),
+  ),
 ];
 
 /** Sends a task and has it approved at another daemon, each again whenever that is refused; returns its text. */

@@ -88,7 +88,7 @@ describe('a daemon whose database cannot be trusted does not start, and says why
     onTestFinished(() => folder.remove());
     const env = addressOf(secured, 'sslmode=require');
     const ended = await holdpoint(['run', '--dir', folder.path, '--port', '0'], { env });
-    const said = ended.stderr.split('\n').filter((line) => !line.startsWith('{"level":"info"'));
+    const said = ended.stderr.split('\n').filter((line) => !line.startsWith('{'));
     expect([ended.code, ended.stdout, said]).toEqual([1, '', [`error: ${words.unknown}`, '']]);
   });
 });

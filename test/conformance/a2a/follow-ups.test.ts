@@ -182,7 +182,10 @@ describe.each(surfaces)('the official client of $version over $transport', (surf
     const news = { parts: [{ text: 'any news?' }], taskId: id, messageId: randomUUID() };
     const { history, ...rest } = new PayingTask(id, 'talk').waiting;
     const said = { ...news, contextId: 'talk', role: 'ROLE_USER' };
-    const task = { ...rest, history: [...history, said] };
+    const text = `Waiting for approval of pay. Your message is shown to the approvers and given to the model after the decision; cancel the task to call it off.`;
+    const { message, ...status } = rest.status;
+    const acknowledged = { ...status, message: { ...message, parts: [{ text }] } };
+    const task = { ...rest, status: acknowledged, history: [...history, said] };
     expect(taskJson(await client.sendMessage(sending(news)))).toEqual(task);
     const stream = client.sendMessageStream(sending(news));
     const { value } = await stream.next();

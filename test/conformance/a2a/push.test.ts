@@ -65,11 +65,12 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
     receiver.answer(path, 500, 'reset');
     const task = await parked('failing', { id: 'mine', url: urlOf('failing'), ...secret });
     await agent.decide(task.id, approval);
-    const notes = await receiver.received(path, 5);
+    const notes = await receiver.received(path, 6);
     const { waiting, working, completed } = bodiesOf(task, surface);
     expect(notes.map(({ answered, body }) => [answered, body])).toEqual([
-      [500, waiting],
-      ['reset', waiting],
+      [500, working],
+      ['reset', working],
+      [200, working],
       [200, waiting],
       [200, working],
       [200, completed],

@@ -104,7 +104,9 @@ describe.each(wireNames)('the refund agent, told to ask a model over the wire of
     const log = join(directory, '.service/audit.ndjson');
     const lines = readAudit(log, 'r1');
     const thought = { provider: model.provider, model: 'some-model' };
-    const called = ['llm_call', { ...thought, input_tokens: 11, output_tokens: 7 }];
+    // The mock of this wire gives no reason.
+    const reason = wire === 'openai responses' ? {} : { finish_reason: expect.any(String) };
+    const called = ['llm_call', { ...thought, input_tokens: 11, output_tokens: 7, ...reason }];
     const ran = (tool: string) => [
       ['tool_exec', { tool, phase: 'start' }],
       ['tool_exec', { tool, phase: 'end' }],

@@ -388,7 +388,7 @@ describe('an approval', () => {
     );
     const { page } = await browser.page();
     await page.goto(server.url + '#/approvals');
-    await page.getByText('1000 wait, the first for another').waitFor();
+    await page.getByText('1,000 wait, the first for another').waitFor();
     for (let index = 1; index <= 20; index += 1) {
       await page.keyboard.press('j');
       await eventually(() => expect(page.url()).toMatch(new RegExp(`t-${index}$`)));
@@ -511,7 +511,7 @@ describe('what a model, a log or a name writes', () => {
       const plain = text
         .replace('\u202E', 'U+202E')
         .replace('\u2066', 'U+2066')
-        .replace('\t', 'U+0009');
+        .replace('\t', 'tab');
       await eventually(async () => {
         expect(await page.locator('.detail .said').innerText()).toContain(plain);
       });

@@ -51,7 +51,7 @@ describe('the page of the inspector', () => {
     await page.fill('#filter', 'deferral.decide');
     const row = page.locator('#entries li');
     expect(await row.innerText()).toMatch(
-      /outside → t1\s+deferral\.decide\s+deferred\.asked → working\.executing\.calling\.starting/,
+      /outside → t1\s+deferral\.decide\s+deferred\.asked → working\.governing/,
     );
     await row.locator('summary').click();
     expect(JSON.parse(await row.locator('pre').innerText())).toMatchObject({

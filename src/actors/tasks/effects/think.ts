@@ -12,6 +12,7 @@ import {
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { Speaker } from '../spoken-turn.ts';
+import { whenReachable } from '../when-reachable.ts';
 import { acceptCall } from './accept-call.ts';
 
 /** What thinking needs from outside. */
@@ -59,7 +60,8 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
       });
       const { cut, finishReason } = turn;
       const accepted = turn.calls.map((call) => acceptCall(call, ids, cut));
-      const calls = await admit(input.taskId, accepted);
+      const admitted = () => admit(input.taskId, accepted);
+      const calls = await whenReachable(admitted, { clock, signal });
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
       const estimated = estimatedTokens === undefined ? {} : { estimatedTokens };

@@ -122,7 +122,7 @@ describe('the page', () => {
   it('shows what is posted, key for key', () => {
     const example = JSON.parse(/```json\n(\{\n.*?)```/s.exec(page)?.[1] ?? '');
     const sender = { agentId: 'refunds', agentUrl: 'http://127.0.0.1', dashboardUrl: null };
-    const event = webhookEvent('approval.requested', aNotice(), sender, 0);
+    const event = webhookEvent('approval.requested', aNotice({ args: {} }), sender, 0);
     expect(Object.keys(example)).toEqual(Object.keys(event));
     expect(Object.keys(example.data)).toEqual(Object.keys(event.data));
   });

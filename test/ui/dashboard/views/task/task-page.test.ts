@@ -83,11 +83,12 @@ describe('the page of a task', () => {
     server.push('task', { agent_id: 'refunds', task: listedTask(1, { id: 't1' }) });
     await page.locator('[data-state="completed"][aria-current=true]').waitFor();
     expect(await taken(page)).toEqual([
-      'deferred working.executing',
+      'deferred working.governing',
       'submitted working',
       'working.executing working.thinking',
       'working.executing.calling working.executing.recording',
       'working.governing deferred',
+      'working.governing working.executing',
       'working.thinking completed',
       'working.thinking working.governing',
     ]);
