@@ -1,4 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+
+/** Returns what takes out of a text what neither people nor logs may see; it throws where that cannot be looked for. */
+export function hiding(
+  scrub: (text: string) => string,
+  guardrails: Pick<Guardrails, 'redactNamed'> | null,
+): (text: string) => string {
+  return (text) => {
+    const clean = scrub(text);
+    return guardrails?.redactNamed(clean) ?? clean;
+  };
+}
 
 /** Stands for arguments in which secrets could not be looked for. */
 const unscrubbed = '[left out: secrets could not be looked for]';
