@@ -1,11 +1,12 @@
 import type { InspectionEvent, Observer } from 'xstate';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Every } from '../actors/every.ts';
-import type {
-  CredentialIssuer,
-  Guardrails,
-  IntentScorer,
-  Modify,
+import {
+  type CredentialIssuer,
+  type Guardrails,
+  hiding,
+  type IntentScorer,
+  type Modify,
 } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock, Ids, LanguageModel, Log } from '../actors/ports.ts';
@@ -63,7 +64,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
     log: parts.log,
     egress,
     envelope: audit.entity,
-    capture: createAgentCapture(config, scrub),
+    capture: createAgentCapture(config, hiding(scrub, parts.guardrails)),
     restAfter: 3_000,
     release: version,
     limits: {

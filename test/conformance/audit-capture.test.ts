@@ -68,25 +68,28 @@ describe('contents in the audit log', () => {
     expect(agent.audit()[0]?.fields).not.toHaveProperty('capture');
   });
 
-  it('are what the tool got and what passed the rules for output, and every turn of the model', async () => {
+  it('are what the tool got, its result and every turn of the model, past the redaction rules', async () => {
     const agent = await startGovernedAgent({ ...governed, audit: { capture: everything } });
     await agent.send('t1', script);
     const [asked, paid, receipt, asked2, told, thanks, answered, ...rest] = contentsOf(
       agent.audit('t1'),
     );
     expect(rest).toEqual([]);
-    const request = { role: 'user', parts: [{ kind: 'data', data: { script } }] };
+    const shown = JSON.parse(
+      JSON.stringify(script).replaceAll('ann@example.com', '[redacted:email]'),
+    );
+    const request = { role: 'user', parts: [{ kind: 'data', data: { script: shown } }] };
     const call = (tool: string, args: object) => ({ role: 'agent', calls: [{ tool, args }] });
     const heard = (tool: string, content: string) => ({ role: 'tool', tool, content });
     expect([paid, receipt, told, thanks]).toEqual([
       { args: '{"amount":3,"to":"ann"}' },
       { result: '{"amount":3,"to":"ann"}' },
-      { args: '{"text":"thanks, ann@example.com"}' },
+      { args: '{"text":"thanks, [redacted:email]"}' },
       { result: 'thanks, [redacted:email]' },
     ]);
     expect([asked, asked2, answered].map((contents) => messagesOf(contents!))).toEqual([
       [request, call('pay', { amount: 5, to: 'ann' })],
-      [heard('pay', '{"amount":3,"to":"ann"}'), call('tell', { text: 'thanks, ann@example.com' })],
+      [heard('pay', '{"amount":3,"to":"ann"}'), call('tell', { text: 'thanks, [redacted:email]' })],
       [
         heard('tell', 'thanks, [redacted:email]'),
         { role: 'agent', text: 'got thanks, [redacted:email]' },

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { type AgentProcess, runAgent } from '../helpers/agent-process.ts';
@@ -155,6 +157,33 @@ describe('a tool that ran when the process was killed', () => {
     const [one, other] = second.folder.held;
     expect(one).toBe(other);
     await expectIntact(second.auditPath);
+  });
+
+  it('runs no more where what would run is not what was approved, or may not run now', async () => {
+    const held = { hold: { to: 'channel:console:desk' } };
+    const security = { defer: { enabled: true, on_restart: 'resume', tools: held } };
+    const guardrails = { enabled: true, denied_tools: ['hold'] };
+    const changes: ((folder: AgentFolder) => void)[] = [
+      ({ path }) => writeFileSync(join(path, 'scripts', 'hold.sh'), 'echo other'),
+      ({ path }) => {
+        const file = join(path, 'service.yaml');
+        const service = JSON.parse(readFileSync(file, 'utf8'));
+        writeFileSync(file, JSON.stringify({ ...service, security: { ...security, guardrails } }));
+      },
+    ];
+    for (const change of changes) {
+      const tools = [{ name: 'hold', idempotent: true }];
+      const first = await runAgent(folderOf({ security, tools }));
+      first.send('t1', hold).catch(() => undefined);
+      await reached(first, 't1', 'deferred');
+      expect((await first.decide('t1', { decision: 'approve' })).status).toBe(200);
+      await vi.waitFor(() => expect(first.folder.held).toHaveLength(1), 10_000);
+      await first.kill();
+      change(first.folder);
+      const second = await runAgent(first.folder);
+      expect(textOf({ body: await reached(second, 't1', 'failed') })).toBe(unknown);
+      expect(second.folder.held).toHaveLength(1);
+    }
   });
 
   it('after a release is as unknown as any other', async () => {

@@ -30,3 +30,4 @@ export { argumentsDigest } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
+export { hiding } from './policy/shown-arguments.ts';

@@ -2,7 +2,7 @@ import { createActor, type InspectionEvent, type Observer } from 'xstate';
 import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
 import { isFinal } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
-import type { TaskInput } from '../../machines/task/task-input.ts';
+import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
 import type { Every } from '../every.ts';
 import type { EgressRecord } from '../ports.ts';
@@ -18,7 +18,7 @@ import { claimed, isStandingStill } from './claimed-task.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
-import { stillHolds } from './still-holds.ts';
+import { mayRepeat, stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
 import { endUnreadable } from './unreadable-task.ts';
@@ -241,10 +241,26 @@ export class LiveTasks {
 
   /** Brings a task back to life and has it go on. */
   async #awaken(stored: StoredTask | undefined): Promise<LiveTask | undefined> {
+    const isBarred = (await this.#mayRepeat(stored)) === false;
     return this.#restore(stored, this.#logic, (task) => {
       this.#upkeep.noticeParked(task);
-      task.goOn(standingOf(task.actor.getSnapshot().context, this.#options.tools));
+      const standing = standingOf(task.actor.getSnapshot().context, this.#options.tools);
+      task.goOn(isBarred ? 'unknown' : standing);
     });
+  }
+
+  /** Tells whether the call of a stored task that may run again still may; `null` when none would. */
+  async #mayRepeat(stored: StoredTask | undefined): Promise<boolean | null> {
+    if (stored === undefined || isStandingStill(stored)) return null;
+    try {
+      const context = restoreTask(stored, (snapshot) => snapshot.context) as TaskContext;
+      if (standingOf(context, this.#options.tools) !== 'repeatable') return null;
+      return await mayRepeat(context, this.#options);
+    } catch (error) {
+      // It is refused where it is restored.
+      if (error instanceof UnrestorableError) return null;
+      throw error;
+    }
   }
 
   /** Makes a task live again; of several who ask at once the first does, and runs `begun` before anybody else goes on. */

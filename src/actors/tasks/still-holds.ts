@@ -1,5 +1,8 @@
 import { createActor, toPromise } from 'xstate';
 import type { Ruling } from '../../machines/governance/ruling.ts';
+import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
+import { speakersIn } from '../../machines/task/follow-up.ts';
+import { currentCall, type TaskContext } from '../../machines/task/task-input.ts';
 import { createGovern, type GovernPorts } from '../governance/governance.ts';
 import type { Clock } from '../ports.ts';
 import type { StoredTask } from '../records/records.ts';
@@ -19,10 +22,35 @@ export async function stillHolds(
   if (deferral === null || call === undefined || run === undefined) return true;
   const held = { deferral, isReleased: false };
   const asked = { taskId, call, request: run.request, requester, held };
-  const actor = createActor(createGovern(ports), {
-    input: { ...asked, scores: [], now: clock.now() },
-  }).start();
-  const ruling: Ruling = await toPromise(actor);
+  const ruling = await ruledAgain(asked, { clock, ...ports });
   if (ruling.kind === 'misfit') return true;
   return ruling.kind === 'defer' && ruling.deferral.id === deferral.id;
+}
+
+/**
+ * Tells whether a call that had started before a restart may run once more: the policy in force still allows it, and what
+ * was approved is what would run. A call that nobody had to approve is not one that somebody must approve now.
+ */
+export async function mayRepeat(
+  context: TaskContext,
+  { clock, ...ports }: GovernPorts & { clock: Clock },
+): Promise<boolean> {
+  const { held } = context;
+  const call = currentCall(context);
+  if (held === null) {
+    const { refusal, defer } = ports.policy.rulesFor(call);
+    return refusal === null && defer === null;
+  }
+  const { id: taskId, request, requester } = context.run;
+  const speakers = speakersIn(context);
+  const asked = { taskId, call, request, requester, speakers, held };
+  return (await ruledAgain(asked, { clock, ...ports })).kind === 'allow';
+}
+
+function ruledAgain(
+  asked: Omit<ToolCallInput, 'scores' | 'now'>,
+  { clock, ...ports }: GovernPorts & { clock: Clock },
+): Promise<Ruling> {
+  const input = { ...asked, scores: [], now: clock.now() };
+  return toPromise(createActor(createGovern(ports), { input }).start());
 }

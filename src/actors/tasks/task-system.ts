@@ -81,7 +81,12 @@ export class TaskSystem {
     this.watchers = new Watchers((id, signal) =>
       whenReachable(() => this.reads.latestRun(id), { clock, signal }),
     );
-    const waits = new WaitingLimit({ ...options, rows, most: options.maxPendingPerCaller });
+    const waits = new WaitingLimit({
+      ...options,
+      rows,
+      most: options.maxPendingPerCaller,
+      isLive: (id) => this.#tasks.find(id) !== undefined,
+    });
     this.watchers.onChanged((task, before) => waits.changed(task, before));
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));

@@ -1,5 +1,5 @@
 import type { Approval, Deferral } from '../task/task.ts';
-import { isApprover } from './approvers.ts';
+import { chatProvider, isApprover } from './approvers.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
@@ -39,6 +39,7 @@ function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolea
   return isSamePerson(caller ?? null, asker) || isSameName(approver, asker?.email);
 }
 
+/** A chat vouches for its people itself, also where it has no email of theirs. */
 function isOwnName({ approver, caller }: Approval): boolean {
-  return isSameName(caller?.email, approver);
+  return caller?.provider === chatProvider || isSameName(caller?.email, approver);
 }

@@ -4,6 +4,7 @@ import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
 import { governanceFailed } from './finding.ts';
 import type { Ruling, Verdict } from './ruling.ts';
+import { tightened } from './tightened.ts';
 import {
   noModification,
   noPolicy,
@@ -19,6 +20,9 @@ const unidentified = governanceFailed('what would run could not be determined');
 /** What would run is not what its approvers saw (contract 7-holds section 1.4). */
 const changedSinceApproval = 'what would run has changed since the approval was requested';
 
+/** It was released under a policy that demanded less; a restart came before it ran. */
+const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
+
 /**
  * One tool call on its way through governance, in the fixed order of contract section 7.
  * It ends with one ruling; a layer that fails rules DENY, so none ever fails open.
@@ -30,6 +34,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
   context: ({ input }) => ({
     held: null,
     ran: [],
+    speakers: [],
     ...input,
     rules: noPolicy,
     modification: noModification,
@@ -264,6 +269,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
             },
           },
           {
+            guard: 'lacksApprovals',
+            target: 'ruled',
+            actions: { type: 'deny', params: { layer: 'defer', text: approvedByTooFew, took: 0 } },
+          },
+          {
             guard: 'isReleased',
             target: 'ruled',
             actions: {
@@ -305,14 +315,17 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
   return held.deferral;
 }
 
-/** A call that was changed while it waited is held again, also where today's policy would hold it no longer. */
+/**
+ * A call that was changed while it waited is held again, also where today's policy would hold it no longer, and by the
+ * stricter of both rules in all that concerns who decides.
+ */
 function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
   const before = held === null ? null : ruleOf(held.deferral);
   const rule = rules.defer ?? before;
   if (rule === null) throw new Error('a deferral was opened without a rule');
   const repeats = earlierEqual(ran, call);
   return {
-    ...openDeferral(call, rule, now, shown),
+    ...tightened(openDeferral(call, rule, now, shown), before, []),
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
   };

@@ -21,7 +21,9 @@ import type {
   ToolRules,
   Verdict,
 } from './ruling.ts';
+import type { PersonKey } from './same-person.ts';
 import { satisfiesAcr } from './step-up.ts';
+import { tightened } from './tightened.ts';
 
 export interface ToolCallInput {
   taskId: string;
@@ -29,6 +31,8 @@ export interface ToolCallInput {
   /** The caller's message that the call should serve. */
   request: Message;
   requester: Caller | null;
+  /** Who has said something in the task beside the requester; absent for nobody. */
+  speakers?: readonly (PersonKey | null)[];
   /** How well earlier calls of the task fitted, oldest first. */
   scores: number[];
   /** The deferral that the call was held by; absent when it is ruled on for the first time. */
@@ -167,6 +171,12 @@ export const toolCallSetup = setup({
     stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
     needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
     isReleased: ({ context }) => context.held?.isReleased === true && !isChanged(context),
+    lacksApprovals: ({ context }) => {
+      const { held, rules, requester, speakers } = context;
+      if (held?.isReleased !== true || isChanged(context)) return false;
+      const { approvals, quorum } = tightened(held.deferral, rules.defer, [requester, ...speakers]);
+      return approvals.length < quorum;
+    },
     runsSomethingElse: ({ context }, runsSha256: string) => {
       if (context.held === null || isChanged(context)) return false;
       const { runsSha256: approved } = context.held.deferral;

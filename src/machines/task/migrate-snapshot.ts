@@ -68,9 +68,10 @@ function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context
   const decided = settled as SettledDeferral | null | undefined;
   if (call === undefined || decided === undefined || decided === null) return null;
   if (call.id !== id) return null;
-  const { tool, argsSha256, decidedAt: now } = decided;
+  const { tool, argsSha256, approver, decidedAt: now } = decided;
   const deferral = openDeferral(call, deferRule({ to: [], timeout: 0 }), now);
-  return { deferral: { ...deferral, id, tool, argsSha256 }, isReleased: true };
+  const approvals = [{ approver, at: now }];
+  return { deferral: { ...deferral, id, tool, argsSha256, approvals }, isReleased: true };
 }
 
 /** Each call was told by itself; those of the last turn are known to belong together. */

@@ -2,6 +2,7 @@ import { answerWithoutPending } from '../governance/decision.ts';
 import { whenCutOff } from './executing-outcomes.ts';
 import { executing } from './executing-state.ts';
 import * as factOf from './fact-of.ts';
+import { speakersIn } from './follow-up.ts';
 import { withAttempt, withOutput, withTime } from './params-from.ts';
 import { currentCall, initialContext } from './task-input.ts';
 import {
@@ -121,6 +122,7 @@ export const taskMachine = taskSetup.createMachine({
               call: currentCall(context),
               request: context.run.request,
               requester: context.run.requester,
+              speakers: speakersIn(context),
               scores: context.scores,
               held: context.held,
               ran: context.run.ran,

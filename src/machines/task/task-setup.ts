@@ -147,7 +147,11 @@ export const taskSetup = setup({
       return { deferral: { ...pendingDeferral(context), approvals } };
     }),
     settleDeferral: assign(({ context }, { attempt, deferral }: Trial) => {
-      const released = { deferral: pendingDeferral(context), isReleased: true };
+      const { approvals } = withApproval(deferral, attempt);
+      const released = {
+        deferral: { ...pendingDeferral(context), approvals },
+        isReleased: true,
+      };
       const held = attempt.verb === 'approve' ? released : null;
       return { settled: settle(deferral, attempt), held, deferral: null, now: attempt.at };
     }),

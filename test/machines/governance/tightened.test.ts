@@ -67,6 +67,12 @@ describe('a deferral under the rule in force', () => {
     expect(counted({ fourEyes: true })).toEqual([ann, bo]);
   });
 
+  it('counts who decides in a chat that has no email of theirs, where a token must name the approver', () => {
+    const approval = { approver: 'Ann (U1)', at: 1, caller: { provider: 'chat', userId: 'T1:U1' } };
+    const rule = aDeferRule({ bindApprover: true });
+    expect(tightened(aDeferral({ approvals: [approval] }), rule, []).approvals).toEqual([approval]);
+  });
+
   it('is released only by decisions that both rules allow', () => {
     const emails = fc.constantFrom(ann, bo, eve);
     const rules = fc.record({

@@ -619,7 +619,8 @@ describe('a part that another program put in', () => {
 });
 
 describe('a call that was held', () => {
-  const deferral = aDeferral({ runsSha256: runsDigest });
+  const approvals = [{ approver: 'ann@example.com', at: times.decided }];
+  const deferral = aDeferral({ runsSha256: runsDigest, approvals });
   const released = { held: { deferral, isReleased: true } };
   const waiting = { held: { deferral, isReleased: false } };
   const defer = aDeferRule();
@@ -675,6 +676,25 @@ describe('a call that was held', () => {
     }
   });
 
+  it.each([
+    ['another quorum', aDeferRule({ quorum: 2 })],
+    ['other approvers', aDeferRule({ approvers: ['bo@example.com'] })],
+    ['who signed in as the approver', aDeferRule({ bindApprover: true })],
+  ])('is denied after its release where the policy in force demands %s', async (_, today) => {
+    const { ruling } = ruleWith({}, { defer: today }, released);
+    expect(await ruling).toMatchObject({
+      ...{ kind: 'deny', layer: 'defer' },
+      text: 'the policy in force demands other approvals than this call was given',
+    });
+  });
+
+  it('is denied after its release where its approver has spoken and four eyes are demanded', async () => {
+    const speakers = [{ provider: 'ops', userId: 'ann', email: 'ann@example.com' }];
+    const today = { defer: aDeferRule({ fourEyes: true }) };
+    const { ruling } = ruleWith({}, today, { ...released, speakers });
+    expect(await ruling).toMatchObject({ kind: 'deny', layer: 'defer' });
+  });
+
   it('runs when an older release did not keep what would run', async () => {
     const { runsSha256: _, ...older } = deferral;
     const held = { deferral: older, isReleased: true };
@@ -692,7 +712,8 @@ describe('a call that was held', () => {
           call: changed,
           deferral: {
             ...{ id: 'call-2', args: { order: 8 }, requestedAt: 9_000, runsSha256: runsDigest },
-            approvers: rules.defer === null ? ['ann@example.com'] : null,
+            approvers: ['ann@example.com'],
+            approvals: [],
             quorum: rules.defer?.quorum ?? 2,
           },
         });

@@ -31,7 +31,8 @@ const ended: Effect = ['note', { type: 'session.ended', state: 'failed' }];
 
 describe('a deferred task that is approved', () => {
   it('has the very call that was held ruled on again', () => {
-    const held = { deferral: aDeferral(), isReleased: true };
+    const approvals = [{ approver: 'Ann', at: times.decided }];
+    const held = { deferral: aDeferral({ approvals }), isReleased: true };
     const approved = decide({});
     expect(seen(approved)).toEqual({
       value: { working: 'governing' },

@@ -36,6 +36,18 @@ describe('a snapshot that a task goes on from', () => {
     expect(rewindCall(snapshot)).toBe(snapshot);
   });
 
+  it.each(['governing', { executing: 'minting' }])(
+    'is where its call is taken up, to be ruled on anew, when it was %o',
+    (working) => {
+      const snapshot = { ...kept(null), value: { working } };
+      expect(rewindCall(snapshot)).toStrictEqual({
+        ...snapshot,
+        value: { working: { executing: 'recording' } },
+        children: {},
+      });
+    },
+  );
+
   it('is of the present version before its call is taken to its start', () => {
     const calls = { exchanges: [], pending: [aCall()], startedAt: times.began };
     const of7 = { value: calling, context: { ...calls, told: 0, run: { limits: {} } } };

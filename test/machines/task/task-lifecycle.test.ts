@@ -111,6 +111,7 @@ describe('a task that is working', () => {
             call: aCall(),
             request: aTaskInput().request,
             requester: aCaller(),
+            speakers: [],
             scores: [],
             held: null,
             ran: [],

@@ -117,6 +117,7 @@ describe('the ports of a task', () => {
       call: aCall(),
       request,
       requester: aCaller({ acr: 'gold' }),
+      speakers: [null, null],
       scores: [],
       held: null,
       ran: [],

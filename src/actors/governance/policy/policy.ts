@@ -13,7 +13,7 @@ import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
 import type { PolicySettings, StepUpSettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
-import { shownArguments } from './shown-arguments.ts';
+import { hiding, shownArguments } from './shown-arguments.ts';
 
 /** What governance demands of messages, calls and results, as configured. */
 export interface Policy {
@@ -50,10 +50,7 @@ export function createPolicy(parts: PolicyParts): Policy {
   const deferRules = deferRulesOf(security.defer, isAuthOn);
   const stepUp = stepUpRulesOf(security.step_up);
   const intent = intentRulesOf(security.intent_alignment);
-  const hide = (text: string) => {
-    const clean = scrub(text);
-    return guardrails?.redactNamed(clean) ?? clean;
-  };
+  const hide = hiding(scrub, guardrails);
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   const deferRuleOf = (tool: string) => deferRules.get(tool) ?? null;
   return {

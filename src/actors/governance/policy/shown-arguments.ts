@@ -1,4 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+
+/** Returns what takes out of a text what neither people nor logs may see; it throws where that cannot be looked for. */
+export function hiding(
+  scrub: (text: string) => string,
+  guardrails: Pick<Guardrails, 'redactNamed'> | null,
+): (text: string) => string {
+  return (text) => {
+    const clean = scrub(text);
+    return guardrails?.redactNamed(clean) ?? clean;
+  };
+}
 
 /** Stands for arguments in which secrets could not be looked for. */
 const unscrubbed = '[left out: secrets could not be looked for]';
@@ -11,9 +23,7 @@ export function shownArguments(args: JsonObject, hide: (text: string) => string)
   try {
     const whole = JSON.stringify(args);
     if (hide(whole) === whole) return args;
-    return Object.fromEntries(
-      Object.entries(args).map(([name, value]) => [hide(name), shownMember(name, value, hide)]),
-    );
+    return shownMembers(args, hide);
   } catch {
     return { arguments: unscrubbed };
   }
@@ -35,7 +45,17 @@ function shownMember(name: string, value: JsonValue, hide: (text: string) => str
   }
   if (Array.isArray(value)) return value.map((item) => shownMember(name, item, hide));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, below]) => [hide(key), shownMember(key, below, hide)]),
-  );
+  return shownMembers(value, hide);
+}
+
+/** Names that become equal are told apart by a number, so that no member stands in for another. */
+function shownMembers(object: JsonObject, hide: (text: string) => string): JsonObject {
+  const shown = new Map<string, JsonValue>();
+  for (const [key, value] of Object.entries(object)) {
+    const name = hide(key);
+    let free = name;
+    for (let other = 2; shown.has(free); other += 1) free = `${name}~${other}`;
+    shown.set(free, shownMember(key, value, hide));
+  }
+  return Object.fromEntries(shown);
 }

@@ -22,6 +22,8 @@ export interface McpToolParts {
   clock: Clock;
   /** The name of the server. */
   server: string;
+  /** Where it is asked, or what it is started from: the same definition elsewhere is another tool. */
+  place: JsonObject;
   /** 60 s, 24 h and 10 s when left out. */
   limits?: Partial<CallLimits>;
 }
@@ -57,7 +59,8 @@ export function mcpTool(parts: McpToolParts): Tool {
     parameters: offered.parameters,
     async identity() {
       const session = await sessionFor(parts, new AbortController().signal);
-      return { server: parts.server, sha256: await session.digestOf(offered.name) };
+      const { server, place } = parts;
+      return { server, place, sha256: await session.digestOf(offered.name) };
     },
     check: (args) => misfit(name, offered.parameters, args),
     async run(args, run) {

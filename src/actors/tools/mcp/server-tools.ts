@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../../machines/json.ts';
 import { commandLine } from '../../command-line.ts';
 import type { Clock, Log, Tool } from '../../ports.ts';
 import { normalName } from '../../tool-name.ts';
@@ -100,6 +101,7 @@ export class ServerTools {
       ...{ name, server, offered, connection, clock },
       idempotent: isIdempotent(name),
       secrets: serverSecrets(this.#server),
+      place: placeOf(this.#server),
       limits: { ...limitsOf(this.#server), ...limits },
     });
     tools.set(name, tool);
@@ -173,6 +175,10 @@ export class ServerTools {
     this.#parts.log.warn({ server: this.#server.name }, message);
     return true;
   }
+}
+
+function placeOf({ url, command, args }: McpServerSettings): JsonObject {
+  return url === undefined ? { command: command ?? '', args: [...args] } : { url };
 }
 
 function limitsOf({ timeout, total_timeout: total }: McpServerSettings): Partial<CallLimits> {

@@ -48,6 +48,8 @@ export function scriptEnvironment(
     HOME: home,
     LANG: env['LANG'] ?? 'C.UTF-8',
     TZ: env['TZ'] ?? 'UTC',
+    // Compiled code beside a script would count as a change of what it is made of.
+    PYTHONDONTWRITEBYTECODE: '1',
     ...tagVariables(run.tags),
     SERVICE_TOOL_CALL_ID: run.callId,
     SERVICE_TASK_ID: run.taskId,

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { codeOf } from '../../../machines/error-code.ts';
 import { openRegularFile } from '../../open-regular-file.ts';
 import { scriptExtensions } from './find-script.ts';
 
@@ -9,6 +10,12 @@ export type CodeDigest = ReadonlyMap<string, string>;
 
 /** Bytes of code that are read to digest it. */
 const largestCode = 64n * 1024n * 1024n;
+
+/** Bytes up to which a file is read as a whole, which takes a fraction of the time. */
+const small = 1024n * 1024n;
+
+/** Failures of the machine, which say nothing about the file. */
+const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR', 'EIO']);
 
 /** The endings of code that scripts are made of, each with its dot. */
 export const codeExtensions: ReadonlySet<string> = new Set(
@@ -30,13 +37,17 @@ export async function changedCode(digest: CodeDigest): Promise<string | null> {
   return null;
 }
 
-/** Digests one file; all that cannot be read have the same digest. Of a very long one its dates are digested. */
+/**
+ * Digests one file; all that cannot be read have the same digest. Of a very long one its dates are digested. Rejects for a
+ * failure of the machine, such as too many open files.
+ */
 export async function digestFile(path: string): Promise<string> {
   try {
     const file = await openRegularFile(path);
     try {
       const { size, ino, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
       if (size > largestCode) return `long ${size} ${ino} ${mtimeNs} ${ctimeNs}`;
+      if (size <= small) return hash('sha256', await file.readFile(), 'hex');
       const digest = createHash('sha256');
       for await (const chunk of file.createReadStream({ autoClose: false })) {
         digest.update(chunk as Buffer);
@@ -45,9 +56,15 @@ export async function digestFile(path: string): Promise<string> {
     } finally {
       await file.close();
     }
-  } catch {
+  } catch (error) {
+    if (isPassing(error)) throw error;
     return 'unreadable';
   }
+}
+
+/** Tells a failure of the machine from one of the file or the folder that was to be read. */
+export function isPassing(error: unknown): boolean {
+  return passing.has(codeOf(error));
 }
 
 async function codeFiles(folder: string): Promise<string[]> {

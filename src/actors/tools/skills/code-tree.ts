@@ -1,6 +1,8 @@
-import { lstat, readdir, readlink } from 'node:fs/promises';
-import { dirname, extname, join, relative, sep } from 'node:path';
-import { codeExtensions, digestFile } from './code-digest.ts';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { codeExtensions, digestFile, isPassing } from './code-digest.ts';
 
 /** SHA-256 of files, by their paths from the agent's folder. */
 export type TreeDigest = Record<string, string>;
@@ -30,6 +32,8 @@ const loadable = new Set([
     '.node',
     '.so',
     '.pth',
+    '.pyc',
+    '.egg',
   ],
 ]);
 
@@ -42,32 +46,88 @@ const taken = new Map<string, { state: string; digest: string }>();
 
 const mostTaken = 100_000;
 
+/** Folders and files that are read at the same time: each takes a descriptor that the daemon needs elsewhere. */
+const readAtOnce = 16;
+
+/** Entries that are looked at; a link may lead to all that the machine holds. */
+const mostEntries = 500_000;
+
+/** An agent's folder holds too much to digest what its programs are made of. */
+export class CodeTooLargeError extends Error {
+  readonly code = 'code_too_large';
+
+  constructor(folder: string) {
+    super(
+      `${folder} and what it links to hold more than ${mostEntries} files, too many to compare; keep data elsewhere`,
+    );
+  }
+}
+
 /**
  * Digests every file of an agent that can change what one of its programs runs: all in the program's own folders, the
- * packages above them, and all code and package files elsewhere. A link counts by its target.
+ * packages above them, and all code and package files elsewhere. A link counts by its target, and a folder that it leads
+ * to as if it lay there. Rejects with CodeTooLargeError, and where a folder or a file cannot be read for now.
  */
 export async function digestTree(tree: CodeTree): Promise<TreeDigest> {
-  const digest: TreeDigest = {};
-  const take = async (path: string): Promise<void> => {
-    digest[relative(tree.agentDirectory, path).split(sep).join('/')] = await digestOf(path);
-  };
-  const visit = async (folder: string, isWhole: boolean): Promise<void> => {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    await Promise.all(
-      entries.map(async (entry) => {
-        const path = join(folder, entry.name);
-        if (entry.name === '.git' || tree.apart.includes(path)) return;
-        const isOwn = isWhole || tree.own.includes(path);
-        if (entry.isDirectory()) {
-          if (entry.name !== 'node_modules') return visit(path, isOwn);
-          return isAbove(folder, tree.own) ? visit(path, true) : undefined;
-        }
-        if (isOwn || entry.isSymbolicLink() || isCode(entry.name)) await take(path);
-      }),
-    );
-  };
-  await visit(tree.agentDirectory, tree.own.includes(tree.agentDirectory));
-  return digest;
+  const walk = new Walk(tree);
+  await walk.visit(tree.agentDirectory, tree.own.includes(tree.agentDirectory));
+  return walk.digest;
+}
+
+class Walk {
+  readonly digest: TreeDigest = {};
+  readonly #tree: CodeTree;
+  readonly #limit: LimitFunction = pLimit(readAtOnce);
+  /** Folders that were visited, links resolved, each with whether all of its files counted. */
+  readonly #visited = new Map<string, boolean>();
+  #left = mostEntries;
+
+  constructor(tree: CodeTree) {
+    this.#tree = tree;
+  }
+
+  async visit(folder: string, isWhole: boolean): Promise<void> {
+    const before = this.#visited.get(folder);
+    if (before === true || before === isWhole) return;
+    this.#visited.set(folder, isWhole);
+    const entries = await this.#limit(() => entriesOf(folder));
+    this.#left -= entries.length;
+    if (this.#left < 0) throw new CodeTooLargeError(this.#tree.agentDirectory);
+    await Promise.all(entries.map((entry) => this.#see(entry, folder, isWhole)));
+  }
+
+  async #see(entry: Dirent, folder: string, isWhole: boolean): Promise<void> {
+    const { own, apart } = this.#tree;
+    const path = join(folder, entry.name);
+    if (entry.name === '.git' || apart.includes(path)) return;
+    const isOwn = isWhole || own.includes(path);
+    if (entry.isSymbolicLink()) return this.#follow(path, isOwn);
+    if (!entry.isDirectory()) {
+      if (isOwn || isCode(entry.name)) await this.#take(path);
+    } else if (entry.name !== 'node_modules') await this.visit(path, isOwn);
+    else if (isWhole || isAbove(folder, own)) await this.visit(path, true);
+  }
+
+  async #follow(path: string, isOwn: boolean): Promise<void> {
+    const place = await this.#limit(() => folderAt(path));
+    if (place === null) return this.#take(path);
+    this.#set(path, `link ${this.#name(place)}`);
+    if (this.#tree.apart.some((one) => isBelow(one, place))) return;
+    // Of a folder above this one only the code counts, since data lies there, too.
+    await this.visit(place, isOwn && !isBelow(place, path));
+  }
+
+  async #take(path: string): Promise<void> {
+    this.#set(path, await this.#limit(() => digestOf(path)));
+  }
+
+  #set(path: string, digest: string): void {
+    this.digest[this.#name(path)] = digest;
+  }
+
+  #name(path: string): string {
+    return relative(this.#tree.agentDirectory, path).split(sep).join('/');
+  }
 }
 
 function isCode(name: string): boolean {
@@ -75,7 +135,31 @@ function isCode(name: string): boolean {
 }
 
 function isAbove(folder: string, own: readonly string[]): boolean {
-  return own.some((one) => one === folder || one.startsWith(`${folder}${sep}`));
+  return own.some((one) => isBelow(folder, one));
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+/** What may not be read is no code either; a folder must not be left out because the machine is short of something. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    return [];
+  }
+}
+
+/** Returns the folder that a link leads to, links resolved; `null` when it leads to none. */
+async function folderAt(link: string): Promise<string | null> {
+  try {
+    return (await stat(link)).isDirectory() ? await realpath(link) : null;
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    return null;
+  }
 }
 
 async function digestOf(path: string): Promise<string> {
@@ -83,7 +167,7 @@ async function digestOf(path: string): Promise<string> {
   if (found === null) return 'unreadable';
   if (found.isSymbolicLink()) {
     const target = await readlink(path).catch(() => '');
-    return `link ${target} ${await digestFile(join(dirname(path), target))}`;
+    return `link ${target} ${await digestFile(path)}`;
   }
   const state = [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
   const earlier = taken.get(path);

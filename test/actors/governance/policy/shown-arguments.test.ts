@@ -26,6 +26,16 @@ describe('arguments as people are shown them', () => {
     });
   });
 
+  it('have a member for each argument, also where their names become equal', () => {
+    const names = (text: string) => text.replaceAll(/sk-\d/g, '[redacted]');
+    const args = { 'sk-1': 'all', 'sk-2': 'none', in: { 'sk-3': 1, 'sk-4': 2, '[redacted]~2': 3 } };
+    expect(shownArguments(args, names)).toEqual({
+      '[redacted]': 'all',
+      '[redacted]~2': 'none',
+      in: { '[redacted]': 1, '[redacted]~2': 2, '[redacted]~2~2': 3 },
+    });
+  });
+
   it('are left out where secrets could not be looked for', () => {
     const broken = (): string => {
       throw new Error('no token');

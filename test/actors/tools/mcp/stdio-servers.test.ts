@@ -120,12 +120,27 @@ describe('a server over stdio', () => {
     const folder = new PuppetFolder([listed('echo')]);
     const { tools } = await connected(folder, [puppetConfig()]);
     const before = await tools.get('shop__echo')?.identity?.();
-    expect(before).toEqual({ server: 'shop', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const place = { command: 'node', args: ['server.mjs'] };
+    expect(before).toEqual({
+      server: 'shop',
+      place,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     const tool = tools.get('shop__echo');
     folder.offer([listed('echo', { description: 'Does something else.' })]);
     expect(await tool?.identity?.()).not.toEqual(before);
     folder.offer([]);
-    expect(await tool?.identity?.()).toEqual({ server: 'shop', sha256: null });
+    expect(await tool?.identity?.()).toEqual({ server: 'shop', place, sha256: null });
+  });
+
+  it('is another tool when its server is started from something else', async () => {
+    const folder = new PuppetFolder([listed('echo')]);
+    const identities = await Promise.all(
+      [puppetConfig(), puppetConfig({ args: ['server.mjs', '--live'] })].map(async (server) =>
+        (await connected(folder, [server])).tools.get('shop__echo')?.identity?.(),
+      ),
+    );
+    expect(identities[0]).not.toEqual(identities[1]);
   });
 
   it('may return no number that would be rounded', async () => {

@@ -98,12 +98,26 @@ describe('scriptTool', () => {
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       HOME: cwd,
       LANG: 'C.UTF-8',
+      PYTHONDONTWRITEBYTECODE: '1',
       TZ: 'Europe/Berlin',
       SERVICE_TOOL_CALL_ID: 'c1',
       SERVICE_TASK_ID: 't1',
       SERVICE_AGENT_DIR: expect.stringContaining('holdpoint-test-'),
     });
     expect(cwd).not.toBe(process.cwd());
+  });
+
+  it('leaves no compiled Python beside a script, which would count as a change of its code', async () => {
+    const content = 'import sys, os\nimport helper\nprint(sorted(os.listdir(sys.path[0])))';
+    const agentDirectory = agentFolder({ 'go.py': content, 'helper.py': 'pass' });
+    const python = scriptTool(aDefinition(join(agentDirectory, 'go.py')), {
+      agentDirectory,
+      env: {},
+      clock,
+    });
+    const before = await python.identity?.();
+    expect(await python.run({}, run)).toBe("['go.py', 'helper.py']");
+    expect(await python.identity?.()).toEqual(before);
   });
 
   it('names the first folder that it may write and keep, and no other', async () => {

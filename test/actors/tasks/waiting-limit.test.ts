@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { WaitingLimit } from '../../../src/actors/tasks/waiting-limit.ts';
+import type { Task } from '../../../src/machines/task/task.ts';
+import { aPolicy } from '../../helpers/a-policy.ts';
+import { aCall, aDeferRule, toolRules } from '../../helpers/task-fixtures.ts';
+
+/** A limit of one call, with the tasks that are committed as waiting and those that have an actor. */
+function limitOfOne() {
+  const committed = new Set<string>();
+  const live = new Set(['t1', 't2', 't3']);
+  const limit = new WaitingLimit({
+    rows: { waitingOf: async () => [...committed] },
+    policy: aPolicy({
+      rulesFor: ({ tool }) => toolRules({ defer: tool === 'pay' ? aDeferRule() : null }),
+    }),
+    isLive: (id) => live.has(id),
+    most: 1,
+  });
+  const isAdmitted = async (id: string, ...tools: string[]) => {
+    const calls = tools.map((tool) => aCall({ tool }));
+    const admitted = await limit.admit({ id, requester: null }, calls);
+    return admitted.every(({ refused }) => refused === undefined);
+  };
+  const goes = (id: string, from: Task['state'], to: Task['state']) =>
+    limit.changed({ id, requester: null, state: to } as Task, { state: from } as Task);
+  return { committed, live, isAdmitted, goes };
+}
+
+describe('the limit of calls that wait', () => {
+  it('counts a call that comes after a slow one for as long as that takes', async () => {
+    const { isAdmitted, goes } = limitOfOne();
+    expect(await isAdmitted('t1', 'look_up', 'pay')).toBe(true);
+    goes('t1', 'working', 'working');
+    expect(await isAdmitted('t2', 'pay')).toBe(false);
+    goes('t1', 'working', 'failed');
+    expect(await isAdmitted('t2', 'pay')).toBe(true);
+  });
+
+  it('counts the second call of a turn while the first one runs', async () => {
+    const { isAdmitted, goes } = limitOfOne();
+    expect(await isAdmitted('t1', 'pay', 'pay')).toBe(true);
+    goes('t1', 'deferred', 'working');
+    expect(await isAdmitted('t2', 'pay')).toBe(false);
+    goes('t1', 'deferred', 'working');
+    expect(await isAdmitted('t2', 'pay')).toBe(true);
+  });
+
+  it('counts no call of a turn that is over, nor of a task that is here no more', async () => {
+    const { isAdmitted, live } = limitOfOne();
+    expect(await isAdmitted('t1', 'pay')).toBe(true);
+    expect(await isAdmitted('t1', 'look_up')).toBe(true);
+    expect(await isAdmitted('t2', 'pay')).toBe(true);
+    live.delete('t2');
+    expect(await isAdmitted('t3', 'pay')).toBe(true);
+  });
+});
