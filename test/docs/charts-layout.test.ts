@@ -43,7 +43,10 @@ describe('the drawing of the task chart', () => {
 
   it('puts what sets a transition off at the line that is nearest to it', () => {
     const on = (from: string, to: string) => arrowOf(drawn(), from, to)?.on;
-    expect(on('deferred.asked', 'working.executing.minting')).toEqual(['deferral.decide [else]']);
+    expect(on('deferred.asked', 'working.governing')).toEqual([
+      'deferral.decide [else]',
+      'policy.changed',
+    ]);
     expect(on('deferred.asked', 'working.executing.recording')).toEqual([
       'deferral.decide [isRejectionForModel]',
     ]);

@@ -6,6 +6,7 @@ import {
   aCall,
   aCaller,
   aDeferral,
+  allowed,
   anAttempt,
   aTaskInput,
   deferred,
@@ -20,12 +21,11 @@ const call = aCall({ args: { order: canary } });
 it('shows the life of a task without anything that was said in it', async () => {
   const shown: string[] = [];
   const thoughts = [said(canary, [call]), said(canary)];
+  const rulings = [deferred(aDeferral({ args: call.args, context: canary })), allowed(call)];
   const machine = taskMachine.provide({
     actors: {
       think: fromPromise(() => Promise.resolve(thoughts.shift() ?? said(canary))),
-      govern: fromPromise(() =>
-        Promise.resolve(deferred(aDeferral({ args: call.args, context: canary }))),
-      ) as never,
+      govern: fromPromise(() => Promise.resolve(rulings.shift())) as never,
       runTool: fromPromise(() => Promise.resolve(returned(canary))),
     },
     actions: { screenPrompt: raise({ type: 'prompt.screened', refusal: null, took: 0 }) },
@@ -40,6 +40,7 @@ it('shows the life of a task without anything that was said in it', async () => 
   }).start();
   await waitFor(task, (snapshot) => snapshot.hasTag('deferred'));
   task.send({ type: 'deferral.decide', attempt: anAttempt({ approver: canary, note: canary }) });
+  await waitFor(task, (snapshot) => snapshot.hasTag('saving'));
   task.send(saved());
   await waitFor(task, (snapshot) => snapshot.matches({ working: { executing: 'recording' } }));
   task.send(saved());

@@ -53,7 +53,7 @@ describe('walk', () => {
     ['canceled', 'deferred.escalated', 'canceled'],
     ['failed', 'submitted', 'message denied'],
     ['working.executing.recording', 'deferred.asked', 'rejected, told'],
-    ['working.executing.calling.starting', 'deferred.asked', 'approved'],
+    ['working.governing', 'deferred.asked', 'approved'],
   ])('reaches %s from %s along "%s"', (to, from, label) => {
     expect(walk(chart, entered([from, '', 0], [to, '', 1])).at(-1)?.by?.label).toBe(label);
   });
