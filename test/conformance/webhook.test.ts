@@ -81,6 +81,7 @@ describe('a call that is held for a webhook', () => {
         deferral_id: deferral.id,
         tool: 'pay',
         context: deferral.context,
+        args: { amount: 5 },
         args_sha256: deferral.args_sha256,
         requester: null,
         target: 'channel:webhook:ops',
