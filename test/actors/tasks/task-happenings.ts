@@ -284,7 +284,10 @@ export const further = {
       if (!isStarting(snapshot)) return saved();
       return saved(toolOf(snapshot) === 'pay' ? 'unknown' : 'repeatable');
     },
-    in: (snapshot) => !isRunning(snapshot) || toolOf(snapshot) === 'look',
+    // A call that has not started is ruled on anew, which no event of the chart leads to.
+    in: (snapshot) =>
+      (!isRunning(snapshot) || toolOf(snapshot) === 'look') &&
+      (!isIn('minting')(snapshot) || contextOf(snapshot).startedAt !== null),
     happen: (task) => task.restart('resume'),
   },
 } as const satisfies Happenings<WalkedTask>;

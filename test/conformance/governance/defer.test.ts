@@ -140,6 +140,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
                 approvals: [],
               },
             ],
+            total: 1,
           });
         },
       },

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { codeExtensions, digestFile, isPassing } from './code-digest.ts';
 
 /** SHA-256 of files, by their paths from the agent's folder. */
@@ -41,13 +41,13 @@ const loadable = new Set([
 const packageFile =
   /^(?:package(?:-lock)?\.json|[tj]sconfig.*\.json|deno\.jsonc?|import_?map.*\.json|pyproject\.toml|pyvenv\.cfg|requirements.*\.txt|setup\.(?:cfg|py)|gemfile(?:\.lock)?|makefile|\..*rc|.*\.config\.json)$/i;
 
-/** Digests that were taken, each while its file has the same size and times. */
-const taken = new Map<string, { state: string; digest: string }>();
+/** Digests that were taken or are being taken, each while its file has the same size and times. */
+const taken = new Map<string, { state: string; digest: Promise<string> }>();
 
 const mostTaken = 100_000;
 
-/** Folders and files that are read at the same time: each takes a descriptor that the daemon needs elsewhere. */
-const readAtOnce = 16;
+/** Bounds what is read at the same time, for all calls: each takes a descriptor that the daemon needs elsewhere. */
+const limit = pLimit(16);
 
 /** Entries that are looked at; a link may lead to all that the machine holds. */
 const mostEntries = 500_000;
@@ -77,7 +77,6 @@ export async function digestTree(tree: CodeTree): Promise<TreeDigest> {
 class Walk {
   readonly digest: TreeDigest = {};
   readonly #tree: CodeTree;
-  readonly #limit: LimitFunction = pLimit(readAtOnce);
   /** Folders that were visited, links resolved, each with whether all of its files counted. */
   readonly #visited = new Map<string, boolean>();
   #left = mostEntries;
@@ -90,7 +89,7 @@ class Walk {
     const before = this.#visited.get(folder);
     if (before === true || before === isWhole) return;
     this.#visited.set(folder, isWhole);
-    const entries = await this.#limit(() => entriesOf(folder));
+    const entries = await limit(() => entriesOf(folder));
     this.#left -= entries.length;
     if (this.#left < 0) throw new CodeTooLargeError(this.#tree.agentDirectory);
     await Promise.all(entries.map((entry) => this.#see(entry, folder, isWhole)));
@@ -109,7 +108,7 @@ class Walk {
   }
 
   async #follow(path: string, isOwn: boolean): Promise<void> {
-    const place = await this.#limit(() => folderAt(path));
+    const place = await limit(() => folderAt(path));
     if (place === null) return this.#take(path);
     this.#set(path, `link ${this.#name(place)}`);
     if (this.#tree.apart.some((one) => isBelow(one, place))) return;
@@ -118,7 +117,7 @@ class Walk {
   }
 
   async #take(path: string): Promise<void> {
-    this.#set(path, await this.#limit(() => digestOf(path)));
+    this.#set(path, await limit(() => digestOf(path)));
   }
 
   #set(path: string, digest: string): void {
@@ -172,8 +171,14 @@ async function digestOf(path: string): Promise<string> {
   const state = [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
   const earlier = taken.get(path);
   if (earlier?.state === state) return earlier.digest;
-  const digest = await digestFile(path);
+  const digest = digestFile(path);
   if (taken.size >= mostTaken) taken.clear();
-  taken.set(path, { state, digest });
-  return digest;
+  const taking = { state, digest };
+  taken.set(path, taking);
+  try {
+    return await digest;
+  } catch (error) {
+    if (taken.get(path) === taking) taken.delete(path);
+    throw error;
+  }
 }
