@@ -22,6 +22,7 @@ const refundTask = holdpoint.taskMachine.provide({
         consultPolicy: assign({ rules: { ...holdpoint.ungoverned, defer, took: 0 } }),
         modifyCall: assign({ modification: { kind: 'unchanged', took: 0 } }),
       },
+      actors: { identify: fromPromise<string, holdpoint.IdentifyInput>(async () => argsSha256) },
     }),
     runTool: fromPromise<holdpoint.ToolOutcome, holdpoint.RunToolInput>(async ({ input }) => {
       const checked = { duration: 0, at: now(), checking: 0, findings: [], rewrites: [] };

@@ -61,6 +61,7 @@ export { isSamePerson, type PersonKey } from './governance/same-person.ts';
 export { satisfiesAcr } from './governance/step-up.ts';
 export { toolCallMachine } from './governance/tool-call-machine.ts';
 export type {
+  IdentifyInput,
   JudgeIntentInput,
   ToolCallContext,
   ToolCallInput,

@@ -88,7 +88,7 @@ describe('the egress of an agent', () => {
   it('warns of a shared store while nobody signs in', async () => {
     const store = { kind: 'postgres' };
     expect((await open({ store })).warned).toEqual([
-      'store: several daemons share what waits in PostgreSQL, and nobody signs in here: whoever reaches one of them decides for all; configure auth.providers',
+      'store: several daemons share what waits in PostgreSQL, and nobody signs in here: anybody who reaches one of them decides for all; configure auth.providers',
     ]);
     expect((await open({ store }, { isAuthOn: true })).warned).toEqual([]);
   });

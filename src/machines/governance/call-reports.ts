@@ -22,7 +22,7 @@ export function refusalOf(modification: Modification): Refusal | null {
   return modification.kind === 'refused' ? modification.refusal : null;
 }
 
-/** Returns how long the policy and the judge of intent took together, in milliseconds. */
+/** Returns how long the policy and the comparison with the request took together, in milliseconds. */
 export function tookToJudge({ rules }: ToolCallContext, { took }: Timed<IntentVerdict>): number {
   return Math.round((rules.took + took) * 1_000) / 1_000;
 }

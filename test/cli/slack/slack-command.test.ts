@@ -40,7 +40,7 @@ describe.concurrent('slack manifest', () => {
         },
       },
       settings: {
-        event_subscriptions: { bot_events: ['app_mention', 'message.im'] },
+        event_subscriptions: { bot_events: ['user_change', 'app_mention', 'message.im'] },
         interactivity: { is_enabled: true },
         org_deploy_enabled: false,
         socket_mode_enabled: true,
@@ -67,7 +67,9 @@ describe.concurrent('slack manifest', () => {
         },
       },
     });
-    expect(JSON.parse(stdout).settings).not.toHaveProperty('event_subscriptions');
+    expect(JSON.parse(stdout).settings.event_subscriptions).toEqual({
+      bot_events: ['user_change'],
+    });
   });
 
   it('refuses a name that Slack refuses', async () => {

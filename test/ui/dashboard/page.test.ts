@@ -400,7 +400,7 @@ describe('an approval', () => {
       task_id: 't-new',
       pending: 1,
     });
-    await page.getByText('1001 wait').waitFor();
+    await page.getByText('1,001 wait').waitFor();
   });
 });
 
