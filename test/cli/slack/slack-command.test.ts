@@ -40,7 +40,7 @@ describe.concurrent('slack manifest', () => {
         },
       },
       settings: {
-        event_subscriptions: { bot_events: ['user_change', 'app_mention', 'message.im'] },
+        event_subscriptions: { bot_events: ['app_mention', 'message.im', 'user_change'] },
         interactivity: { is_enabled: true },
         org_deploy_enabled: false,
         socket_mode_enabled: true,
