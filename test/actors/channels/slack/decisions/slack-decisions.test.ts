@@ -133,7 +133,7 @@ describe('a click on Approve', () => {
     await clicks.click(message, 'Approve');
     expect(clicks.decisions(task)).toEqual([]);
     expect(clicks.told.map(({ text }) => text)).toEqual([
-      'Slack does not let the agent look people up, so nothing was decided. Tell whoever runs the agent; its log says what is missing.',
+      'Slack does not let the agent look people up, so nothing was decided. Ask the operator of the agent; its log names the missing scope.',
     ]);
     expect(clicks.rig.logged).toContainEqual({
       level: 'warn',
