@@ -244,7 +244,8 @@ describe('a task id that is used again', () => {
   it('is refused while the task runs, and starts a new run once it has ended', async () => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);
-    const error = 'task t1 is still running; wait for it to end, cancel it, or leave the id out';
+    const error =
+      'task t1 waits for approval of pay; name it as the taskId of an A2A message to have that shown to the approvers, or cancel it to call it off';
     expect(await agent.send('t1', pay)).toMatchObject({ status: 409, body: { error } });
     expect(
       (

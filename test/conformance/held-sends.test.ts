@@ -42,6 +42,7 @@ describe('a held send', () => {
       'X-Correlation-ID': 'mine',
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Resource-Policy': 'same-origin',
       'Cache-Control': 'no-store',
       'Content-Type': 'application/json; charset=utf-8',
       'X-Accel-Buffering': 'no',

@@ -67,7 +67,7 @@ describe('a message to a task that waits', () => {
     expect([idsOf(kept), kept?.state, kept?.deferral]).toEqual([
       ['m-1', 'hurry'],
       'deferred',
-      deferral,
+      { ...deferral, messages: [{ from: 'rita', text: 'hurry', at: till.clock.now() }] },
     ]);
     expect(till.events(id).at(-1)).toMatchObject({
       event: 'message_received',

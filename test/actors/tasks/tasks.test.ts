@@ -211,7 +211,9 @@ describe('a run of a task that had ended', () => {
       expect(system.open(request)).rejects.toThrow(
         expect.objectContaining({
           code: 'task_running',
-          message: 'task t-1 is still running; wait for it to end, cancel it, or leave the id out',
+          message: expect.stringMatching(
+            /^task t-1 (is still running; wait for it to end|waits for approval of pay; name it as the taskId)/,
+          ),
         }),
       );
     await system.open(request);

@@ -107,7 +107,7 @@ describe.each(transports)('when no layer objects, over %s,', (transport) => {
           thought,
           judged('allow', 1, reason),
           rewritten([1]),
-          waits(`tool=pay args=${JSON.stringify(args)}`),
+          waits(`tool=pay args=${JSON.stringify({ ...args, to: '[redacted:email]' })}`),
           decided('approve', { provider: 'runtime', user_id: 'runtime' }),
           [
             'credential_issued',

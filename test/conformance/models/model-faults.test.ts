@@ -135,7 +135,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
       response.write(chatEvent({ tool_calls: [call] }));
       response.end(`${chatEvent({}, 'tool_calls')}data: [DONE]\n\n`);
     },
-    /^the run was ended after 5 model turns .* with: the arguments of pay must be an object$/,
+    /^the run was ended after 5 model turns .* with: the arguments of pay are not valid JSON: cut off at character 10$/,
   ],
   [
     'reports in the middle of its stream that it is not allowed',

@@ -50,7 +50,10 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
     expect(usageOf(ended)).toEqual(['22', '14', 'some-model', expect.stringMatching(/^\d+$/)]);
     const called = story(agent.audit('t1')).filter(([event]) => event === 'llm_call');
     const { provider } = model;
-    const fields = { provider, model: 'some-model', input_tokens: 11, output_tokens: 7 };
+    // The mock of this wire gives no reason.
+    const reason = wire === 'openai responses' ? {} : { finish_reason: expect.any(String) };
+    const usual = { provider, model: 'some-model', input_tokens: 11, output_tokens: 7 };
+    const fields = { ...usual, ...reason };
     expect(called).toEqual([
       ['llm_call', fields],
       ['llm_call', fields],

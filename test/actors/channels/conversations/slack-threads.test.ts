@@ -162,7 +162,9 @@ describe('the agent in Slack', () => {
     expect(await answered(slack, 'general', /paid/)).toEqual([
       ['Waiting for a release of pay by #refunds.', ts],
       [
-        'Still waiting for a release of pay by #refunds. Your message is shown to the approvers, and I read it after the decision. Whoever asked can write *cancel* to call it off.',
+        expect.stringMatching(
+          /^Still waiting for a release of pay by #refunds\. Your message is shown to the approvers, and I read it after the decision\. The requester can write .*cancel.* to call it off\.$/,
+        ),
         ts,
       ],
       [expect.stringMatching(/^paid: /), ts],
