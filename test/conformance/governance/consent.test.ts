@@ -124,7 +124,7 @@ describe.each(transports)('when no layer objects, over %s,', (transport) => {
           modify: [
             'modify',
             'rewritten by rule 1',
-            [{ path: 'to', before: '"Maja"', after: '"maja@example.com"' }],
+            [{ path: 'to', before: '"Maja"', after: '"[redacted:email]"' }],
           ],
           defer: ['defer', 'awaiting channel:console:desk'],
           credentials: ['allow', 'issued by sts_assume_role'],
