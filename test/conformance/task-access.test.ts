@@ -144,7 +144,7 @@ const legacyRows: Row[] = [
     request: ({ id }) => post('/tasks/send', { id, message: saying('go on') }),
     seen: ({ id }) => ({
       status: 409,
-      body: { error: expect.stringContaining(`task ${id} is still running`) },
+      body: { error: expect.stringContaining(`task ${id} waits for approval of pay`) },
     }),
   },
   {
@@ -554,7 +554,7 @@ function settingsOf(access: string) {
   const fast = { read_rps: 1e6, read_burst: 1e6, write_rps: 1e6, write_burst: 1e6 };
   const approvers = [people.approver.email, people.outsider.email];
   return {
-    ...deferring({ approvers, timeout: '1h' }),
+    ...deferring({ approvers, timeout: '1h' }, { max_pending_per_caller: 10_000 }),
     server: { task_access: access, rate_limit: fast },
     egress: { allowed_domains: ['127.0.0.1'], allow_private_ips: true },
     auth: {
