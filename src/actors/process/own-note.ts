@@ -15,7 +15,7 @@ export interface OwnNote {
 
 /**
  * Opens a note about a folder, kept under `$XDG_STATE_HOME/holdpoint` instead of in the folder, which may be anybody's:
- * whatever comes with a folder is no note of this user.
+ * a file that comes with a folder is no note of this user.
  */
 export function ownNote(
   kind: 'dashboards' | 'starts',

@@ -48,7 +48,7 @@ function shownMember(name: string, value: JsonValue, hide: (text: string) => str
   return shownMembers(value, hide);
 }
 
-/** Names that become equal are told apart by a number, so that no member stands in for another. */
+/** Gives names that become equal a number, so that no member hides another. */
 function shownMembers(object: JsonObject, hide: (text: string) => string): JsonObject {
   const shown = new Map<string, JsonValue>();
   for (const [key, value] of Object.entries(object)) {
