@@ -35,7 +35,7 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     store,
     decide: (taskId, attempt) => system.decide(taskId, attempt),
     waiting: async () => {
-      const { tasks } = await store.rows.listing.made({ state: 'deferred', limit: mostShown });
+      const { tasks } = await store.rows.listing.made({ state: 'parked', limit: mostShown });
       return tasks.toReversed();
     },
     surface,

@@ -1,4 +1,4 @@
-import type { Task } from '../machines/task/task.ts';
+import { shownState, type Task } from '../machines/task/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
 /** Settings of a held answer. */
@@ -41,9 +41,8 @@ export function holdOpen(
   let isOver = false;
   const follow = (task: Task | undefined): void => {
     if (isOver || task === undefined || task.revision < revision) return;
-    const { state } = task;
     revision = task.revision;
-    if (state === 'deferred') stop ??= blanks.start(beat, left);
+    if (shownState(task) === 'deferred') stop ??= blanks.start(beat, left);
     else if (!ctx.headerSent) pause();
   };
   const leave = tasks.watch(id, { onTask: follow, onLost: () => undefined });

@@ -81,7 +81,7 @@ export class RunningAgent implements TestAgent {
 
   async held(): Promise<HeldCall[]> {
     const { reads } = this.#opened.system;
-    const { tasks } = await reads.list({ state: 'deferred', limit: mostHeld }, everything);
+    const { tasks } = await reads.list({ state: 'parked', limit: mostHeld }, everything);
     return tasks
       .flatMap(({ id: taskId, deferral, stage }) =>
         deferral === null ? [] : [{ taskId, ...deferral, stage: stage ?? 'asked' }],

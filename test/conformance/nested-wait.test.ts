@@ -26,16 +26,21 @@ it('an agent whose call waits at another agent says where and for whom, and goes
     return body.metadata?.waits === undefined ? null : body;
   }, patient);
   expect([waiting.status.state, waiting.status.message.parts, waiting.metadata]).toEqual([
-    'working',
+    'deferred',
     [{ kind: 'text', text: 'waits at bank for channel:console:desk' }],
     { waits: { at: 'bank', for: 'channel:console:desk', until: expect.any(String) } },
   ]);
+  const listed = async (state: string) =>
+    (await desk.get(`/tasks?state=${state}`)).body.tasks.map(({ id }: { id: string }) => id);
+  expect([await listed('deferred'), await listed('working')]).toEqual([['t1'], []]);
+  expect((await desk.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
   const { body } = await bank.get('/deferrals');
   const id = body.deferrals[0].task_id;
   expect(bank.folder.paid).toEqual([]);
   await bank.post(`/tasks/${id}/decisions`, { decision: 'approve', approver: 'ann@example.com' });
   const ended = await sent;
   expect([textOf(ended), ended.body.metadata]).toEqual(['{"order":"A-1"}', undefined]);
+  expect(await listed('deferred')).toEqual([]);
   expect(bank.folder.paid).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-import { isFinal, type Task, type TaskState } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { PassedStates } from './entered-states.ts';
 import type { Speaker, SpokenTurn } from './spoken-turn.ts';
 
@@ -64,13 +64,13 @@ export class Watchers {
   }
 
   /**
-   * Resolves with a task once it is final, or in a state that `isEnough`. Rejects with the signal's reason,
+   * Resolves with a task once it is final, or `isEnough`. Rejects with the signal's reason,
    * or with SystemError when the task can no longer be followed from here.
    */
   settled(
     id: string,
     signal: AbortSignal,
-    isEnough: (state: TaskState) => boolean = isFinal,
+    isEnough: (task: Task) => boolean = ({ state }) => isFinal(state),
   ): Promise<Task> {
     return new Promise((resolve, reject) => {
       const left = new AbortController();
@@ -80,7 +80,7 @@ export class Watchers {
         signal.removeEventListener('abort', abort);
       };
       const see = (task: Task | undefined): void => {
-        if (task === undefined || !isEnough(task.state)) return;
+        if (task === undefined || !isEnough(task)) return;
         leave();
         resolve(task);
       };

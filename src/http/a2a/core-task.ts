@@ -1,5 +1,11 @@
 import type { Artifact, Part as CorePart, Task as CoreTask, TaskStatus } from '@a2a-js/sdk';
-import type { Message, Part, Task, TaskState } from '../../machines/task/task.ts';
+import {
+  type Message,
+  type Part,
+  shownState,
+  type Task,
+  type TaskState,
+} from '../../machines/task/task.ts';
 import { presentTask } from '../wire/task-json.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
@@ -36,7 +42,7 @@ export class CoreTasks {
       id,
       contextId,
       status: {
-        state: this.#states[task.state],
+        state: this.#states[shownState(task)],
         message:
           message === undefined || text === null
             ? undefined

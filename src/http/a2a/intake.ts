@@ -140,8 +140,9 @@ function refusalOf(sdk: Sdk, answer: Exclude<MessageAnswer, { kind: 'kept' }>, t
   }
 }
 
-function takesNoMessage({ UnsupportedOperationError }: Sdk, { id, state }: Task): Error {
-  const why = isFinal(state) ? `is ${state}` : 'is still running';
+function takesNoMessage({ UnsupportedOperationError }: Sdk, { id, state, waits }: Task): Error {
+  const standing = waits === undefined ? 'is still running' : `waits at ${waits.at}`;
+  const why = isFinal(state) ? `is ${state}` : standing;
   return new UnsupportedOperationError(
     `task ${id} ${why} and takes no message; leave taskId out and keep contextId to go on with the conversation`,
   );

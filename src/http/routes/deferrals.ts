@@ -14,8 +14,8 @@ export function deferralsList() {
     const [page, total] = await Promise.all([
       readDeadlineOrder(ctx.query)
         ? tasks.listWaiting(readDeadlinePage(ctx.query))
-        : tasks.list({ state: 'deferred', ...readPage(ctx.query) }),
-      tasks.total({ state: 'deferred' }),
+        : tasks.list({ state: 'parked', ...readPage(ctx.query) }),
+      tasks.total({ state: 'parked' }),
     ]);
     ctx.body = {
       deferrals: page.tasks

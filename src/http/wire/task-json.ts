@@ -1,5 +1,12 @@
 import { ranInRun } from '../../machines/task/ran-calls.ts';
-import type { Deferral, DeferralStage, Message, RanCall, Task } from '../../machines/task/task.ts';
+import {
+  type Deferral,
+  type DeferralStage,
+  type Message,
+  type RanCall,
+  shownState,
+  type Task,
+} from '../../machines/task/task.ts';
 import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
 import { type OriginJson, presentOrigin } from './origin-json.ts';
 import type { StatesJson } from './states-json.ts';
@@ -85,14 +92,14 @@ interface PendingDeferralJson {
 /** Presents a task. */
 export function presentTask(task: Task, presentation: Presentation = {}): TaskJson {
   const { historyLength } = presentation;
-  const { id, contextId, state, text, changedAt, revision, history, answer } = task;
+  const { id, contextId, text, changedAt, revision, history, answer } = task;
   const said = historyLength === undefined ? history : lastOf(history, historyLength);
   return {
     id,
     contextId,
     kind: 'task',
     status: {
-      state,
+      state: shownState(task),
       ...(text === null
         ? {}
         : { message: presentMessage(agentSays(`${id}:status:${revision}`, text)) }),

@@ -321,9 +321,17 @@ export interface Task {
   usage?: Usage;
 }
 
-/** True for the states in which a task goes on no further by itself: it has ended, or waits for a person. */
-export function isStanding(state: TaskState): boolean {
-  return isFinal(state) || state === 'deferred';
+/**
+ * Returns the state that callers see: a task whose call waits for a person at another program is deferred as well.
+ * Its own state stays `working`, as the daemon still runs the call.
+ */
+export function shownState({ state, waits }: Pick<Task, 'state' | 'waits'>): TaskState {
+  return waits === undefined ? state : 'deferred';
+}
+
+/** True for a task that has ended or waits for a person. */
+export function isStanding(task: Pick<Task, 'state' | 'waits'>): boolean {
+  return isFinal(task.state) || shownState(task) === 'deferred';
 }
 
 /** True for the states nothing leaves. */

@@ -95,7 +95,7 @@ async function afterRestart(
 
 function waitsOrEnds({ system }: TestSystem, id: string): Promise<unknown> {
   const { signal } = new AbortController();
-  return system.watchers.settled(id, signal, (state) => state === 'deferred' || isFinal(state));
+  return system.watchers.settled(id, signal, ({ state }) => state === 'deferred' || isFinal(state));
 }
 
 const unknown = 'interrupted by service restart: pay had started and its outcome is unknown';

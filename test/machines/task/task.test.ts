@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { isFinal, isStanding, taskStates } from '../../../src/machines/task/task.ts';
+import { isFinal, isStanding, shownState, taskStates } from '../../../src/machines/task/task.ts';
 
 it('goes on by itself until it has ended or waits for a person', () => {
-  expect(taskStates.map((state) => [state, isStanding(state), isFinal(state)])).toEqual([
+  expect(taskStates.map((state) => [state, isStanding({ state }), isFinal(state)])).toEqual([
     ['submitted', false, false],
     ['working', false, false],
     ['deferred', true, false],
@@ -10,4 +10,9 @@ it('goes on by itself until it has ended or waits for a person', () => {
     ['failed', true, true],
     ['canceled', true, true],
   ]);
+});
+
+it('shows a task whose call waits at another program as deferred, and returns it to who waits', () => {
+  const task = { state: 'working', waits: { at: 'bank', for: 'channel:console:desk' } } as const;
+  expect([shownState(task), isStanding(task)]).toEqual(['deferred', true]);
 });

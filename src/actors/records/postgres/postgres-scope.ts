@@ -21,6 +21,11 @@ export class Conditions {
   get where(): string {
     return this.#all.length === 0 ? '' : `WHERE ${this.#all.join(' AND ')}`;
   }
+
+  /** The `WHERE` clause with one more condition, which is not kept. */
+  and(condition: string): string {
+    return `WHERE ${[condition, ...this.#all].join(' AND ')}`;
+  }
 }
 
 /** Narrows a selection of tasks down to a scope, as `isWithin` does. */

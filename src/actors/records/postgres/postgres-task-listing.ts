@@ -1,7 +1,9 @@
 import { everything } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
+import { conditionsOfState } from '../store/listed-states.ts';
 import {
   type ChangedQuery,
+  type ListedState,
   mostCounted,
   type PageQuery,
   type TaskFilter,
@@ -13,6 +15,10 @@ import type { TaskListing } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { addScope, Conditions } from './postgres-scope.ts';
 
+/** Finds the tasks whose call waits at another program; only a row that may be one is parsed. */
+const elsewhere = `CASE WHEN strpos(task, '"waits":') > 0
+  THEN task::json -> 'waits' IS NOT NULL ELSE false END`;
+
 /** The lists of the tasks of an agent in PostgreSQL. */
 export class PostgresTaskListing implements TaskListing {
   readonly #database: PostgresDatabase;
@@ -23,12 +29,13 @@ export class PostgresTaskListing implements TaskListing {
 
   async made({ state, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
     const conditions = new Conditions();
-    if (state !== undefined) conditions.add(`state = ${conditions.value(state)}`);
     if (page.cursor !== undefined) {
       conditions.add(`position < ${conditions.value(Number(page.cursor))}::bigint`);
     }
     addScope(conditions, scope);
-    return this.#page(conditions, 'position DESC', page, (row) => String(row['position']));
+    return this.#page({ conditions, state, order: 'position DESC' }, page, (row) =>
+      String(row['position']),
+    );
   }
 
   async changed(query: ChangedQuery, scope = everything): Promise<TaskPage> {
@@ -41,12 +48,12 @@ export class PostgresTaskListing implements TaskListing {
       );
     }
     addScope(conditions, scope);
-    return this.#page(conditions, 'changed_at DESC, position DESC', query, changeCursor);
+    const list = { conditions, state: query.state, order: 'changed_at DESC, position DESC' };
+    return this.#page(list, query, changeCursor);
   }
 
   async waiting(query: PageQuery, scope = everything): Promise<TaskPage> {
     const conditions = new Conditions();
-    conditions.add(`state = 'deferred'`);
     const [at, position] = query.cursor?.split('-') ?? [];
     if (at !== undefined) {
       const after = [at, position ?? 0].map((part) => conditions.value(Number(part)));
@@ -55,30 +62,29 @@ export class PostgresTaskListing implements TaskListing {
       );
     }
     addScope(conditions, scope);
-    return this.#page(conditions, 'expires_at, position', query, deadlineCursor, ', expires_at');
+    const list = { conditions, state: 'parked', order: 'expires_at, position' } as const;
+    return this.#page({ ...list, more: ', expires_at' }, query, deadlineCursor);
   }
 
   async total(filter: TaskFilter, scope = everything): Promise<number> {
     const conditions = conditionsOf(filter);
     addScope(conditions, scope);
     const [row] = await this.#database.query<{ tasks: number }>(
-      `SELECT count(*) AS tasks FROM (SELECT 1 FROM tasks ${conditions.where} LIMIT ${mostCounted}) AS counted`,
+      `SELECT count(*) AS tasks FROM (${rowsOf('1', conditions, filter.state)} LIMIT ${mostCounted}) AS counted`,
       conditions.values,
     );
     return row?.tasks ?? 0;
   }
 
   async #page(
-    conditions: Conditions,
-    order: string,
+    { conditions, state, order, more = '' }: SqlList,
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
-    more = '',
   ): Promise<TaskPage> {
     const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
     const size = `octet_length(task)${withContents ? ' + coalesce(octet_length(contents), 0)' : ''}`;
     const rows = await this.#database.query<TaskRow>(
-      `SELECT ${columns}, ${size} AS size FROM tasks ${conditions.where}
+      `${rowsOf(`${columns}, ${size} AS size`, conditions, state)}
         ORDER BY ${order} LIMIT ${conditions.value(limit + 1)}`,
       conditions.values,
     );
@@ -86,10 +92,25 @@ export class PostgresTaskListing implements TaskListing {
   }
 }
 
-function conditionsOf({ state, contextId, changedAfter }: TaskFilter): Conditions {
+/** What to list, and in which order. */
+interface SqlList {
+  conditions: Conditions;
+  state: ListedState | undefined;
+  order: string;
+  /** Columns to read besides. */
+  more?: string;
+}
+
+/** Selects the rows of a state, which an index has in the order of a list. */
+function rowsOf(columns: string, conditions: Conditions, state: ListedState | undefined): string {
+  const states = conditionsOfState(state, elsewhere);
+  const every = states.length === 0 ? [conditions.where] : states.map((one) => conditions.and(one));
+  return every.map((where) => `SELECT ${columns} FROM tasks ${where}`).join(' UNION ALL ');
+}
+
+function conditionsOf({ contextId, changedAfter }: TaskFilter): Conditions {
   const conditions = new Conditions();
   if (contextId !== undefined) conditions.add(`context_id = ${conditions.value(contextId)}`);
-  if (state !== undefined) conditions.add(`state = ${conditions.value(state)}`);
   if (changedAfter !== undefined) {
     conditions.add(`changed_at >= ${conditions.value(changedAfter)}::bigint`);
   }

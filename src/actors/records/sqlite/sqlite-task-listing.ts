@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { everything, type TaskScope } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
+import { conditionsOfState } from '../store/listed-states.ts';
 import { scopeFilter } from '../store/task-owners.ts';
 import {
   type ChangedQuery,
@@ -14,6 +15,9 @@ import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
 import type { TaskListing } from '../store/task-rows.ts';
 
 type Values = Record<string, string | number>;
+
+/** Finds the tasks whose call waits at another program. */
+const elsewhere = `json_valid(task) AND task ->> '$.waits' IS NOT NULL`;
 
 /**
  * The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. Whose a task
@@ -32,60 +36,68 @@ export class SqliteTaskListing implements TaskListing {
     const position = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor);
     const filter = scopeFilter(scope);
     const whole = filter.where === '' ? 'tasks NOT INDEXED' : 'tasks INDEXED BY tasks_by_owner';
-    const [from, where, values] =
-      state === undefined
-        ? [whole, '', {}]
-        : ['tasks INDEXED BY tasks_by_state', 'state = :state AND', { state }];
-    const sql = `FROM ${from} WHERE ${where} position < :position ${filter.where} ORDER BY position DESC`;
-    const bound = { ...values, ...filter.values, position };
-    return this.#page(sql, bound, page, (row) => String(row['position']));
+    const states = conditionsOfState(state, elsewhere);
+    const sources =
+      states.length === 0
+        ? [`FROM ${whole} WHERE`]
+        : states.map((condition) => `FROM tasks INDEXED BY tasks_by_state WHERE ${condition} AND`);
+    const list = {
+      sources: sources.map((source) => `${source} position < :position ${filter.where}`),
+      order: 'position DESC',
+    };
+    return this.#page(list, { ...filter.values, position }, page, (row) => String(row['position']));
   }
 
   /** Lists tasks, the one whose state changed last first. */
   async changed(query: ChangedQuery, scope = everything): Promise<TaskPage> {
-    const { source, values } = sourceOf(query, scope);
+    const { sources, values } = sourcesOf(query, scope);
     const [at, position] = query.cursor?.split('-') ?? [];
     const before = {
       at: Number(at ?? Number.MAX_SAFE_INTEGER),
       position: Number(position ?? Number.MAX_SAFE_INTEGER),
     };
-    const sql = `${source} AND (changed_at, position) < (:at, :position)
-      ORDER BY changed_at DESC, position DESC`;
-    return this.#page(sql, { ...values, ...before }, query, changeCursor);
+    const list = {
+      sources: sources.map((source) => `${source} AND (changed_at, position) < (:at, :position)`),
+      order: 'changed_at DESC, position DESC',
+    };
+    return this.#page(list, { ...values, ...before }, query, changeCursor);
   }
 
   /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
   async waiting(query: PageQuery, scope = everything): Promise<TaskPage> {
     const [at, position] = query.cursor?.split('-').map(Number) ?? [];
     const filter = scopeFilter(scope);
-    const sql = `FROM tasks INDEXED BY tasks_waiting_by_deadline
-      WHERE state = 'deferred' AND (expires_at, position) > (:at, :position) ${filter.where}
-      ORDER BY expires_at, position`;
+    const source = `FROM tasks INDEXED BY tasks_waiting_by_deadline
+      WHERE state = 'deferred' AND (expires_at, position) > (:at, :position) ${filter.where}`;
+    const list = { sources: [source], order: 'expires_at, position', more: ', expires_at' };
     const after = { at: at ?? -1, position: position ?? -1 };
-    return this.#page(sql, { ...filter.values, ...after }, query, deadlineCursor, ', expires_at');
+    return this.#page(list, { ...filter.values, ...after }, query, deadlineCursor);
   }
 
   /** Counts the tasks that a filter lets through, up to `mostCounted`. */
   async total(filter: TaskFilter, scope = everything): Promise<number> {
-    const { source, values } = sourceOf(filter, scope);
-    const sql = `SELECT count(*) AS tasks FROM (SELECT 1 ${source} LIMIT ${mostCounted})`;
+    const { sources, values } = sourcesOf(filter, scope);
+    const rows = sources.map((source) => `SELECT 1 ${source}`).join(' UNION ALL ');
+    const sql = `SELECT count(*) AS tasks FROM (${rows} LIMIT ${mostCounted})`;
     return Number(this.#statement(sql).get(values)?.['tasks']);
   }
 
   #page(
-    source: string,
+    { sources, order, more = '' }: SqlList,
     values: Values,
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
-    more = '',
   ): TaskPage {
     const size = withContents
       ? 'octet_length(task) + ifnull(octet_length(contents), 0)'
       : 'octet_length(task)';
     const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
-    const sql = `SELECT ${columns}, ${size} AS size ${source} LIMIT :limit`;
-    const rows = this.#statement(sql).iterate({ ...values, limit: limit + 1 });
-    return collectPage(rows, limit, cursorOf);
+    const rows = sources
+      .map((source) => `SELECT ${columns}, ${size} AS size ${source}`)
+      .join(' UNION ALL ');
+    const read = this.#statement(`${rows} ORDER BY ${order} LIMIT :limit`);
+    const found = read.iterate({ ...values, limit: limit + 1 });
+    return collectPage(found, limit, cursorOf);
   }
 
   #statement(sql: string): StatementSync {
@@ -97,21 +109,35 @@ export class SqliteTaskListing implements TaskListing {
   }
 }
 
-/** The rows of a filter, in an index that has them in the order of their changes. */
-function sourceOf(
+/** Rows of an index each, and the order that each index has them in. */
+interface SqlList {
+  sources: string[];
+  order: string;
+  /** Columns to read besides. */
+  more?: string;
+}
+
+/** The rows of a filter, in indices that have them in the order of their changes. */
+function sourcesOf(
   { state, contextId, changedAfter }: TaskFilter,
   scope: TaskScope,
-): { source: string; values: Values } {
+): { sources: string[]; values: Values } {
   const owned = scopeFilter(scope);
-  const named = { ...(contextId !== undefined && { contextId }), ...(state && { state }) };
+  const states = conditionsOfState(state, elsewhere);
   const index = `tasks_by${contextId === undefined ? '' : '_context'}${state ? '_state' : ''}_change`;
   const where = [
     ...(contextId === undefined ? [] : ['context_id = :contextId']),
-    ...(state ? ['state = :state'] : []),
     'changed_at >= :changedAfter',
-  ];
+  ].join(' AND ');
+  const each = states.length === 0 ? [''] : states.map((condition) => `${condition} AND `);
   return {
-    source: `FROM tasks INDEXED BY ${index} WHERE ${where.join(' AND ')} ${owned.where}`,
-    values: { ...named, ...owned.values, changedAfter: changedAfter ?? 0 },
+    sources: each.map(
+      (state) => `FROM tasks INDEXED BY ${index} WHERE ${state}${where} ${owned.where}`,
+    ),
+    values: {
+      ...(contextId !== undefined && { contextId }),
+      ...owned.values,
+      changedAfter: changedAfter ?? 0,
+    },
   };
 }

@@ -15,14 +15,17 @@ export interface PageQuery {
   withContents?: boolean;
 }
 
+/** A state that callers see, or `parked`: the tasks that wait for a decision here. */
+export type ListedState = TaskState | 'parked';
+
 /** What to list, the task that was made last first. */
 export interface TaskQuery extends PageQuery {
-  state?: TaskState;
+  state?: ListedState;
 }
 
 /** Which tasks are meant; all of them when nothing is said. */
 export interface TaskFilter {
-  state?: TaskState;
+  state?: ListedState;
   contextId?: string;
   /** Epoch milliseconds. */
   changedAfter?: number;

@@ -81,22 +81,30 @@ describe('the plan of a statement', () => {
     },
   );
 
-  it.each([{}, { state: 'deferred' } as const])(
-    'of the newest tasks as well: %o',
-    async (filter) => {
-      const plans = await plansOf(async () => {
-        for (const { cursor, ...page } of pages) {
-          await store.rows.listing.made({ ...filter, ...page, ...(cursor && { cursor: '5' }) });
-        }
-      });
-      expect(plans).toHaveLength(2);
-      for (const plan of plans) {
-        expect(plan).toMatch(
-          /^SEARCH tasks USING (INDEX tasks_by_state|INTEGER PRIMARY KEY) \(.*(rowid|position)<\?\)$/,
-        );
+  it('of what callers see as deferred goes along an index for each kind of wait', async () => {
+    const plans = await plansOf(async () => {
+      await store.rows.listing.made({ limit: 5, state: 'deferred' });
+      await store.rows.listing.changed({ limit: 5, state: 'deferred' });
+    });
+    const reads = plans.filter((plan) => /\btasks\b/.test(plan));
+    expect(reads).toHaveLength(4);
+    for (const plan of reads) expect(plan).toMatch(/^SEARCH tasks USING INDEX tasks_by_\w+ \(/);
+    expect(plans.filter((plan) => plan.includes('B-TREE'))).toEqual([]);
+  });
+
+  it.each([{}, { state: 'parked' } as const])('of the newest tasks as well: %o', async (filter) => {
+    const plans = await plansOf(async () => {
+      for (const { cursor, ...page } of pages) {
+        await store.rows.listing.made({ ...filter, ...page, ...(cursor && { cursor: '5' }) });
       }
-    },
-  );
+    });
+    expect(plans).toHaveLength(2);
+    for (const plan of plans) {
+      expect(plan).toMatch(
+        /^SEARCH tasks USING (INDEX tasks_by_state|INTEGER PRIMARY KEY) \(.*(rowid|position)<\?\)$/,
+      );
+    }
+  });
 
   it('reads all tasks for nothing but their census', async () => {
     const spy = vi.spyOn(DatabaseSync.prototype, 'prepare');

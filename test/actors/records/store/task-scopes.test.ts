@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ListedState } from '../../../../src/actors/records/store/task-page.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import type { Caller, Task } from '../../../../src/machines/task/task.ts';
+import { type Caller, shownState, type Task } from '../../../../src/machines/task/task.ts';
 import { isWithin, scopeOf } from '../../../../src/machines/task/task-access.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
@@ -28,17 +29,28 @@ const made = fc.record({
   requester: someone,
   owner: fc.option(someone, { nil: undefined }),
   approvers: fc.option(approvers, { nil: undefined }),
+  at: fc.constantFrom('work', 'bank', undefined),
 });
 
-function taskOf(id: string, { requester, owner, approvers: list }: any): Task {
+function taskOf(id: string, { requester, owner, approvers: list, at }: any): Task {
   const deferral = list === undefined ? null : aDeferral({ id: `${id}-d`, approvers: list });
   return aTask({
     id,
     requester,
     ...(owner === undefined ? {} : { owner }),
     deferral,
-    state: deferral === null ? 'completed' : 'deferred',
+    ...standing(at, deferral !== null),
   });
+}
+
+function isListed(task: Task, state: ListedState): boolean {
+  return state === 'parked' ? task.state === 'deferred' : shownState(task) === state;
+}
+
+function standing(at: string | undefined, isHeld: boolean): Pick<Task, 'state' | 'waits'> {
+  if (isHeld) return { state: 'deferred' };
+  if (at === undefined) return { state: 'completed' };
+  return { state: 'working', ...(at === 'bank' ? { waits: { at, for: 'desk' } } : {}) };
 }
 
 describe.each(kindsOfStores)('$kind', ({ make }) => {
@@ -72,12 +84,15 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
                 .map(({ id }) => id)
                 .filter((id) => id.startsWith(`t-${run}-`))
                 .toSorted();
-            const expected = (state?: Task['state']) =>
+            const expected = (state?: ListedState) =>
               ids(
-                tasks.filter((task) => isWithin(scope, task) && (!state || task.state === state)),
+                tasks.filter((task) => isWithin(scope, task) && (!state || isListed(task, state))),
               );
             const { listing } = store.rows;
-            for (const state of [undefined, 'deferred', 'completed'] as const) {
+            for (const state of [...[undefined, 'deferred', 'parked', 'working', 'completed']] as (
+              | ListedState
+              | undefined
+            )[]) {
               const filter = state === undefined ? {} : { state };
               expect(ids((await listing.made({ ...filter, limit: 5_000 }, scope)).tasks)).toEqual(
                 expected(state),
