@@ -254,7 +254,8 @@ describe('an approval', () => {
   it('leads back to the list on a narrow window, and is open once the end of the call was in view', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
-    const args = { note: 'a line of it\n'.repeat(60), amount: 5 };
+    // Long enough to scroll by itself: what a scroll of the page alone opens takes the button away under a click.
+    const args = { note: 'a line of it\n'.repeat(200), amount: 5 };
     const first = aDeferral({ args });
     const later = new Date(Date.now() + 900_000).toISOString();
     server.deferrals = [first, aDeferral({ id: 'd-9', task_id: 'refund-9', expires_at: later })];
