@@ -159,6 +159,8 @@ export interface Turn {
   outputTokens: number;
   /** How many input tokens were estimated beforehand; absent where nobody did. */
   estimatedTokens?: number;
+  /** The model that answered, in the words of the provider; absent where it does not say. */
+  answeredBy?: string;
   /** Which model answered, where several may; the one that was asked when absent. */
   by?: ModelCall;
 }

@@ -1,6 +1,6 @@
 import type { EmbeddingModel, LanguageModel } from 'ai';
-import { argumentsAsText } from './arguments-as-text.ts';
-import type { ProviderName } from './provider-address.ts';
+import { mendChatStream } from './mend-chat-stream.ts';
+import { type ProviderName, providerAddress } from './provider-address.ts';
 
 /** How a provider is reached. Address and key are always given, so no package looks for one in the environment. */
 export interface ProviderOptions {
@@ -25,17 +25,20 @@ export interface Provider {
 export async function loadProvider(options: ProviderOptions): Promise<Provider> {
   const { provider, baseURL, apiKey, organization = '', fetch } = options;
   const ways = { baseURL, fetch, ...(apiKey === null ? {} : { apiKey }) };
-  const chatWays = { ...ways, fetch: argumentsAsText(fetch) };
   switch (provider) {
     case 'openai': {
+      const isElsewhere = baseURL !== providerAddress(provider, '');
+      const headers = organization === '' ? {} : { 'OpenAI-Organization': organization };
+      // What speaks the wire at another address rarely speaks all of it.
+      const chat = isElsewhere ? await compatible(options, headers) : null;
       const { createOpenAI } = await import('@ai-sdk/openai');
-      const openai = createOpenAI({
-        ...chatWays,
-        ...(organization === '' ? {} : { organization }),
-      });
+      const openai = createOpenAI({ ...ways, headers });
       return {
-        language: (model, api) => (api === 'chat' ? openai.chat(model) : openai.responses(model)),
-        embedding: (model) => openai.embeddingModel(model),
+        language: (model, api) =>
+          api === 'chat'
+            ? (chat?.language(model, api) ?? openai.chat(model))
+            : openai.responses(model),
+        embedding: (model) => chat?.embedding(model) ?? openai.embeddingModel(model),
       };
     }
     case 'anthropic': {
@@ -47,13 +50,24 @@ export async function loadProvider(options: ProviderOptions): Promise<Provider> 
       return modelsOf(createGoogle(ways));
     }
     case 'openai-compatible':
-    case 'ollama': {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return modelsOf(
-        createOpenAICompatible({ ...chatWays, name: 'compatible', includeUsage: true }),
-      );
-    }
+    case 'ollama':
+      return compatible(options, {});
   }
+}
+
+/** The models of a server that speaks the chat wire of openai more or less. */
+async function compatible(
+  { baseURL, apiKey, fetch }: ProviderOptions,
+  headers: Record<string, string>,
+): Promise<Provider> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return modelsOf(
+    createOpenAICompatible({
+      ...{ baseURL, headers, fetch: mendChatStream(fetch) },
+      ...(apiKey === null ? {} : { apiKey }),
+      ...{ name: 'compatible', includeUsage: true },
+    }),
+  );
 }
 
 function modelsOf(provider: {

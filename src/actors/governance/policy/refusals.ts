@@ -1,6 +1,7 @@
 import type { Finding, Refusal } from '../../../machines/governance/finding.ts';
 import { isWeaker } from '../../../machines/governance/step-up.ts';
 import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
+import { nearestName } from '../../nearest-name.ts';
 import type { Tool } from '../../ports.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
@@ -15,13 +16,18 @@ export function refusalOfCall(
   guardrails: Guardrails | null,
 ): Refusal | null {
   const tool = tools.get(name);
-  if (tool === undefined) return misfitOf(`unknown tool: ${name}`, 'tool', 'unknown tool');
+  if (tool === undefined) return misfitOf(unknownTool(name, tools), 'tool', 'unknown tool');
   if (fault !== undefined) return misfitOf(fault, 'arguments', 'form');
   const checked = guardrails?.checkCall(name, args) ?? nothing;
   if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
   const misfit = tool.check?.(args) ?? null;
   if (misfit !== null) return misfitOf(misfit, 'arguments', 'schema');
   return refused === undefined ? null : { text: refused, findings: [tooManyWait], layer: 'defer' };
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
+  const near = tools.size === 0 ? null : nearestName(name, [...tools.keys()]);
+  return `unknown tool: ${name}${near === null ? '' : `; the nearest is ${near}`}`;
 }
 
 /** Returns why a message may not reach the model (contract section 7); `null` when it may. */

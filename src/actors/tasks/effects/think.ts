@@ -52,13 +52,16 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
           },
         });
         span.setAttributes({
-          'gen_ai.response.model': said.by?.model ?? model.name,
+          'gen_ai.response.model': said.answeredBy ?? said.by?.model ?? model.name,
           'gen_ai.usage.input_tokens': said.inputTokens,
           'gen_ai.usage.output_tokens': said.outputTokens,
         });
         return said;
       });
       const { cut, finishReason } = turn;
+      if (turn.calls.length === 0 && callAsText.test(turn.text)) {
+        log.warn({ task_id: input.taskId, model: model.name }, wroteCallAsText);
+      }
       const accepted = turn.calls.map((call) => acceptCall(call, ids, cut));
       const admitted = () => admit(input.taskId, accepted);
       const calls = await whenReachable(admitted, { clock, signal });
@@ -95,6 +98,12 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
     }
   });
 }
+
+/** How models write a call that the server should have read. */
+const callAsText = /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<｜tool▁calls?▁begin｜>/;
+
+const wroteCallAsText =
+  'model: a tool call came as text and was not made; turn on the tool parser of the model server';
 
 /** The one call of a turn that tells of none. */
 function calledOf({ provider, name }: LanguageModel, began: number): ModelCall {

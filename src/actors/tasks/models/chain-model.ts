@@ -46,10 +46,14 @@ export function createChainModel(chain: readonly ProviderModel[], clock: Clock):
       };
       const ask = createAsk({ chain, standings, clock, conversation, listener, onTurn });
       const now = clock.now();
+      const ready = chain.map((_, index) => standings.readyAt(index));
+      const tried = ready.some((at) => at <= now)
+        ? -1
+        : ready.findIndex((_, index) => standings.mayTry(index));
       const candidates = chain.map(({ subject: { provider, model } }, index) => ({
         provider,
         model,
-        readyAt: standings.readyAt(index),
+        readyAt: index === tried ? now : (ready[index] ?? now),
       }));
       const machine = fallbackMachine.provide({ actors: { ask } });
       const actor = createActor(machine, { input: { candidates, now }, clock });
@@ -65,6 +69,7 @@ export function createChainModel(chain: readonly ProviderModel[], clock: Clock):
       } finally {
         signal.removeEventListener('abort', stop);
         stop();
+        standings.settle(tried);
       }
     },
   };
@@ -97,7 +102,7 @@ function createAsk({ chain, standings, clock, conversation, listener, onTurn }: 
       const at = clock.now();
       const { fault, message: text } = error;
       listener.onFailedCall?.({ ...spent(), error: text });
-      const readyAt = standings.failed(index, error, at);
+      const readyAt = standings.failed(index, error, { at, by: conversation.taskId });
       const failure = { provider, model: name, fault, text, hasSpoken, at, readyAt };
       return { kind: 'failed', failure };
     }

@@ -1,6 +1,7 @@
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import type { JsonValue } from '../../../machines/json.ts';
 import type { AskedCall, Turn } from '../../ports.ts';
+import { certainArguments } from './certain-arguments.ts';
 import { brokenOff, tooLong } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf } from './model-subject.ts';
@@ -68,16 +69,15 @@ export async function readTurn(
       case 'tool-call':
         if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
         parts.takeCall(part.providerMetadata);
-        turn.calls.push({
-          tool: names.fromWire(part.toolName),
-          args: part.input as JsonValue,
-          ...writtenOf(part, written),
-        });
+        turn.calls.push({ tool: names.fromWire(part.toolName), ...argumentsOf(part, written) });
         break;
       case 'error':
         throw part.error;
       case 'abort':
         throw new DOMException('the call was aborted', 'AbortError');
+      case 'finish-step':
+        if (part.response.modelId !== '') turn.answeredBy = part.response.modelId;
+        break;
       case 'finish':
         turn.inputTokens = part.totalUsage.inputTokens ?? 0;
         turn.outputTokens = part.totalUsage.outputTokens ?? 0;
@@ -89,23 +89,27 @@ export async function readTurn(
       default:
     }
   }
-  const fault = faultOf(turn, ending, subject);
+  const said = parts.said();
+  const hasThought = said.some(({ kind }) => kind === 'thought');
+  const fault = faultOf(turn, ending, { subject, hasThought });
   if (fault !== null) throw fault;
-  return { ...turn, text: turn.text.toWellFormed(), parts: parts.said() };
+  return { ...turn, text: turn.text.toWellFormed(), parts: said };
 }
 
-/** Arguments that are no JSON stay the text that they are. */
-function writtenOf(
+/** Arguments that are no JSON stay the text that they are, unless it is certain what they mean. */
+function argumentsOf(
   {
     toolCallId,
     input,
     invalid,
   }: { toolCallId: string; input: unknown; invalid?: boolean | undefined },
   written: ReadonlyMap<string, string>,
-): Pick<AskedCall, 'written'> {
-  const text = written.get(toolCallId);
-  if (text !== undefined) return { written: text };
-  return invalid === true && typeof input === 'string' ? { written: input } : {};
+): Pick<AskedCall, 'args' | 'written'> {
+  const isText = typeof input === 'string';
+  const text = written.get(toolCallId) ?? (invalid === true && isText ? input : undefined);
+  const meant = isText ? certainArguments(text ?? input) : null;
+  if (meant !== null) return { args: JSON.parse(meant) as JsonValue, written: meant };
+  return { args: input as JsonValue, ...(text === undefined ? {} : { written: text }) };
 }
 
 function tooManyCalls(subject: ModelSubject): ModelFailure {
@@ -134,7 +138,7 @@ function lengthOf(part: TextStreamPart<ToolSet>): number {
 function faultOf(
   { text, calls }: Turn,
   ending: { reason: FinishReason; isSaid: boolean } | null,
-  subject: ModelSubject,
+  { subject, hasThought }: { subject: ModelSubject; hasThought: boolean },
 ): ModelFailure | null {
   const isCut = ending?.reason === 'other' && !ending.isSaid;
   if (ending === null || ending.reason === 'interrupted' || ending.reason === 'error' || isCut) {
@@ -147,7 +151,9 @@ function faultOf(
       return new ModelFailure('unusable', `${who} held its answer back (content filter)`);
     case 'length':
       return new ModelFailure('unusable', `${who} used up its tokens before it said anything`);
-    default:
-      return new ModelFailure('unusable', `${who} answered with nothing; ask again in other words`);
+    default: {
+      const what = hasThought ? 'with thoughts and no answer' : 'with nothing';
+      return new ModelFailure('unusable', `${who} answered ${what}; ask again in other words`);
+    }
   }
 }

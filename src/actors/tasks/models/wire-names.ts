@@ -7,7 +7,10 @@ const taken = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export interface WireNames {
   /** The name of a tool as a provider takes it; the same for one tool in every turn. */
   toWire(tool: string): string;
-  /** The tool that a name from a provider means; a name that was never offered is returned as it is. */
+  /**
+   * The tool that a name from a provider means, past what certainly is no part of it: a special token behind it or
+   * `functions.` before it. A name that was never offered is returned as it is.
+   */
   fromWire(name: string): string;
 }
 
@@ -19,8 +22,13 @@ export function wireNames(tools: Iterable<string>): WireNames {
   const originals = new Map([...tools].map((tool) => [wireName(tool), tool]));
   return {
     toWire: wireName,
-    fromWire: (name) => originals.get(name) ?? name,
+    fromWire: (name) => originals.get(name) ?? originals.get(bareName(name)) ?? name,
   };
+}
+
+/** Special tokens and namespaces of a model's own format, which its server has left in the name. */
+function bareName(name: string): string {
+  return name.replace(/<\|.*$/s, '').replace(/^functions\./, '');
 }
 
 /** Digits of the digest: two tools would have to share sixteen of them and the letters before. */

@@ -99,6 +99,47 @@ describe('a chain of models', () => {
     );
   });
 
+  it('lets one turn at a time ask its only model, when what failed may have been one conversation', async () => {
+    const clock = new ManualClock(0);
+    const broken = () => new ModelFailure('broken', 'it failed');
+    const { model, seen } = modelEnding('openai', [broken(), 'never', answer]);
+    const chain = createChainModel([model], clock);
+    const bad = take(chain);
+    await settle();
+    const other = new AbortController();
+    const probing = chain.next(conversationOf('go'), {
+      signal: other.signal,
+      onToken: () => undefined,
+    });
+    const ended = expect(probing).rejects.toThrow('called off');
+    const third = take(chain);
+    await settle();
+    expect(seen).toHaveLength(2);
+    other.abort(new Error('called off'));
+    await ended;
+    expect((await take(chain).turn).text).toBe('done');
+    clock.advance(1_000);
+    expect([(await bad.turn).text, (await third.turn).text]).toEqual(['done', 'done']);
+  });
+
+  it('counts one conversation once, however often its turns fail', async () => {
+    const clock = new ManualClock(0);
+    const broken = () => new ModelFailure('broken', 'it failed');
+    const { model } = modelEnding('openai', [broken(), broken(), broken()]);
+    const second = modelEnding('google', [broken(), broken(), broken()]);
+    const chain = createChainModel([model, second.model], clock);
+    const failing = take(chain);
+    const ended = expect(failing.turn).rejects.toThrow('it failed');
+    for (const pause of [0, 1_000, 2_000]) {
+      clock.advance(pause);
+      await settle();
+      await settle();
+    }
+    await ended;
+    clock.advance(1_000);
+    expect((await take(chain).turn).by?.provider).toBe('openai');
+  });
+
   it('says what is wrong with each when none answers', async () => {
     const refused = new ModelFailure('refused', 'the key is wrong');
     const chain = createChainModel(

@@ -1,0 +1,56 @@
+import { isJsonObject } from '../../../machines/json.ts';
+
+/**
+ * Returns the one object that arguments certainly mean, as JSON; `null` when they are anything else. Some models write
+ * it twice, write `{}` before it, or write it as the text of a JSON string.
+ */
+export function certainArguments(written: string): string | null {
+  const text = textWithin(written);
+  if (text !== null) return isJsonObject(parsed(text)) ? text : null;
+  const objects = objectsIn(written);
+  if (objects === null) return null;
+  const meant = new Map(objects.map((json) => [JSON.stringify(parsed(json)), json]));
+  if (meant.size > 1) meant.delete('{}');
+  const [only = null, ...others] = meant.values();
+  return others.length === 0 ? only : null;
+}
+
+function textWithin(written: string): string | null {
+  const value = parsed(written);
+  return typeof value === 'string' ? value : null;
+}
+
+/** Splits a text into the objects that it is made of; `null` when there is anything besides them. */
+function objectsIn(written: string): string[] | null {
+  const objects: string[] = [];
+  let start = 0;
+  let depth = 0;
+  let isQuoted = false;
+  for (let index = 0; index < written.length; index += 1) {
+    const letter = written[index];
+    if (isQuoted) {
+      if (letter === '\\') index += 1;
+      else if (letter === '"') isQuoted = false;
+      continue;
+    }
+    if (letter === '"') isQuoted = true;
+    else if (letter === '{') depth += 1;
+    else if (letter === '}') {
+      depth -= 1;
+      if (depth !== 0) continue;
+      const json = written.slice(start, index + 1).trim();
+      if (!isJsonObject(parsed(json))) return null;
+      objects.push(json);
+      start = index + 1;
+    }
+  }
+  return written.slice(start).trim() === '' ? objects : null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
