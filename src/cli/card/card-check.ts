@@ -33,9 +33,17 @@ export async function cardCheck(
       ...(loopback ? {} : { hint: 'an agent on this machine is asked with --loopback' }),
     });
   }
+  const shown = new Set<string>();
+  let errors = 0;
   for (const card of inspection.cards) {
     const as = card.asked === '' ? 'no version' : `A2A-Version ${card.asked}`;
     output.line(plainLine(`asked with ${as}: ${card.form}, sha256 ${card.card_sha256 ?? 'none'}`));
+    if (card.card_sha256 !== null && shown.has(card.card_sha256)) {
+      output.line('  the same card as above');
+      continue;
+    }
+    shown.add(card.card_sha256 ?? '');
+    errors += card.findings.filter(isError).length;
     for (const scheme of card.schemes) {
       output.line(plainLine(`  signs in with ${scheme.key}: ${scheme.says}`));
     }
@@ -44,7 +52,6 @@ export async function cardCheck(
   const { exchange, findings } = inspection.legacy;
   output.line(plainLine(`${exchange.url}: status ${exchange.answer?.status ?? 'none'}`));
   for (const finding of findings) output.line(lineOf(finding));
-  const errors = inspection.cards.flatMap((card) => card.findings).filter(isError).length;
   if (errors === 0) return output.json(inspection);
   throw new CliError(`the card has ${errors} ${errors === 1 ? 'error' : 'errors'}`, {
     ...{ code: 'card_invalid', exitCode: exitCodes.invalid },

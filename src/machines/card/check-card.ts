@@ -23,8 +23,15 @@ const most = 200;
 /** Says whose card it is, by the fields that either generation must have. */
 export function cardForm(card: JsonValue): CardForm {
   if (!isJsonObject(card)) return 'unknown';
-  const isOlder = card['protocolVersion'] !== undefined || card['preferredTransport'] !== undefined;
-  const isModern = card['supportedInterfaces'] !== undefined;
+  const { protocolVersion: version } = card;
+  // A card of 1.0 has no version of its own, and one that names 1.0 all the same is one.
+  const saysModern = typeof version === 'string' && version.startsWith('1.');
+  const isOlder =
+    (version !== undefined && !saysModern) || card['preferredTransport'] !== undefined;
+  const isModern =
+    saysModern ||
+    card['supportedInterfaces'] !== undefined ||
+    card['securityRequirements'] !== undefined;
   if (isOlder && isModern) return 'hybrid';
   if (isModern) return '1.0';
   return isOlder || card['url'] !== undefined ? '0.3' : 'unknown';
@@ -127,8 +134,11 @@ function* checkModern(card: JsonObject): Generator<CardFinding, void, void> {
   if (requirements === undefined) return;
   if (!Array.isArray(requirements)) return yield error('securityRequirements', 'must be a list');
   for (const [index, one] of requirements.entries()) {
-    const named = isJsonObject(one) && isJsonObject(one['schemes']) ? one['schemes'] : {};
-    yield* checkNames(named, card['securitySchemes'], `securityRequirements[${index}].schemes`);
+    const path = `securityRequirements[${index}]`;
+    const { schemes: named = {}, ...others } = isJsonObject(one) ? one : { schemes: null };
+    if (isJsonObject(named) && Object.keys(others).length === 0) {
+      yield* checkNames(named, card['securitySchemes'], `${path}.schemes`);
+    } else yield error(path, 'must have schemes, such as {"schemes": {"bearer": {"list": []}}}');
   }
 }
 

@@ -20,6 +20,8 @@ it('card check lists what is wrong with a card, and asks this machine only when 
     expect.stringContaining('error: url must be an http or https URL'),
   ]);
   expect(found.stdout).not.toContain('\u001b');
+  expect(found.stdout.match(/error: url must be/g)).toHaveLength(1);
+  expect(found.stdout.match(/the same card as above/g)).toHaveLength(2);
   const told = JSON.parse(
     (await holdpointHere(['--json', 'card', 'check', url, '--loopback'])).stdout,
   );

@@ -121,7 +121,7 @@ describe('a card of 0.3', () => {
     expect(findingsOf({ ...older, protocolVersion })).toEqual([]);
   });
 
-  it.each<JsonValue>(['1.0', '0.', '0.3.', '0.3.x', '10.3.0', '0.3.0-rc', 0.3, null])(
+  it.each<JsonValue>(['0.', '0.3.', '0.3.x', '10.3.0', '0.3.0-rc', 0.3, null])(
     'is not of version %j',
     (protocolVersion) => {
       expect(findingsOf({ ...older, protocolVersion })).toEqual([
@@ -209,7 +209,15 @@ describe('a card of 1.0', () => {
       { securityRequirements: {} },
       ['error securityRequirements must be a list'],
     ],
-    ['requirements that name nothing', { securityRequirements: [null, 'key', {}] }, []],
+    ['a requirement that names nothing', { securityRequirements: [{}] }, []],
+    [
+      'requirements that are none',
+      { securityRequirements: [null, 'key'] },
+      [0, 1].map(
+        (at) =>
+          `error securityRequirements[${at}] must have schemes, such as {"schemes": {"bearer": {"list": []}}}`,
+      ),
+    ],
     [
       'a requirement where there are no schemes',
       { securityRequirements: [{ schemes: {} }, { schemes: { key: {} } }] },

@@ -109,6 +109,16 @@ describe('a card', () => {
       { ...modern, securityRequirements: [{ schemes: { other: {} } }] },
       'error securityRequirements[0].schemes names other, which is none of the securitySchemes',
     ],
+    [
+      'a requirement of the older form',
+      { ...modern, securityRequirements: [{ bearer: [] }] },
+      'error securityRequirements[0] must have schemes, such as {"schemes": {"bearer": {"list": []}}}',
+    ],
+    [
+      'the version 1.0 and no interface',
+      { ...common, protocolVersion: '1.0' },
+      'error supportedInterfaces must name at least one interface',
+    ],
   ])('with %s is told of', (_, card, finding) => {
     expect(
       checkCard(card).map(({ severity, path, message }) => `${severity} ${path} ${message}`),
