@@ -81,6 +81,7 @@ async function serveOn(
     holdHeartbeat: settings.hold_heartbeat,
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
+    a2aAnswer: settings.a2a_answer,
     mcp: settings.mcp ? mcpFace(parts) : null,
     admission,
     record,

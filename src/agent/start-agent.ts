@@ -131,7 +131,7 @@ async function openAgent(
       rows: audit.store.push,
       find: (id) => system.reads.find(id),
       isShared: audit.shared !== null,
-      write: writePush,
+      write: (task, version) => writePush(task, version, start.config.server.a2a_answer),
       egress,
       clock,
       log,

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
+import type { AnswerPlace } from '../machines/task/task.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';
@@ -84,6 +85,8 @@ export interface AppPorts
   traffic?: Partial<TrafficLimits>;
   /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (5-a2a.md). */
   a2aHold: boolean;
+  /** Where A2A 0.3.0 and 1.0 carry the answer of a completed task. */
+  a2aAnswer: AnswerPlace;
   /** The policy for a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }

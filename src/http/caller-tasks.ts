@@ -93,9 +93,9 @@ export class CallerTasks {
     }
   }
 
-  /** Returns the id of the task that an earlier message of the caller with the same id led to. Throws SystemError. */
-  async findBySent(message: Message): Promise<string | undefined> {
-    const id = await this.#system.reads.findBySent({ message, requester: this.#caller });
+  /** Returns the id of the task of a message of the caller that is a repeat, which is recorded. Throws SystemError. */
+  async findBySent(said: Omit<SaidMessage, 'requester'>): Promise<string | undefined> {
+    const id = await this.#system.reads.findBySent({ ...said, requester: this.#caller });
     if (id !== undefined) await this.#refuseForeign(id);
     return id;
   }

@@ -22,7 +22,7 @@ export async function openTask(
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
 export async function openTaskFor(
   { caller, tasks, correlationId, tags: said, span }: RequestState,
-  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface'>,
+  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'place' | 'surface'>,
   isFollowed = false,
 ): Promise<string> {
   const tags = { ...said, ...tenancyOf(caller) };

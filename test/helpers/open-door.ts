@@ -16,6 +16,7 @@ export const openDoor = {
   holdHeartbeat: 25_000,
   taskAccess: 'org',
   a2aHold: false,
+  a2aAnswer: 'artifact',
   admission: null,
   mcp: null,
   card: { current: () => null },

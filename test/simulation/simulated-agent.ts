@@ -110,7 +110,11 @@ export class SimulatedAgent {
       inspect: undefined,
     });
     const push = new PushNotifications({
-      ...{ rows: store.push, find: (id) => system.reads.find(id), write: writePush },
+      ...{
+        rows: store.push,
+        find: (id) => system.reads.find(id),
+        write: (task, version) => writePush(task, version, 'artifact'),
+      },
       ...{ egress, clock, log },
     });
     const admission = new Admission({

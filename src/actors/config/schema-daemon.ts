@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { answerPlaces } from '../../machines/task/task.ts';
 import { taskAccesses } from '../../machines/task/task-access.ts';
 import { duration, name, positiveDuration } from './schema-value.ts';
 
@@ -75,6 +76,11 @@ export const serverSchema = z.object({
     .describe(
       'A blocking send of A2A waits for the end of its task, through every hold, instead of returning when somebody has to decide.',
     ),
+  a2a_answer: z.enum(answerPlaces).default('artifact').meta({
+    description:
+      'Where A2A 0.3.0 and 1.0 carry the answer of a completed task: in its artifact, in the message of its status, or in both. Clients such as AG-UI show messages alone.',
+    example: 'both',
+  }),
   mcp: z
     .boolean()
     .default(false)

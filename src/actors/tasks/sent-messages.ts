@@ -1,6 +1,18 @@
-import type { Caller, Message, Task } from '../../machines/task/task.ts';
-import { type MessageRows, messageKey, type SentMessage } from '../records/records.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { Clock, Log } from '../ports.ts';
+import {
+  type AgentEntity,
+  type MessagePlace,
+  type MessageRows,
+  messageKeys,
+  type SentMessage,
+  type TaskStore,
+} from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
+import type { SaidMessage } from './task-request.ts';
+
+/** Milliseconds after the end of its task for which a message is known again (contract 7-holds section 1.1). */
+const knownAfterEnd = 5 * 60_000;
 
 /** What knowing messages again needs. */
 export interface SentMessagesPorts {
@@ -8,6 +20,10 @@ export interface SentMessagesPorts {
   findLive: (id: string) => LiveTask | undefined;
   /** Returns a task as it stands on disk. */
   find: (id: string) => Promise<Task | undefined>;
+  store: Pick<TaskStore, 'record'>;
+  envelope: AgentEntity;
+  clock: Clock;
+  log: Log;
 }
 
 /** A message as it is known again, with the task that it led to before. */
@@ -27,18 +43,21 @@ export class SentMessages {
 
   /**
    * Runs `take` with what a message of a sender is known by, and returns its answer; of several at once with the same id
-   * the next begins when the one before has an answer.
+   * the next begins when the one before has an answer. A repeat is recorded.
    */
   async recalled<Answer>(
-    sender: Caller | null,
-    message: Message,
+    said: SaidMessage,
     take: (sent: Recalled) => Promise<Answer>,
   ): Promise<Answer> {
-    const key = messageKey(sender, message.messageId);
+    const { requester, message } = said;
+    const { provider, userId, orgId } = requester ?? {};
+    const key = JSON.stringify([provider, userId, orgId, message.messageId]);
     const before = this.#taking.get(key);
     const taken = (async () => {
       await before?.catch(() => undefined);
-      return take(await this.recall(sender, message));
+      const sent = await this.recall(said);
+      if (sent.taskId !== undefined) this.#record(said, sent.taskId);
+      return take(sent);
     })();
     this.#taking.set(key, taken);
     try {
@@ -48,13 +67,30 @@ export class SentMessages {
     }
   }
 
-  /** Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is new. */
-  async recall(sender: Caller | null, { messageId }: Message): Promise<Recalled> {
-    const key = messageKey(sender, messageId);
-    const taskId = await this.#find(key);
-    if (taskId === undefined) return { key, supersedes: null };
-    const isRefused = (await this.#ports.find(taskId))?.failure?.kind === 'stepUp';
-    return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
+  /** Returns the id of the task of a message that is a repeat, which is recorded. */
+  async repeated(said: SaidMessage): Promise<string | undefined> {
+    const { taskId } = await this.recall(said);
+    if (taskId !== undefined) this.#record(said, taskId);
+    return taskId;
+  }
+
+  /**
+   * Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is
+   * new; so is one whose task ended more than five minutes ago.
+   */
+  async recall({ requester, message, place = {} }: SaidMessage): Promise<Recalled> {
+    const [key, ...others] = messageKeys(requester, message, place);
+    const first = await this.#find(key);
+    if (first !== undefined && (await this.#counts(first, place))) {
+      return { key, supersedes: null, taskId: first };
+    }
+    for (const other of others) {
+      const taskId = await this.#find(other);
+      if (taskId !== undefined && (await this.#counts(taskId, place))) {
+        return { key, supersedes: first ?? null, taskId };
+      }
+    }
+    return { key, supersedes: first ?? null };
   }
 
   /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */
@@ -69,6 +105,33 @@ export class SentMessages {
       if (this.#underWay.get(key) === task) this.#underWay.delete(key);
     };
     task.saved().then(end, end);
+  }
+
+  /** Returns whether a task is where a message belongs, and a message that led to it is known still. */
+  async #counts(id: string, { taskId = id, contextId }: MessagePlace): Promise<boolean> {
+    if (taskId !== id) return false;
+    const task = await this.#ports.find(id);
+    const context =
+      task?.contextId ?? this.#ports.findLive(id)?.actor.getSnapshot().context.run.contextId;
+    if (contextId !== undefined && context !== contextId) return false;
+    if (task === undefined || !isFinal(task.state)) return true;
+    if (task.failure?.kind === 'stepUp') return false;
+    return this.#ports.clock.now() - task.changedAt <= knownAfterEnd;
+  }
+
+  #record({ message, correlationId }: SaidMessage, taskId: string): void {
+    const { store, envelope, clock, log } = this.#ports;
+    const event = {
+      ...envelope,
+      ts: new Date(clock.now()).toISOString(),
+      task_id: taskId,
+      ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+      event: 'message_repeated',
+      fields: { message_id: message.messageId },
+    };
+    store.record([event]).catch((error: unknown) => {
+      log.error({ error, task_id: taskId }, 'tasks: a repeated message could not be recorded');
+    });
   }
 
   async #find(key: string): Promise<string | undefined> {

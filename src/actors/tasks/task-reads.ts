@@ -22,7 +22,7 @@ const finalStates = new Set<string>(taskStates.filter(isFinal));
 export interface TaskReadsPorts {
   rows: TaskRows;
   tasks: Pick<LiveTasks, 'find'>;
-  sent: Pick<SentMessages, 'recall'>;
+  sent: Pick<SentMessages, 'repeated'>;
   /** True when other daemons change the same tasks, so that none is known without a look at the store. */
   isShared: boolean;
   /** True while the inspector is on. */
@@ -60,9 +60,9 @@ export class TaskReads {
     return this.#ports.rows.findByDeferral(deferralId);
   }
 
-  /** Returns the id of the task that an earlier message with the same id of the same sender led to. */
-  async findBySent({ message, requester }: SaidMessage): Promise<string | undefined> {
-    return (await this.#ports.sent.recall(requester, message)).taskId;
+  /** Returns the id of the task of a message that is a repeat, which is recorded. */
+  findBySent(said: SaidMessage): Promise<string | undefined> {
+    return this.#ports.sent.repeated(said);
   }
 
   /** Returns what tells whose a task is, also before it is first on disk. */

@@ -1,4 +1,5 @@
 import type { Caller, Message, Surface } from '../../machines/task/task.ts';
+import type { MessagePlace } from '../records/records.ts';
 
 /** What a caller sends to have a task worked on. */
 export interface TaskRequest {
@@ -7,10 +8,12 @@ export interface TaskRequest {
   contextId?: string;
   message: Message;
   /**
-   * True when the id of the message is its sender's own, so that a second one is the first again: it leads to
-   * the same task, unless that was refused for want of assurance.
+   * True when the id of the message is its sender's own, so that a second one with the same parts is the first again
+   * (contract 7-holds section 1.1).
    */
   isKnownById?: boolean;
+  /** The task and context that the message names. */
+  place?: MessagePlace;
   requester: Caller | null;
   correlationId: string;
   /** What every audit event of the run carries besides, such as `workflow_id`. */
@@ -24,4 +27,5 @@ export interface TaskRequest {
 }
 
 /** A message to a task that is there. */
-export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById'>;
+export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById' | 'place'> &
+  Partial<Pick<TaskRequest, 'correlationId'>>;

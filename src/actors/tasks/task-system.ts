@@ -102,6 +102,7 @@ export class TaskSystem {
       rows: rows.messages,
       findLive: (id) => this.#tasks.find(id),
       find: (id) => this.reads.find(id),
+      ...options,
     });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
     const isInspected = options.inspect !== undefined;
@@ -134,13 +135,8 @@ export class TaskSystem {
    */
   async open(request: TaskRequest): Promise<string> {
     this.intake.checkRun();
-    const { message, requester } = request;
     if (request.isKnownById !== true) return this.#open(request, null);
-    return this.#sent.recalled(
-      requester,
-      message,
-      async (sent) => sent.taskId ?? this.#open(request, sent),
-    );
+    return this.#sent.recalled(request, async (sent) => sent.taskId ?? this.#open(request, sent));
   }
 
   /**
@@ -149,9 +145,8 @@ export class TaskSystem {
    */
   async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
     this.intake.checkMessage();
-    const { message, requester } = said;
     if (said.isKnownById !== true) return this.#say(id, said, null);
-    return this.#sent.recalled(requester, message, async (sent) => {
+    return this.#sent.recalled(said, async (sent) => {
       const { taskId } = sent;
       if (taskId === undefined) return this.#say(id, said, sent);
       await this.#sent.saved(sent.key).catch((error: unknown) => {
@@ -249,15 +244,15 @@ export class TaskSystem {
   }
 
   /** Resolves with the id of a task once no other daemon can have begun one in its place. */
-  async #kept({ message, requester, isKnownById }: TaskRequest, task: LiveTask): Promise<string> {
+  async #kept(request: TaskRequest, task: LiveTask): Promise<string> {
     try {
       await task.saved();
       return task.id;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw unrecorded(this.#options.store, error);
-      const sent = isKnownById === true ? await this.#sent.recall(requester, message) : null;
-      if (sent?.taskId === undefined) throw stillRunning(task.id);
-      return sent.taskId;
+      const taskId = request.isKnownById === true ? await this.#sent.repeated(request) : undefined;
+      if (taskId === undefined) throw stillRunning(task.id);
+      return taskId;
     }
   }
 

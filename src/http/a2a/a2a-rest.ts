@@ -114,7 +114,7 @@ async function load(
   app.disable('x-powered-by').disable('etag');
   app.use(restBases['1.0'], restHandler(options));
   app.use(legacyRestRouter(options));
-  const list = new RestList(sdk, requestHandler, (handler, contextOf) =>
+  const list = new RestList(sdk, requestHandler, ports.a2aAnswer, (handler, contextOf) =>
     express().use(
       legacyRestRouter({
         requestHandler: handler,

@@ -1,5 +1,6 @@
 import type { Artifact, Part as CorePart, Task as CoreTask, TaskStatus } from '@a2a-js/sdk';
 import {
+  type AnswerPlace,
   type Message,
   type Part,
   shownState,
@@ -18,7 +19,13 @@ export class CoreTasks {
   readonly #sdk: Sdk;
   readonly #states: Record<TaskState, TaskStatus['state']>;
 
-  constructor(sdk: Sdk) {
+  /** False when answers stand in the status alone. */
+  readonly hasArtifacts: boolean;
+  readonly #hasStatus: boolean;
+
+  constructor(sdk: Sdk, answer: AnswerPlace) {
+    this.hasArtifacts = answer !== 'status';
+    this.#hasStatus = answer !== 'artifact';
     const { TaskState: state } = sdk;
     this.#sdk = sdk;
     this.#states = {
@@ -37,19 +44,19 @@ export class CoreTasks {
     const { id, contextId } = task;
     const { status, history = [], metadata } = presentTask(task, { historyLength });
     const { message, timestamp } = status;
-    const text = textOf(task);
+    const parts = this.#partsOf(task);
     return {
       id,
       contextId,
       status: {
         state: this.#states[shownState(task)],
         message:
-          message === undefined || text === null
+          message === undefined || parts === null
             ? undefined
-            : this.#message(task, { ...message, parts: [{ kind: 'text', text }] }),
+            : this.#message(task, { ...message, parts }),
         timestamp,
       },
-      artifacts: task.answer === null ? [] : [this.artifact(task)],
+      artifacts: task.answer === null || !this.hasArtifacts ? [] : [this.artifact(task)],
       history: history.map((one) => this.#message(task, one)),
       metadata,
     };
@@ -72,7 +79,17 @@ export class CoreTasks {
     return (Object.keys(this.#states) as TaskState[]).find((name) => this.#states[name] === state);
   }
 
-  #message({ id, contextId }: Task, { role, parts, messageId }: Message): CoreMessage {
+  /** Returns what the status says: a wait in words, and of an answer what the setting asks for. */
+  #partsOf({ state, text, deferral, answer }: Task): Part[] | null {
+    if (state === 'completed') return this.#hasStatus ? answer : null;
+    if (text === null) return null;
+    if (state !== 'deferred' || deferral === null) return [{ kind: 'text', text }];
+    const wait = `Waiting for approval of ${deferral.tool}`;
+    const said = deferral.messages === undefined ? wait : `${wait}. ${writtenText}`;
+    return [{ kind: 'text', text: said }];
+  }
+
+  #message({ id, contextId }: Task, { role, parts, messageId, sentAs }: Message): CoreMessage {
     const { ROLE_USER, ROLE_AGENT } = this.#sdk.Role;
     return {
       messageId,
@@ -80,22 +97,11 @@ export class CoreTasks {
       taskId: id,
       role: role === 'user' ? ROLE_USER : ROLE_AGENT,
       parts: parts.map(corePart),
-      metadata: undefined,
+      metadata: sentAs === undefined ? undefined : { role: sentAs },
       extensions: [],
       referenceTaskIds: [],
     };
   }
-}
-
-/**
- * Returns the text of a task's status: a wait in words, and no part of an answer, which stands in the artifact alone
- * (5-a2a.md).
- */
-function textOf({ state, text, deferral }: Task): string | null {
-  if (state === 'completed') return null;
-  if (state !== 'deferred' || deferral === null) return text;
-  const wait = `Waiting for approval of ${deferral.tool}`;
-  return deferral.messages === undefined ? wait : `${wait}. ${writtenText}`;
 }
 
 function corePart(part: Part): CorePart {

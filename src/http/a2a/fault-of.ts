@@ -23,8 +23,8 @@ export function faultOf({ Role }: Sdk, method: string, params: unknown): string 
   }
   const configuration = fieldOf(params, 'configuration');
   const role = fieldOf(fieldOf(params, 'message'), 'role');
-  const isOurs = [undefined, Role.ROLE_UNSPECIFIED, Role.ROLE_USER].includes(role as never);
-  if (!isOurs) return 'message.role must be the user';
+  const roles: unknown[] = [undefined, Role.ROLE_UNSPECIFIED, Role.ROLE_USER, Role.ROLE_AGENT];
+  if (!roles.includes(role)) return 'message.role must be user or agent';
   for (const holder of [params, configuration]) {
     if (!isLength(fieldOf(holder, 'historyLength'))) return 'historyLength must be a whole number';
   }

@@ -37,7 +37,7 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
 function unasked(sdk: Sdk, request: CallRequest, method: string, params: unknown): Error {
   try {
     if (method === 'sendMessage' || method === 'sendMessageStream') {
-      readMessage(params as SendMessageRequest, () => 'm');
+      readMessage(sdk, params as SendMessageRequest, () => 'm');
     }
     request.refusal = noId();
     return request.refusal;

@@ -39,44 +39,17 @@ export class Intake {
 
   /** Takes a message in. Rejects with a Problem, a SystemError or an error of the SDK. */
   async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
-    const submission = readMessage(params, () => this.#ports.ids.next());
-    const taken = await this.#taken(params, submission, context);
-    if (!taken.isNewRun) await this.#refuseElsewhere(taken.id, params, submission, context);
-    return taken;
-  }
-
-  async #taken(
-    params: SendMessageRequest,
-    submission: SentSubmission,
-    context: ServerCallContext,
-  ): Promise<TakenMessage> {
+    const submission = readMessage(this.#ports.sdk, params, () => this.#ports.ids.next());
     const { find } = this.#ports;
     const { taskId = '' } = params.message ?? {};
     const config = params.configuration?.taskPushNotificationConfig;
     if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
-      const earlier = await requestOf(context).state.tasks.findBySent(submission.message);
+      const earlier = await requestOf(context).state.tasks.findBySent(submission);
       if (earlier !== undefined) return { id: earlier, isNewRun: false };
     }
     return taskId === ''
       ? this.#open(submission, config, context)
       : this.#say(await find(taskId, context), submission, config, context);
-  }
-
-  /** A message that names a task or context means it, even when the same message id went elsewhere before. */
-  async #refuseElsewhere(
-    id: string,
-    { message }: SendMessageRequest,
-    { contextId }: SentSubmission,
-    context: ServerCallContext,
-  ): Promise<void> {
-    const { taskId = '', messageId = '' } = message ?? {};
-    const task = await requestOf(context).state.tasks.find(id);
-    const isThere = taskId === '' || taskId === id;
-    const isInContext = contextId === undefined || (task?.contextId ?? contextId) === contextId;
-    if (isThere && isInContext) return;
-    throw new this.#ports.sdk.RequestMalformedError(
-      `message ${messageId} went to task ${id} before; give each message an id of its own, such as a UUID`,
-    );
   }
 
   async #open(
@@ -100,7 +73,7 @@ export class Intake {
 
   async #say(
     task: Task,
-    { message, contextId, isKnownById }: SentSubmission,
+    { contextId, ...said }: SentSubmission,
     config: TaskPushNotificationConfig | undefined,
     context: ServerCallContext,
   ): Promise<TakenMessage> {
@@ -115,7 +88,7 @@ export class Intake {
     const { tasks } = requestOf(context).state;
     const forget = await tell(id, config, context);
     try {
-      const { taskId, answer } = await tasks.say(id, { message, isKnownById });
+      const { taskId, answer } = await tasks.say(id, said);
       if (answer.kind !== 'kept') throw refusalOf(sdk, answer, (await tasks.find(id)) ?? task);
       return { id: taskId, isNewRun: false };
     } catch (error) {

@@ -1,11 +1,14 @@
 import type { Part as CorePart, SendMessageRequest } from '@a2a-js/sdk';
 import type { JsonValue } from '../../machines/json.ts';
 import { readSubmission, type Submission } from '../wire/task-request.ts';
+import type { Sdk } from './sdk.ts';
 
 /** A send of A2A. */
 export interface SentSubmission extends Submission {
   /** True when the message came with an id, by which it is known again. */
   isKnownById: boolean;
+  /** The task and context that the message names. */
+  place: { taskId?: string; contextId?: string };
 }
 
 /**
@@ -13,10 +16,12 @@ export interface SentSubmission extends Submission {
  * id. Throws a 400 Problem that names the fault.
  */
 export function readMessage(
+  { Role }: Sdk,
   { message }: SendMessageRequest,
   newMessageId: () => string,
 ): SentSubmission {
-  const { parts = [], messageId, contextId } = message ?? {};
+  const { parts = [], messageId, taskId, contextId } = message ?? {};
+  const place = { ...(taskId ? { taskId } : {}), ...(contextId ? { contextId } : {}) };
   const body = {
     message: {
       role: 'user',
@@ -25,7 +30,13 @@ export function readMessage(
       ...(contextId ? { contextId } : {}),
     },
   };
-  return { ...readSubmission(body, newMessageId), isKnownById: Boolean(messageId) };
+  const read = readSubmission(body, newMessageId);
+  // A sender speaks for a user, whatever it calls itself.
+  const said =
+    message?.role === Role.ROLE_AGENT
+      ? { ...read.message, sentAs: 'agent' as const }
+      : read.message;
+  return { ...read, message: said, isKnownById: Boolean(messageId), place };
 }
 
 function partJson({ content, filename, mediaType }: CorePart): object {

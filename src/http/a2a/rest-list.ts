@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Task as CoreTask, ListTasksRequest } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { RequestHandler } from 'express';
+import type { AnswerPlace } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { capturedResponse } from './captured-response.ts';
 import { CoreTasks } from './core-task.ts';
@@ -35,9 +36,9 @@ export class RestList {
   readonly #route: RequestHandler;
   readonly #pages = new WeakMap<object, readonly CoreTask[]>();
 
-  constructor(sdk: Sdk, handler: A2ARequestHandler, makeRouter: MakeRouter) {
+  constructor(sdk: Sdk, handler: A2ARequestHandler, answer: AnswerPlace, makeRouter: MakeRouter) {
     this.#sdk = sdk;
-    this.#core = new CoreTasks(sdk);
+    this.#core = new CoreTasks(sdk, answer);
     const writer = {
       getAgentCard: () => handler.getAgentCard(),
       async *resubscribe(_: unknown, { state }: ServerCallContext) {

@@ -23,7 +23,7 @@ import {
   type PushTargets,
 } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { type AnswerPlace, isFinal, type Task } from '../../machines/task/task.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
@@ -44,6 +44,7 @@ export interface TaskHandlerPorts {
   card: CardSource;
   /** True when a send waits for the end of its task, also while a decision is pending. */
   a2aHold: boolean;
+  a2aAnswer: AnswerPlace;
 }
 
 /**
@@ -60,7 +61,7 @@ export class TaskHandler implements A2ARequestHandler {
   constructor(sdk: Sdk, ports: TaskHandlerPorts) {
     this.#sdk = sdk;
     this.#ports = ports;
-    this.#tasks = new CoreTasks(sdk);
+    this.#tasks = new CoreTasks(sdk, ports.a2aAnswer);
     this.#intake = new Intake({
       sdk,
       ids: ports.ids,

@@ -36,7 +36,7 @@ export async function* taskUpdates(
   let said = '';
   for await (const { task, said: piece } of followed) {
     if (piece !== undefined) {
-      if (shown === null) continue;
+      if (shown === null || !core.hasArtifacts) continue;
       const { text, isFirst } = piece;
       said = isFirst ? text : said + text;
       const parts = [{ kind: 'text', text } as const];
@@ -50,7 +50,7 @@ export async function* taskUpdates(
     const before: Task = shown;
     shown = task;
     if (!hasChanged(before, task)) continue;
-    if (task.state === 'completed') {
+    if (task.state === 'completed' && core.hasArtifacts) {
       yield artifactUpdate(core, task, lastChunkOf(task, losesAppend ? '' : said));
     }
     const { id: taskId, contextId } = task;

@@ -35,6 +35,7 @@ const message = z.object({
   role: z.enum(['user', 'agent']),
   parts: z.array(part),
   messageId: z.string(),
+  metadata: z.object({ role: z.literal('agent') }).optional(),
 });
 
 const stepUp = z.object({ tool: z.string(), required_acr: z.string(), reason: z.string() });

@@ -70,7 +70,10 @@ type RepeatsJson = { call_id: string; at: string; approver?: string };
 
 type BindingJson = Pick<PendingDeferralJson, 'runs_sha256' | 'repeats'>;
 
-type MessageJson = { kind: 'message' } & Message;
+type MessageJson = { kind: 'message'; metadata?: { role: string } } & Pick<
+  Message,
+  'role' | 'parts' | 'messageId'
+>;
 
 interface PendingDeferralJson {
   id: string;
@@ -179,8 +182,9 @@ function presentRan({ tool, callId, argsSha256, outcome }: RanCall): RanJson {
 }
 
 /** Writes a message. */
-export function presentMessage({ role, parts, messageId }: Message): MessageJson {
-  return { kind: 'message', role, parts, messageId };
+export function presentMessage({ role, parts, messageId, sentAs }: Message): MessageJson {
+  const metadata = sentAs === undefined ? {} : { metadata: { role: sentAs } };
+  return { kind: 'message', role, parts, messageId, ...metadata };
 }
 
 function agentSays(messageId: string, text: string): Message {

@@ -12,6 +12,8 @@ export interface Message {
   role: 'user' | 'agent';
   parts: Part[];
   messageId: string;
+  /** The role that the sender gave it, where that is not the one it counts as. */
+  sentAs?: 'agent';
   /** Who said it; absent for the agent, without authentication, and in what older releases kept. */
   sender?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
@@ -27,6 +29,11 @@ export const taskStates = [
 ] as const;
 
 export type TaskState = (typeof taskStates)[number];
+
+/** Where the answer of a completed task stands: in its artifact, in the message of its status, or in both. */
+export const answerPlaces = ['artifact', 'status', 'both'] as const;
+
+export type AnswerPlace = (typeof answerPlaces)[number];
 
 /** Who sent a task or a decision, as the authentication chain established it. */
 export interface Caller {

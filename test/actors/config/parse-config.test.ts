@@ -200,6 +200,7 @@ it('fills in every default', () => {
         hold_heartbeat: 25_000,
         task_access: 'org',
         a2a_hold: false,
+        a2a_answer: 'artifact',
         mcp: false,
         rate_limit: {
           read_rps: 50,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageKey } from '../../../src/actors/records/store/message-key.ts';
+import { messageKeys } from '../../../src/actors/records/store/message-key.ts';
 import type { Caller } from '../../../src/machines/task/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
@@ -10,14 +10,26 @@ const known = { isKnownById: true } as const;
 const hello = playing([{ say: 'hello' }], known);
 
 describe('a message that is known by its id', () => {
-  it('is known until the task it led to is deleted', async () => {
+  it('is known for five minutes after its task has ended', async () => {
+    const { system, clock } = await openSystem();
+    const id = await system.open(hello);
+    await ends(system, id);
+    clock.advance(300_000);
+    expect(await system.open(hello)).toBe(id);
+    clock.advance(1);
+    const next = await system.open(hello);
+    expect(next).not.toBe(id);
+    expect(await system.open(hello)).toBe(next);
+  });
+
+  it('is forgotten with the task it led to', async () => {
     const { system, clock, store } = await openSystem({ retention: 7 * day });
     const id = await system.open(hello);
     await ends(system, id);
-    expect(await system.open(hello)).toBe(id);
     clock.advance(7 * day + 1);
     await system.retention.deleteExpired();
-    expect(await store.rows.messages.find(messageKey(null, 'm-1'))).toBeUndefined();
+    const [key] = messageKeys(null, hello.message, {});
+    expect(await store.rows.messages.find(key)).toBeUndefined();
     expect(await system.open(hello)).not.toBe(id);
   });
 
@@ -92,7 +104,10 @@ describe('a message that is known by its id', () => {
   });
 
   it('keeps ids apart that cannot be told apart as UTF-8', () => {
-    expect(messageKey(null, '\ud800')).not.toBe(messageKey(null, '\ud801'));
+    const [one, other] = ['\ud800', '\ud801'].map(
+      (messageId) => messageKeys(null, { messageId, parts: [] }, {})[0],
+    );
+    expect(one).not.toBe(other);
   });
 
   it('makes no second wait', async () => {

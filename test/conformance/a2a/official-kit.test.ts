@@ -277,7 +277,6 @@ describe('a JSON-RPC request without an id', () => {
     ['message/stream', { message: { ...text03, parts: 'x' } }],
     ['SendMessage', []],
     ['SendMessage', { message: { ...text10, parts: [] } }],
-    ['SendStreamingMessage', { message: { ...text10, role: 'ROLE_AGENT' } }],
     ['SendMessage', {}],
     ['SendStreamingMessage', {}],
     ['GetTask', {}],

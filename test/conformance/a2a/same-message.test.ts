@@ -21,12 +21,11 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
   const send = (client: AgentClient, message: object, more: object = {}) =>
     ask(client, surface, 'send', { message, ...more });
 
-  it('is answered with the task it led to, whatever words it has, and makes no second deferral', async () => {
+  it('is answered with the task it led to, makes no second deferral, and is recorded', async () => {
     const agent = await startTestAgent(deferring());
     const first = surface.taskOf(await send(agent, paid('mine')));
-    const reworded = namedBy('mine', surface.saying('something else'));
     const there = { ...paid('mine'), taskId: first.id, contextId: first.contextId };
-    for (const message of [paid('mine'), reworded, there]) {
+    for (const message of [paid('mine'), there]) {
       expect(surface.taskOf(await send(agent, message))).toEqual(first);
     }
     expect(await waitsOf(agent)).toHaveLength(1);
@@ -36,18 +35,57 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect([again.id, again.status.state]).toEqual([first.id, surface.state('completed')]);
     expect(await tasksOf(agent)).toHaveLength(1);
     expect(agent.folder.paid).toHaveLength(1);
+    const repeats = agent.audit(first.id).filter(({ event }) => event === 'message_repeated');
+    expect(repeats.map(({ fields }) => fields)).toEqual([
+      { message_id: 'mine' },
+      { message_id: 'mine' },
+      { message_id: 'mine' },
+    ]);
   });
 
-  it('is refused where it names another task or another context, so that nothing said is lost in silence', async () => {
+  it('is another message with other parts, or in another context', async () => {
+    const agent = await startTestAgent(deferring());
+    const first = surface.taskOf(await send(agent, paid('mine')));
+    const other = surface.taskOf(await send(agent, namedBy('mine', surface.saying('hello'))));
+    const elsewhere = { ...paid('mine'), contextId: 'another' };
+    const third = surface.taskOf(await send(agent, elsewhere));
+    expect(new Set([first.id, other.id, third.id]).size).toBe(3);
+    expect(other.status.state).toBe(surface.state('completed'));
+    expect([third.contextId, await waitsOf(agent)]).toEqual(['another', expect.any(Array)]);
+    expect(await waitsOf(agent)).toHaveLength(2);
+    const again = surface.taskOf(await send(agent, elsewhere));
+    expect([again.id, surface.taskOf(await send(agent, paid('mine'))).id]).toEqual([
+      third.id,
+      first.id,
+    ]);
+  });
+
+  it('that names another task goes there', async () => {
     const agent = await startTestAgent(deferring());
     const first = surface.taskOf(await send(agent, paid('mine')));
     const second = surface.taskOf(await send(agent, paid('other')));
-    const sentence = `message mine went to task ${first.id} before; give each message an id of its own, such as a UUID`;
-    for (const place of [{ taskId: second.id }, { taskId: 'nobody' }, { contextId: 'another' }]) {
-      const answer = await send(agent, { ...paid('mine'), ...place });
-      expect(answer).toMatchObject(surface.refusal(-32602, sentence));
-    }
-    expect(await waitsOf(agent)).toHaveLength(2);
+    const there = { ...paid('mine'), taskId: second.id };
+    expect(surface.taskOf(await send(agent, there)).id).toBe(second.id);
+    expect(surface.taskOf(await send(agent, paid('mine'))).id).toBe(first.id);
+    expect(await send(agent, { ...paid('mine'), taskId: 'nobody' })).toMatchObject(
+      surface.refusal(-32001, 'task not found'),
+    );
+    const { body } = await agent.get('/deferrals?order=deadline');
+    expect(
+      body.deferrals.map(({ task_id: id, messages = [] }: any) => [id, messages.length]),
+    ).toEqual([
+      [first.id, 0],
+      [second.id, 1],
+    ]);
+  });
+
+  it('counts as the user’s, and keeps the role of an agent beside', async () => {
+    const agent = await startTestAgent();
+    const role = surface.version === '0.3' && surface.isRpc ? 'agent' : 'ROLE_AGENT';
+    const { id } = surface.taskOf(await send(agent, { ...surface.saying('hi'), role }));
+    const { history } = (await agent.get(`/tasks/${id}`)).body;
+    expect(history[0]).toMatchObject({ role: 'user', metadata: { role: 'agent' } });
+    expect(history[0].parts).toEqual([{ kind: 'text', text: 'hi' }]);
   });
 
   it('is joined by a stream, which shows first how it stands', async () => {
@@ -158,13 +196,6 @@ describe('a message of one caller', () => {
         ids.push(id);
       }
       expect(new Set(ids).size).toBe(3);
-      const other = { ...namedBy('one', surface.saying('hi')), taskId: ids[0] };
-      expect(await ask(as('rob'), surface, 'send', { message: other })).toMatchObject(
-        surface.refusal(
-          -32602,
-          `message one went to task ${ids[1]} before; give each message an id of its own, such as a UUID`,
-        ),
-      );
       const unknown = { ...namedBy('two', surface.saying('hi')), taskId: ids[0] };
       expect(await ask(as('rob'), surface, 'send', { message: unknown })).toMatchObject(
         surface.refusal(-32001, 'task not found'),

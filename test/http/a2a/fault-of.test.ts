@@ -13,8 +13,8 @@ it.each<[string, unknown, string | null]>([
   ['sendMessage', { id: 7 }, 'id must be a string'],
   ['sendMessage', { message: { role: 0 } }, null],
   ['sendMessage', { message: { role: 1 } }, null],
-  ['sendMessage', { message: { role: 2 } }, 'message.role must be the user'],
-  ['sendMessage', { message: { role: -1 } }, 'message.role must be the user'],
+  ['sendMessage', { message: { role: 2 } }, null],
+  ['sendMessage', { message: { role: -1 } }, 'message.role must be user or agent'],
   [
     'sendMessage',
     { configuration: { historyLength: 1.5 } },

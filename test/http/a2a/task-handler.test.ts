@@ -26,7 +26,12 @@ it('forgets the receiver of a send that starts no task', async () => {
     log: { info: log, warn: log, error: log },
   });
   const card = { current: () => null };
-  const handler = new TaskHandler(sdk, { ids: randomIds(), card: card as never, a2aHold: false });
+  const handler = new TaskHandler(sdk, {
+    ids: randomIds(),
+    card: card as never,
+    a2aHold: false,
+    a2aAnswer: 'artifact',
+  });
   const request: CallRequest = {
     state: {
       correlationId: 'c-1',

@@ -132,6 +132,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     says: 'A message came',
     detail: list([bytes(size, ''), text(user_id)]),
   }),
+  message_repeated: () => ({ says: 'A message was sent again' }),
   task_deferred: ({ to, timeout_ms, approvers }) => ({
     says: 'Held:',
     tone: 'hold',
