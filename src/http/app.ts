@@ -22,6 +22,7 @@ import { hardenResponse } from './middleware/harden-response.ts';
 import { type KeepAlivePorts, keepAlive } from './middleware/keep-alive.ts';
 import { limitRate } from './middleware/limit-rate.ts';
 import { limitWriting } from './middleware/limit-writing.ts';
+import { measureRequests } from './middleware/measure-requests.ts';
 import type { PagePorts } from './middleware/page-fault.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
@@ -42,7 +43,7 @@ import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
-import { type MetricsPorts, metrics } from './routes/metrics.ts';
+import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
@@ -108,7 +109,9 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
     if (callerLeft.has(error.code ?? '')) return;
     ports.log.error({ error }, 'http: response failed');
   });
+  const metrics = metricsOf(ports);
   app.use(correlate(ports));
+  app.use(measureRequests((request) => metrics.hear(request)));
   app.use(hardenResponse());
   app.use(handleErrors(ports));
   app.use(allowOrigins(ports));
@@ -124,14 +127,17 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(boundTraffic(ports.traffic));
   app.use(keepAlive(ports));
   app.use(bindTasks(ports));
-  const router = createRouter(ports);
+  const router = createRouter(ports, metrics.route);
   app.use(allowMethods(router));
   app.use(router.routes());
   return app;
 }
 
 /** Routes have the tasks of their caller from `ctx.state`, and no other way to a task. */
-function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestState> {
+function createRouter(
+  { system, push: _, ...ports }: AppPorts,
+  metrics: Metrics['route'],
+): Router<RequestState> {
   const a2a = a2aCalls(ports);
   const rest = a2aRest(ports);
   const router = new Router<RequestState>({ sensitive: true });
@@ -173,7 +179,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   }
   router.get('/healthz', healthz(ports));
   router.get('/readyz', readyz({ system }));
-  router.get('/metrics', metrics({ ...ports, system }));
+  router.get('/metrics', metrics);
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
   router.get(restCardPath, restAgentCard(ports));
   router.get(cardPath, agentCard(ports));

@@ -1,19 +1,31 @@
 import type { Measured } from '../actors/tasks/tasks.ts';
 
+/** A request that was answered, or left. */
+export interface MeasuredRequest {
+  type: 'request';
+  /** Such as `/tasks/{id}`; `other` for what is refused before it has one. */
+  route: string;
+  status: number;
+  /** `refused` for 4xx and for an error of JSON-RPC, `failed` for 5xx and an answer that was cut off. */
+  outcome: 'ok' | 'refused' | 'failed';
+  /** From its headers to the end of its answer. */
+  milliseconds: number;
+}
+
 type Call = Extract<Measured, { type: 'call' }>;
-type Wait = Extract<Measured, { type: 'wait' }>;
+type Timed = Exclude<Measured, Call> | MeasuredRequest;
 
-/** Maximum number of ended waits kept. */
-const mostWaits = 1_000;
+/** Maximum number of times that wait for the metrics library. */
+const mostTimes = 1_000;
 
-/** Counts ended calls and waits until the first request for metrics, which loads the metrics library. */
+/** Counts what was measured until the first request for metrics, which loads the metrics library. */
 export class MeasuredCounts {
   readonly #calls = new Map<string, Call & { count: number }>();
-  #waits: Wait[] = [];
+  #times: Timed[] = [];
 
-  /** Counts a measurement; returns true when the waits need to be taken before more arrive. */
-  hear(measured: Measured): boolean {
-    if (measured.type === 'wait') return this.#waits.push(measured) >= mostWaits;
+  /** Counts a measurement; returns true when the times need to be taken before more arrive. */
+  hear(measured: Measured | MeasuredRequest): boolean {
+    if (measured.type !== 'call') return this.#times.push(measured) >= mostTimes;
     const key = `${measured.outcome} ${measured.tool}`;
     this.#calls.set(key, { ...measured, count: (this.#calls.get(key)?.count ?? 0) + 1 });
     return false;
@@ -24,10 +36,10 @@ export class MeasuredCounts {
     return this.#calls.values();
   }
 
-  /** Returns the waits that have ended since the last time. */
-  takeWaits(): Wait[] {
-    const waits = this.#waits;
-    this.#waits = [];
-    return waits;
+  /** Returns what has taken time since the last time. */
+  takeTimes(): Timed[] {
+    const times = this.#times;
+    this.#times = [];
+    return times;
   }
 }

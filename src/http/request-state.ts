@@ -34,6 +34,8 @@ export interface RequestState {
   tasks: CallerTasks;
   /** Added by `handleErrors`: why an answer was cut off that had begun; absent otherwise. */
   cutOff?: string;
+  /** Set by `failCall`: a call of JSON-RPC was refused inside its answer; absent otherwise. */
+  hasFailed?: true;
   /** Set by a route whose answer is in memory once for all callers, such as the card; absent otherwise. */
   isShared?: true;
 }

@@ -86,3 +86,39 @@ it('count a wait that two people ended as one approval', async () => {
     'holdpoint_decision_latency_seconds_count{decision="abandoned"} 1',
   ]);
 });
+
+it('tell how requests went, those that were refused at once among them', async () => {
+  const agent = await startTestAgent();
+  const count = async () => linesOf(agent, /^holdpoint_http_request_duration_seconds_count/);
+  expect(await count()).toEqual([]);
+  await agent.send('one', [{ say: 'hi' }]);
+  await agent.get('/tasks/ghost');
+  await agent.get('/nothing');
+  await agent.as('wrong').get('/tasks');
+  await agent.rpc('tasks/destroy', {});
+  const name = 'holdpoint_http_request_duration_seconds_count';
+  expect((await count()).toSorted()).toEqual([
+    `${name}{route="/",code="200",outcome="refused"} 1`,
+    `${name}{route="/metrics",code="200",outcome="ok"} 1`,
+    `${name}{route="/tasks",code="401",outcome="refused"} 1`,
+    `${name}{route="/tasks/send",code="200",outcome="ok"} 1`,
+    `${name}{route="/tasks/{id}",code="404",outcome="refused"} 1`,
+    `${name}{route="other",code="404",outcome="refused"} 1`,
+  ]);
+});
+
+it('tell how calls to models went, and what they took', async () => {
+  const agent = await startTestAgent();
+  await agent.send('one', [{ tool: 'echo' }, { say: 'hi' }]);
+  expect(await linesOf(agent, /^holdpoint_model_(call_duration_seconds_count|tokens)/)).toEqual([
+    'holdpoint_model_call_duration_seconds_count{provider="scripted",model="demo",outcome="answered"} 2',
+    'holdpoint_model_tokens_total{provider="scripted",model="demo",direction="input"} 0',
+    'holdpoint_model_tokens_total{provider="scripted",model="demo",direction="output"} 0',
+  ]);
+});
+
+it('have names that Prometheus takes for their kinds', async () => {
+  const agent = await startTestAgent();
+  const types = await linesOf(agent, /^# TYPE /);
+  expect(types.filter((line) => /_total gauge$/.test(line))).toEqual([]);
+});

@@ -20,12 +20,12 @@ describe('tracing as service.yaml has it', () => {
         name: 'a2a.tasks/send',
         status: 'unset',
         children: [
-          {
-            name: 'agent.execute',
-            status: 'unset',
-            children: [{ name: 'llm.completion', status: 'unset' }],
-          },
           { name: 'auth.verify', status: 'unset' },
+          {
+            name: 'invoke_agent till',
+            status: 'unset',
+            children: [{ name: 'chat demo', status: 'unset' }],
+          },
         ],
       },
     ]);

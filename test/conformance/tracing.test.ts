@@ -33,21 +33,30 @@ const traceparent = `00-${caller.traceId}-${caller.spanId}-01`;
 const script = [{ tool: 'pay' }, { say: 'paid' }];
 
 const verified = { name: 'auth.verify', status: 'unset' } as const;
-const thought = { name: 'llm.completion', status: 'unset' } as const;
+const thought = { name: 'chat demo', status: 'unset' } as const;
 
 /** What a run looks like in which `pay` was released. */
 const released: SpanTree = {
-  name: 'agent.execute',
+  name: 'invoke_agent till',
   status: 'unset',
   children: [
     { name: 'approval.wait', status: 'unset' },
     thought,
     thought,
-    { name: 'tool.pay', status: 'unset' },
+    { name: 'execute_tool pay', status: 'unset' },
   ],
 };
 
 const decided: SpanTree = { name: 'a2a.tasks/decisions', status: 'unset', children: [verified] };
+
+/** Where a legacy send goes. */
+const place = {
+  'http.route': '/tasks/send',
+  'server.address': '127.0.0.1',
+  'server.port': expect.any(Number),
+  'url.path': '/tasks/send',
+  'url.scheme': 'http',
+};
 
 const quiet = { info() {}, warn() {}, error() {} };
 
@@ -85,7 +94,7 @@ describe('the spans of a call that was held and released', () => {
     await tracing.stop();
     expect(treesOf(collector)).toEqual([
       decided,
-      { name, status: 'unset', children: [released, verified] },
+      { name, status: 'unset', children: [verified, released] },
     ]);
     const [wait] = collector.named('approval.wait');
     const [decision] = collector.named('a2a.tasks/decisions');
@@ -108,6 +117,7 @@ describe('what is refused', () => {
     expect(span?.attributes).toEqual({
       'a2a.method': 'tasks/send',
       'http.request.method': 'POST',
+      ...place,
       'http.response.status_code': 401,
       'holdpoint.correlation_id': expect.any(String),
     });
@@ -130,6 +140,7 @@ describe('what is refused', () => {
         'a2a.method': 'tasks/send',
         'a2a.task.id': 't',
         'http.request.method': 'POST',
+        ...place,
         'http.response.status_code': 200,
         'holdpoint.correlation_id': expect.any(String),
       },
@@ -144,7 +155,7 @@ describe('what is refused', () => {
       {
         name: 'a2a.tasks/send',
         status: 'unset',
-        children: [{ name: 'agent.execute', status: 'error', children: [thought] }, verified],
+        children: [verified, { name: 'invoke_agent till', status: 'error', children: [thought] }],
       },
     ]);
   });
@@ -159,10 +170,15 @@ describe('what is refused', () => {
       await answer;
       await finish();
       expect(collector.named('approval.wait').map(summary)).toEqual([
-        { status: 'error', 'holdpoint.approval.outcome': outcome, 'tool.name': 'pay' },
+        {
+          status: 'error',
+          'holdpoint.approval.outcome': outcome,
+          'gen_ai.tool.name': 'pay',
+          'gen_ai.tool.call.id': expect.any(String),
+        },
       ]);
-      expect(collector.named('tool.pay')).toEqual([]);
-      expect(collector.named('agent.execute')[0]?.status).toBe('error');
+      expect(collector.named('execute_tool pay')).toEqual([]);
+      expect(collector.named('invoke_agent till')[0]?.status).toBe('error');
     },
   );
 
@@ -174,7 +190,8 @@ describe('what is refused', () => {
     expect(summary(wait as CollectedSpan)).toEqual({
       status: 'error',
       'holdpoint.approval.outcome': 'timeout',
-      'tool.name': 'pay',
+      'gen_ai.tool.name': 'pay',
+      'gen_ai.tool.call.id': expect.any(String),
     });
     expect(wait?.duration).toBeGreaterThanOrEqual(200);
   });
@@ -203,8 +220,8 @@ describe('admission', () => {
             status: 'unset',
             children: [{ name: 'http.client', status: 'unset' }],
           },
-          { name: 'agent.execute', status: 'unset', children: [thought] },
           verified,
+          { name: 'invoke_agent till', status: 'unset', children: [thought] },
         ],
       },
     ]);
@@ -259,7 +276,7 @@ describe('the trace of a caller', () => {
     const events = agent.audit('t').map(placeOf);
     await finish();
     const [request] = collector.named('a2a.tasks/send');
-    const [run] = collector.named('agent.execute');
+    const [run] = collector.named('invoke_agent till');
     expect([request?.traceId, request?.parentSpanId]).toEqual([caller.traceId, caller.spanId]);
     expect(run?.parentSpanId).toBe(request?.spanId);
     expect(events).toEqual([
@@ -310,7 +327,7 @@ describe('the trace of a caller', () => {
       { traceparent, tracestate: 'vendor=1', baggage: 'tenant=acme' },
     );
     await tracing.stop();
-    const [turn] = collector.named('llm.completion');
+    const [turn] = collector.named('chat listener');
     const onward = {
       traceparent: `00-${caller.traceId}-${turn?.spanId}-01`,
       tracestate: 'vendor=1',
@@ -318,6 +335,7 @@ describe('the trace of a caller', () => {
     expect(seen).toEqual(['acme', onward, { ...onward, baggage: 'tenant=acme' }]);
     expect(turn?.attributes).toEqual({
       'a2a.task.id': 't',
+      'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'test',
       'gen_ai.request.model': 'listener',
       'gen_ai.response.model': 'listener',
@@ -400,21 +418,26 @@ describe('a restart in the middle of a wait', () => {
     await second.stop();
     expect([...ids]).toEqual([caller.traceId]);
     const [request] = before.named('a2a.tasks/send');
-    const [segment] = before.named('agent.execute');
-    expect(segment?.attributes).toEqual({ 'a2a.task.id': 't', 'a2a.task.state': 'deferred' });
+    const [segment] = before.named('invoke_agent till');
+    expect(segment?.attributes).toEqual({
+      'a2a.task.id': 't',
+      'a2a.task.state': 'deferred',
+      'gen_ai.agent.name': 'till',
+      'gen_ai.operation.name': 'invoke_agent',
+    });
     expect(treesOf(after)).toEqual([
       decided,
       {
-        name: 'agent.execute',
+        name: 'invoke_agent till',
         status: 'unset',
         children: [
           { name: 'approval.wait', status: 'unset' },
           thought,
-          { name: 'tool.pay', status: 'unset' },
+          { name: 'execute_tool pay', status: 'unset' },
         ],
       },
     ]);
-    const [run] = after.named('agent.execute');
+    const [run] = after.named('invoke_agent till');
     expect([run?.traceId, run?.parentSpanId]).toEqual([caller.traceId, request?.spanId]);
   });
 
@@ -437,7 +460,7 @@ describe('a restart in the middle of a wait', () => {
     await tracing.stop();
     expect(collector.trees()).toEqual([
       {
-        name: 'agent.execute',
+        name: 'invoke_agent till',
         status: 'error',
         children: [{ name: 'approval.wait', status: 'error' }],
       },

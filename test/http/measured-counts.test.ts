@@ -18,12 +18,12 @@ describe('MeasuredCounts', () => {
     expect([...counts.calls()]).toEqual(expected);
   });
 
-  it('hands every wait out once, and says when there are too many of them', () => {
+  it('hands every time out once, and says when there are too many of them', () => {
     const counts = new MeasuredCounts();
     const heard = Array.from({ length: 1_001 }, () => counts.hear(wait));
     expect(heard.indexOf(true)).toBe(999);
-    expect(counts.takeWaits()).toEqual(Array.from({ length: 1_001 }, () => wait));
-    expect(counts.takeWaits()).toEqual([]);
+    expect(counts.takeTimes()).toEqual(Array.from({ length: 1_001 }, () => wait));
+    expect(counts.takeTimes()).toEqual([]);
     expect(counts.hear(wait)).toBe(false);
   });
 });

@@ -88,7 +88,7 @@ export class LiveTask {
     ports: LiveTaskPorts,
   ) {
     this.id = id;
-    this.trace = new RunTrace(id, parent);
+    this.trace = new RunTrace({ taskId: id, agent: ports.envelope.entity_id ?? '' }, parent);
     this.#ports = ports;
     this.#measures = new RunMeasures(this.trace, ports.onMeasured);
     this.#committed = stored?.task ?? null;

@@ -5,6 +5,15 @@ import { activeSpanContext, type EndedWait, type RunTrace } from '../telemetry/t
 /** Something of a task that has ended, for the metrics. */
 export type Measured =
   | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
+  | {
+      type: 'model';
+      provider: string;
+      model: string;
+      outcome: 'answered' | 'failed';
+      milliseconds: number;
+      inputTokens: number;
+      outputTokens: number;
+    }
   | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
 
 /** Measures the calls and the waits of one run, and traces the waits. */
@@ -35,6 +44,13 @@ export class RunMeasures {
         this.#onMeasured({ type: 'call', tool: fact.tool, outcome });
         break;
       }
+      case 'model.called': {
+        const { provider, model, duration: milliseconds, inputTokens, outputTokens } = fact;
+        const outcome = fact.error === undefined ? 'answered' : 'failed';
+        const counted = { provider, model, milliseconds, inputTokens, outputTokens };
+        this.#onMeasured({ type: 'model', outcome, ...counted });
+        break;
+      }
       default:
     }
   }
@@ -47,7 +63,8 @@ export class RunMeasures {
     const waited = before?.deferral ?? null;
     if (waited === null || waited.id === deferral?.id) return;
     const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
-    this.#trace.waited({ ...end, tool: waited.tool, from: waited.requestedAt, to });
+    const { id: callId, tool, requestedAt: from } = waited;
+    this.#trace.waited({ ...end, tool, callId, from, to });
     const milliseconds = to - waited.requestedAt;
     this.#onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
   }

@@ -16,6 +16,7 @@ import { tracer } from './spans.ts';
 /** How a wait for a decision ended. */
 export interface EndedWait {
   tool: string;
+  callId: string;
   outcome: 'approve' | 'reject' | 'timeout' | 'abandoned';
   /** Epoch milliseconds. */
   from: number;
@@ -25,11 +26,11 @@ export interface EndedWait {
 }
 
 /**
- * The trace of one run of a task, for as long as the task has an actor: an `agent.execute` span, and
+ * The trace of one run of a task, for as long as the task has an actor: an `invoke_agent` span, and
  * what happens beneath it. A run that is resumed gets another such span in the same trace.
  */
 export class RunTrace {
-  readonly #taskId: string;
+  readonly #own: Attributes;
   readonly #span: Span;
   /** Holds the span, for whatever runs beneath it. */
   readonly context: Context;
@@ -38,10 +39,15 @@ export class RunTrace {
   #hasEnded = false;
 
   /** `parent` is a W3C `traceparent`; `null` begins a trace, where tracing is on. */
-  constructor(taskId: string, parent: string | null) {
+  constructor({ taskId, agent }: { taskId: string; agent: string }, parent: string | null) {
     const above = contextOf(parent);
-    this.#taskId = taskId;
-    this.#span = tracer().startSpan('agent.execute', { attributes: this.#own() }, above);
+    this.#own = { 'a2a.task.id': taskId };
+    const attributes = {
+      ...this.#own,
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': agent,
+    };
+    this.#span = tracer().startSpan(`invoke_agent ${agent}`, { attributes }, above);
     this.context = trace.setSpan(above, this.#span);
     const at = this.#span.spanContext();
     this.ids = isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};
@@ -54,11 +60,16 @@ export class RunTrace {
   }
 
   /** Adds the `approval.wait` span of a wait that is over; a wait may last longer than the process. */
-  waited({ tool, outcome, from, to, decidedIn }: EndedWait): void {
+  waited({ tool, callId, outcome, from, to, decidedIn }: EndedWait): void {
     const span = tracer().startSpan(
       'approval.wait',
       {
-        attributes: this.#own({ 'tool.name': tool, 'holdpoint.approval.outcome': outcome }),
+        attributes: {
+          ...this.#own,
+          'gen_ai.tool.name': tool,
+          'gen_ai.tool.call.id': callId,
+          'holdpoint.approval.outcome': outcome,
+        },
         links: decidedIn === null ? [] : [{ context: decidedIn }],
         startTime: from,
       },
@@ -75,10 +86,6 @@ export class RunTrace {
     this.#span.setAttribute('a2a.task.state', state);
     if (state === 'failed') this.#span.setStatus({ code: SpanStatusCode.ERROR });
     this.#span.end();
-  }
-
-  #own(attributes: Attributes = {}): Attributes {
-    return { 'a2a.task.id': this.#taskId, ...attributes };
   }
 }
 

@@ -8,10 +8,14 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { version } from '../../version.ts';
+
+/** The semantic conventions whose names the attributes have. */
+const schemaUrl = 'https://opentelemetry.io/schemas/1.37.0';
 
 /** The tracer of the agent; one that was kept would go on feeding a tracing that has ended. */
 export function tracer(): Tracer {
-  return trace.getTracer('holdpoint');
+  return trace.getTracerProvider().getTracer('holdpoint', version, { schemaUrl });
 }
 
 /**
@@ -28,7 +32,7 @@ export function inSpan<Result>(
     try {
       return await run(span);
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', kindOf(error));
       throw error;
     } finally {
       span.end();
@@ -36,12 +40,25 @@ export function inSpan<Result>(
   });
 }
 
+/** Names an error without a word of what was said. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return '_OTHER';
+  const { code, kind } = error as { code?: unknown; kind?: unknown };
+  const named = [kind, code].find((one) => typeof one === 'string');
+  return String(named ?? error.name).replaceAll(' ', '_');
+}
+
 /** Runs a call to another service inside its `http.client` span. */
 export function inClientSpan<Result>(
   { method, url }: { method: string; url: URL },
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const attributes = { 'http.request.method': method, 'server.address': url.hostname };
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  const attributes = {
+    'http.request.method': method,
+    'server.address': url.hostname,
+    'server.port': port,
+  };
   return inSpan('http.client', attributes, run, SpanKind.CLIENT);
 }
 

@@ -13,6 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Context, Middleware, Next } from 'koa';
+import { tracer } from '../../actors/telemetry/telemetry.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { readTraceParent } from '../../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
@@ -52,6 +53,24 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+)$/, method: 'GetTask' },
 ];
 
+/** Names the route of a request that has a span, such as `/tasks/{id}`; `null` for any other. */
+export function tracedRoute(verb: string, path: string): string | null {
+  const route = find(verb, path);
+  return route === undefined ? null : routeOf(route.path);
+}
+
+function find(verb: string, path: string): (typeof traced)[number] | undefined {
+  return traced.find((one) => one.verb === verb && one.path.test(path));
+}
+
+/** Writes a path of the table as OpenTelemetry names routes, such as `/tasks/{id}`. */
+function routeOf({ source }: RegExp): string {
+  return source
+    .slice(1, -1)
+    .replaceAll('\\/', '/')
+    .replaceAll(/\(?\[\^\/\]\+\)?/g, '{id}');
+}
+
 /** The key under which OpenTelemetry looks for whether spans are wanted; its own package for that is not small. */
 const suppressed = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
@@ -67,7 +86,7 @@ export function traceRequest(): Middleware<RequestState> {
   return function requestTracer(ctx: Context, next: Next) {
     const { method: verb, path, res } = ctx;
     const above = callersContext(ctx);
-    const route = traced.find((one) => one.verb === verb && one.path.test(path));
+    const route = find(verb, path);
     if (route === undefined) {
       ctx.state.span = trace.wrapSpanContext(trace.getSpanContext(above) ?? INVALID_SPAN_CONTEXT);
       return context.with(above.setValue(suppressed, true), next);
@@ -76,11 +95,16 @@ export function traceRequest(): Middleware<RequestState> {
     const attributes = {
       'a2a.method': route.method,
       'http.request.method': verb,
+      'http.route': routeOf(route.path),
+      'url.path': path,
+      'url.scheme': ctx.protocol,
+      'server.address': ctx.hostname,
+      ...(ctx.socket.localPort === undefined ? {} : { 'server.port': ctx.socket.localPort }),
       'holdpoint.correlation_id': (ctx.state as RequestState).correlationId,
       ...(isTaskId(taskId) ? { 'a2a.task.id': taskId } : {}),
     };
     const options = { kind: SpanKind.SERVER, attributes };
-    const span = trace.getTracer('holdpoint').startSpan(`a2a.${route.method}`, options, above);
+    const span = tracer().startSpan(`a2a.${route.method}`, options, above);
     ctx.state.span = span;
     res.once('close', () => endWith(span, res, ctx.state as RequestState));
     return context.with(trace.setSpan(above, span), next);
@@ -97,7 +121,9 @@ export function nameSpan() {
 }
 
 /** Marks the span of a JSON-RPC request that is refused inside its answer; one of no known method loses its name. */
-export function failCall({ state: { span } }: RoutedContext, isUnknown: boolean): void {
+export function failCall({ state }: RoutedContext, isUnknown: boolean): void {
+  const { span } = state;
+  state.hasFailed = true;
   if (isUnknown) setSpanName(span, 'unknown');
   span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -1,8 +1,8 @@
 import type * as library from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { TaskSystem } from '../../actors/tasks/tasks.ts';
+import type { Measured, TaskSystem } from '../../actors/tasks/tasks.ts';
 import { taskStates } from '../../machines/task/task.ts';
-import { MeasuredCounts } from '../measured-counts.ts';
+import { MeasuredCounts, type MeasuredRequest } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 export interface MetricsPorts {
@@ -24,24 +24,45 @@ export interface MetricsPorts {
   clock: { now(): number };
 }
 
+/** Bounds of the buckets for requests, in seconds: a read takes a millisecond, a held send as long as a person. */
+const requestBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
+
+/** Bounds of the buckets for models, in seconds. */
+const modelBuckets = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
+
+/** Gauges with the ending of a counter, which checks of Prometheus refuse; each is there by kind as well. */
+const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 type Library = typeof library;
 
 /** Bounds of the buckets for decisions, in seconds: a person may take a second or two days. */
 const decisionBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];
 
-/** `GET /metrics`: the state of the agent and its process as Prometheus text (contract section 5). */
-export function metrics(ports: MetricsPorts) {
+/** The numbers of an agent, and the route that shows them. */
+export interface Metrics {
+  /** Counts a request. */
+  hear: (measured: MeasuredRequest) => void;
+  /** `GET /metrics`: the state of the agent and its process as Prometheus text (contract section 5). */
+  route: (ctx: RoutedContext) => Promise<void>;
+}
+
+/** Makes the numbers of an agent. */
+export function metricsOf(ports: MetricsPorts): Metrics {
   const counts = new MeasuredCounts();
   let loading: ReturnType<typeof createRegistry> | null = null;
   const load = (): ReturnType<typeof createRegistry> => (loading ??= createRegistry(ports, counts));
-  ports.system.metrics.onMeasured((measured) => {
-    if (counts.hear(measured)) void load().then(({ observeWaits }) => observeWaits());
-  });
-  return async function metricsText(ctx: RoutedContext) {
-    const { registry, observeWaits } = await load();
-    observeWaits();
-    ctx.body = await registry.metrics();
-    ctx.type = registry.contentType;
+  const hear = (measured: Measured | MeasuredRequest): void => {
+    if (counts.hear(measured)) void load().then(({ observe }) => observe());
+  };
+  ports.system.metrics.onMeasured(hear);
+  return {
+    hear,
+    async route(ctx) {
+      const { registry, observe } = await load();
+      observe();
+      ctx.body = await registry.metrics();
+      ctx.type = registry.contentType;
+    },
   };
 }
 
@@ -50,13 +71,14 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const loaded = await import('prom-client');
   const registry = new loaded.Registry();
   loaded.collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   addTasks(loaded, registry, ports.system.metrics);
-  const observeWaits = addWaits(loaded, registry, counts);
+  const observe = addTimes(loaded, registry, counts);
   addCalls(loaded, registry, counts);
   addAccess(loaded, registry, ports);
   if (ports.shared !== undefined) addShared(loaded, registry, ports.shared);
   if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels, ports.clock);
-  return { registry, observeWaits };
+  return { registry, observe };
 }
 
 function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['metrics']): void {
@@ -97,17 +119,52 @@ function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['met
   });
 }
 
-function addWaits({ Histogram }: Library, registry: Registry, counts: MeasuredCounts): () => void {
+function addTimes(
+  { Counter, Histogram }: Library,
+  registry: Registry,
+  counts: MeasuredCounts,
+): () => void {
+  const registers = [registry];
   const latency = new Histogram({
     name: 'holdpoint_decision_latency_seconds',
     help: 'How long deferred calls waited, by how the wait ended.',
     labelNames: ['decision'],
     buckets: decisionBuckets,
-    registers: [registry],
+    registers,
+  });
+  const requests = new Histogram({
+    name: 'holdpoint_http_request_duration_seconds',
+    help: 'How long requests took until their answer was out, held ones included.',
+    labelNames: ['route', 'code', 'outcome'],
+    buckets: requestBuckets,
+    registers,
+  });
+  const turns = new Histogram({
+    name: 'holdpoint_model_call_duration_seconds',
+    help: 'How long calls to models took.',
+    labelNames: ['provider', 'model', 'outcome'],
+    buckets: modelBuckets,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'holdpoint_model_tokens_total',
+    help: 'Tokens that models counted, as input and as output.',
+    labelNames: ['provider', 'model', 'direction'],
+    registers,
   });
   return () => {
-    for (const { decision, milliseconds } of counts.takeWaits()) {
-      latency.observe({ decision }, milliseconds / 1_000);
+    for (const measured of counts.takeTimes()) {
+      const seconds = measured.milliseconds / 1_000;
+      if (measured.type === 'wait') latency.observe({ decision: measured.decision }, seconds);
+      else if (measured.type === 'request') {
+        const { route, status: code, outcome } = measured;
+        requests.observe({ route, code, outcome }, seconds);
+      } else {
+        const { provider, model, outcome, inputTokens, outputTokens } = measured;
+        turns.observe({ provider, model, outcome }, seconds);
+        tokens.inc({ provider, model, direction: 'input' }, inputTokens);
+        tokens.inc({ provider, model, direction: 'output' }, outputTokens);
+      }
     }
   };
 }

@@ -3,6 +3,8 @@ import { decision, ends, parks, payment, toolCalled } from '../../helpers/system
 import { openSystem } from '../../helpers/test-system.ts';
 import { startCollector, traceInto } from '../../helpers/trace-collector.ts';
 
+const named = { 'gen_ai.agent.name': 'test', 'gen_ai.operation.name': 'invoke_agent' };
+
 const minute = 60_000;
 
 /** A system whose spans are collected and in which a parked task rests after a minute. */
@@ -28,28 +30,28 @@ it('a task that was put to rest goes on in its trace, and its wait is as long as
   await ends(system, id);
   await stop();
   await tracing.stop();
-  const [first, second] = collector.named('agent.execute');
+  const [first, second] = collector.named('invoke_agent test');
   expect(collector.trees()).toEqual([
     {
-      name: 'agent.execute',
+      name: 'invoke_agent test',
       status: 'unset',
       children: [
+        { name: 'chat demo', status: 'unset' },
         {
-          name: 'agent.execute',
+          name: 'invoke_agent test',
           status: 'unset',
           children: [
             { name: 'approval.wait', status: 'unset' },
-            { name: 'llm.completion', status: 'unset' },
-            { name: 'tool.pay', status: 'unset' },
+            { name: 'chat demo', status: 'unset' },
+            { name: 'execute_tool pay', status: 'unset' },
           ],
         },
-        { name: 'llm.completion', status: 'unset' },
       ],
     },
   ]);
   expect([first?.attributes, second?.attributes]).toEqual([
-    { 'a2a.task.id': id, 'a2a.task.state': 'deferred' },
-    { 'a2a.task.id': id, 'a2a.task.state': 'completed' },
+    { ...named, 'a2a.task.id': id, 'a2a.task.state': 'deferred' },
+    { ...named, 'a2a.task.id': id, 'a2a.task.state': 'completed' },
   ]);
   expect(collector.named('approval.wait')).toEqual([
     {
@@ -61,7 +63,8 @@ it('a task that was put to rest goes on in its trace, and its wait is as long as
       status: 'unset',
       attributes: {
         'a2a.task.id': id,
-        'tool.name': 'pay',
+        'gen_ai.tool.name': 'pay',
+        'gen_ai.tool.call.id': expect.any(String),
         'holdpoint.approval.outcome': 'approve',
       },
       links: [],
@@ -86,9 +89,9 @@ it('a task whose model breaks ends its span with the status Error, and the error
   await tracing.stop();
   expect(collector.trees()).toEqual([
     {
-      name: 'agent.execute',
+      name: 'invoke_agent test',
       status: 'error',
-      children: [{ name: 'llm.completion', status: 'error' }],
+      children: [{ name: 'chat broken', status: 'error' }],
     },
   ]);
   expect(JSON.stringify(collector.posts)).not.toContain('secret');

@@ -117,7 +117,13 @@ async function attempt(
       onWait(taskId, wait);
     };
     if (outbound !== null) run.outbound = outbound;
-    const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
+    const attributes = {
+      'a2a.task.id': taskId,
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': call.tool,
+      'gen_ai.tool.call.id': call.id,
+    };
+    const result = await inSpan(`execute_tool ${call.tool}`, attributes, () =>
       tool.run(call.args, run),
     );
     return { kind: 'returned', text: result.toWellFormed() };

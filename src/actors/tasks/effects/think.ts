@@ -1,3 +1,4 @@
+import { type Span, SpanKind } from '@opentelemetry/api';
 import { fromPromise } from 'xstate';
 import type { Compaction } from '../../../machines/conversation/compaction.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
@@ -9,6 +10,7 @@ import {
   type Log,
   type ModelCall,
   ModelError,
+  type Turn,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { Speaker } from '../spoken-turn.ts';
@@ -39,10 +41,11 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
     try {
       const attributes = {
         'a2a.task.id': input.taskId,
+        'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': model.provider,
         'gen_ai.request.model': model.name,
       };
-      const turn = await inSpan('llm.completion', attributes, async (span) => {
+      const take = async (span: Span): Promise<Turn> => {
         const said = await model.next(input, {
           signal,
           onToken: (text) => speaker.say(text),
@@ -55,9 +58,13 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
           'gen_ai.response.model': said.answeredBy ?? said.by?.model ?? model.name,
           'gen_ai.usage.input_tokens': said.inputTokens,
           'gen_ai.usage.output_tokens': said.outputTokens,
+          ...(said.finishReason === undefined
+            ? {}
+            : { 'gen_ai.response.finish_reasons': [said.finishReason] }),
         });
         return said;
-      });
+      };
+      const turn = await inSpan(`chat ${model.name}`, attributes, take, SpanKind.CLIENT);
       const { cut, finishReason } = turn;
       if (turn.calls.length === 0 && callAsText.test(turn.text)) {
         log.warn({ task_id: input.taskId, model: model.name }, wroteCallAsText);

@@ -1,0 +1,32 @@
+import type { Context, Middleware, Next } from 'koa';
+import type { MeasuredRequest } from '../measured-counts.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { tracedRoute } from './trace-request.ts';
+
+/** Measures each request until its answer is out, whatever refuses it. */
+export function measureRequests(
+  hear: (measured: MeasuredRequest) => void,
+): Middleware<RequestState> {
+  return function requestMeasurer(ctx: Context, next: Next) {
+    const began = performance.now();
+    ctx.res.once('close', () => {
+      const milliseconds = performance.now() - began;
+      const { statusCode: status } = ctx.res;
+      hear({ type: 'request', route: routeOf(ctx), status, outcome: outcomeOf(ctx), milliseconds });
+    });
+    return next();
+  };
+}
+
+function routeOf(ctx: Context): string {
+  const { _matchedRoute: matched } = ctx as unknown as RoutedContext;
+  const own = tracedRoute(ctx.method, ctx.path);
+  if (own !== null) return own;
+  return typeof matched === 'string' ? matched.replaceAll(/:(\w+)/g, '{$1}') : 'other';
+}
+
+function outcomeOf({ res, state }: Context): MeasuredRequest['outcome'] {
+  const { cutOff, hasFailed } = state as RequestState;
+  if (res.statusCode >= 500 || cutOff !== undefined) return 'failed';
+  return res.statusCode >= 400 || hasFailed === true ? 'refused' : 'ok';
+}
