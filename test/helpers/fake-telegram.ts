@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 
 /** How a fake Telegram fails: in its own words, with a page, with something else, late, or not at all. */
 export type TelegramFault =
-  | { status: number; description?: string; retryAfter?: number }
+  | { status: number; description?: string; retryAfter?: number; movedTo?: number }
   | { result: unknown }
   | { redirect: string }
   | 'html'
@@ -187,12 +187,18 @@ export class FakeTelegram {
   }
 }
 
-function refusal({ status, description, retryAfter }: Extract<TelegramFault, { status: number }>) {
+function refusal({
+  status,
+  description,
+  retryAfter,
+  movedTo,
+}: Extract<TelegramFault, { status: number }>) {
   return {
     ok: false,
     error_code: status,
     description: description ?? names[status] ?? 'Internal Server Error',
     ...(retryAfter !== undefined && { parameters: { retry_after: retryAfter } }),
+    ...(movedTo !== undefined && { parameters: { migrate_to_chat_id: movedTo } }),
   };
 }
 

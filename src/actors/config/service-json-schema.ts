@@ -3,6 +3,9 @@ import { describeKeys, isStrictSection } from './unknown-keys.ts';
 
 /** A JSON Schema of draft 2020-12, as far as it is looked at here. */
 export interface JsonSchema {
+  $schema?: string;
+  $id?: string;
+  title?: string;
   type?: string | string[];
   description?: string;
   default?: unknown;
@@ -50,7 +53,9 @@ export function serviceJsonSchema(): JsonSchema {
     const isNamed = key === 'auth' || key === 'audit' ? namesVariable : () => false;
     sections[key] = withVariables(layered, isNamed);
   }
-  return { ...whole, properties: sections };
+  const { $schema, ...rest } = whole;
+  const named = { $id: 'urn:holdpoint:service.yaml', title: 'Holdpoint service.yaml' };
+  return { ...($schema === undefined ? {} : { $schema }), ...named, ...rest, properties: sections };
 }
 
 /** Applies a change to the schemas right below one. */

@@ -26,6 +26,8 @@ describe('the JSON Schema of service.yaml', () => {
     expect(ajv.validateSchema(schema as object)).toBe(true);
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'urn:holdpoint:service.yaml',
+      title: 'Holdpoint service.yaml',
       required: ['agent_id'],
     });
   });

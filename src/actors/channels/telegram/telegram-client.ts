@@ -1,4 +1,5 @@
-import { Api } from 'grammy/web';
+import { Api, type Transformer } from 'grammy/web';
+import { LRUCache } from 'lru-cache';
 import type { Clock, Outbound } from '../../ports.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSettings } from '../channel-settings.ts';
@@ -43,6 +44,7 @@ export class TelegramClient {
       baseFetchConfig: { redirect: 'error' },
       buildUrl: (root, secret, method) => `${root}/bot${pathPart(secret)}/${method}`,
     });
+    this.#api.config.use(followUpgrades());
   }
 
   /** Asks Telegram for something; `doing` is such as `send a message`. Rejects with DeliveryError. */
@@ -65,6 +67,21 @@ export class TelegramClient {
       this.#clock.clearTimeout(timer);
     }
   }
+}
+
+/** Sends what goes to a group that was upgraded to the supergroup that Telegram names, then and later. */
+function followUpgrades(): Transformer {
+  const upgraded = new LRUCache<number, number>({ max: 1_000 });
+  return async (send, method, payload, signal) => {
+    const chat = Reflect.get(payload, 'chat_id') as unknown;
+    if (typeof chat !== 'number') return send(method, payload, signal);
+    const to = (id: number) => send(method, { ...payload, chat_id: id }, signal);
+    const answer = await to(upgraded.get(chat) ?? chat);
+    const next = answer.ok ? undefined : answer.parameters?.migrate_to_chat_id;
+    if (next === undefined || next === chat) return answer;
+    upgraded.set(chat, next);
+    return to(next);
+  };
 }
 
 function interrupted(doing: string, why: string): DeliveryError {

@@ -165,4 +165,13 @@ describe('TelegramClient', () => {
     );
     expect(fake.calls).toEqual([]);
   });
+
+  it('follows a group to the supergroup that it became, then and later', async () => {
+    const description = 'Bad Request: group chat was upgraded to a supergroup chat';
+    fake.fail('sendMessage', { status: 400, description, movedTo: -1007 });
+    const client = aClient();
+    await speak(client);
+    await speak(client);
+    expect(fake.called('sendMessage').map(({ chat_id }) => chat_id)).toEqual([7, -1007, -1007]);
+  });
 });
