@@ -19,6 +19,7 @@ import type { Toolbox } from '../actors/tools/tools.ts';
 import { namedTools } from './named-tools.ts';
 import { keepCopies, type OpenedShared, openShared } from './open-shared.ts';
 import { openTogether } from './open-together.ts';
+import { policyDigest } from './policy-digest.ts';
 import { policyEvent } from './policy-event.ts';
 
 /** What an event of the daemon says beside whose it is, and when. */
@@ -45,7 +46,7 @@ export interface AgentRecords {
 export interface RecordsParts {
   config: ServiceConfig;
   guardrails: Guardrails | null;
-  toolbox: Pick<Toolbox, 'tools'>;
+  toolbox: Pick<Toolbox, 'tools' | 'skills'>;
   /** How scripts are kept apart; `null` when there are none. */
   sandbox: string | null;
   directory: string;
@@ -126,7 +127,10 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     await record(
       ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
-      policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), parts.sandbox),
+      policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), {
+        policySha256: policyDigest(config, parts.toolbox.skills),
+        sandbox: parts.sandbox,
+      }),
     );
   };
   return { store, shared, clock: time, sinks, keys, path, entity, record, recordStart };

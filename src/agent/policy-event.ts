@@ -12,7 +12,7 @@ export function policyEvent(
   config: ServiceConfig,
   guardrails: Guardrails | null,
   tools: Iterable<string>,
-  sandbox: string | null = null,
+  { policySha256, sandbox = null }: { policySha256: string; sandbox?: string | null },
 ): Pick<AuditEvent, 'event' | 'fields'> {
   const { version, security, credentials, audit, egress, mcp } = config;
   const servers = mcp.servers.map(({ name, tools: { allow, deny } }) =>
@@ -33,6 +33,7 @@ export function policyEvent(
     event: 'policy_loaded',
     fields: {
       version,
+      policy_sha256: policySha256,
       layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
       deferred_tools: heldTools(config, tools),
       ...(capture.length === 0 ? {} : { capture }),

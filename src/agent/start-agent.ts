@@ -31,8 +31,10 @@ import { openInspector } from './open-inspector.ts';
 import { openMcp } from './open-mcp.ts';
 import { openRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
+import { policyDigest } from './policy-digest.ts';
 import { readStart, type Start } from './read-start.ts';
 import { serveAgent } from './serve-agent.ts';
+import { watchPolicy } from './watch-policy.ts';
 
 export { ConfigError } from './read-start.ts';
 
@@ -181,7 +183,11 @@ async function openAgent(
   );
   connected = channels;
 
-  const basis = cardBasis(start, publicUrl);
+  const inForce = policyDigest(config, start.toolbox.skills);
+  const basis = {
+    ...cardBasis(start, publicUrl),
+    seen: watchPolicy({ inForce, record: (event) => audit.record(event), log }),
+  };
   const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
   // What a task that goes on after a restart calls may be a tool of theirs.
@@ -198,6 +204,7 @@ async function openAgent(
     token_path: runtime.path,
     started_at: new Date().toISOString(),
     version,
+    policy_sha256: inForce,
     proof_key: proofKey,
     ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
     ...(start.flags === undefined ? {} : { flags: [...start.flags] }),

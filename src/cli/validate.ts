@@ -2,11 +2,13 @@ import { resolve } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
 import { namedTools } from '../agent/named-tools.ts';
+import { policyDigest } from '../agent/policy-digest.ts';
 import { type AgentReading, readAgent } from '../agent/read-agent.ts';
 import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
+import { warnOfPolicyGap } from './policy-warning.ts';
 import { environmentOf } from './secret-access.ts';
 import type { Session } from './session.ts';
 
@@ -22,6 +24,8 @@ export interface Findings {
   config: ServiceConfig | null;
   /** The settings of its channels; `null` as `config` is. */
   channels: NonNullable<AgentReading['agent']>['channels'] | null;
+  /** The digest of the policy; `null` when it cannot be used. */
+  policySha256: string | null;
   /** Names, sorted. */
   skills: string[];
   /** Those of MCP servers as far as `allow` lists them. */
@@ -32,7 +36,12 @@ export interface Findings {
 export async function validate(session: Session, { dir }: ValidateOptions): Promise<void> {
   const { output } = session;
   const env = await environmentOf(session, resolve(dir));
-  const { problems, warnings, config, skills, tools } = await checkAgent(resolve(dir), env);
+  const directory = resolve(dir);
+  const { problems, warnings, config, skills, tools, policySha256 } = await checkAgent(
+    directory,
+    env,
+  );
+  const gap = warnOfPolicyGap(output, directory, policySha256);
   printWarnings(output, warnings);
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
   const held = heldTools(config, tools);
@@ -42,7 +51,7 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
   output.line(`  tools  ${tools.join(', ') || 'none'}`);
   output.line(`  held   ${held.join(', ') || 'none'}`);
-  output.json({ valid: true, problems: [], warnings: warnings.map(asJson) });
+  output.json({ valid: true, problems: [], warnings: warnings.map(asJson), ...gap });
 }
 
 /** Checks an agent's files without starting anything; `text` stands for `service.yaml` when it is given. */
@@ -62,6 +71,10 @@ export async function checkAgent(
     warnings: inOrder([...warnings, ...unlisted]),
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
+    policySha256:
+      agent === null || problems.length > 0
+        ? null
+        : policyDigest(agent.config, agent.toolbox.skills),
     skills: (agent?.toolbox.skills ?? []).map(({ id }) => id).toSorted(),
     tools: agent === null ? [] : namedTools(agent.config, agent.toolbox).toSorted(),
   };

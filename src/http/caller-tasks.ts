@@ -17,7 +17,7 @@ import type {
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
-import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';
+import { type Caller, isStanding, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
   mayDecide,

@@ -4,9 +4,17 @@ import { compileGuardrails } from '../../src/actors/governance/guardrails/guardr
 import { policyEvent } from '../../src/agent/policy-event.ts';
 
 it('names no layer of an agent that has none', () => {
-  expect(policyEvent(serviceSchema.parse({ agent_id: 'x' }), null, [])).toEqual({
+  expect(
+    policyEvent(serviceSchema.parse({ agent_id: 'x' }), null, [], { policySha256: 'abc' }),
+  ).toEqual({
     event: 'policy_loaded',
-    fields: { version: '0.0.0', layers: [], deferred_tools: [], egress: 'allowlist' },
+    fields: {
+      version: '0.0.0',
+      policy_sha256: 'abc',
+      layers: [],
+      deferred_tools: [],
+      egress: 'allowlist',
+    },
   });
 });
 
@@ -33,8 +41,14 @@ it('names every layer that is on, and the tools that wait for a person', () => {
   });
   const compiled = compileGuardrails(config.security.guardrails);
   const guardrails = compiled.ok ? compiled.guardrails : null;
-  expect(policyEvent(config, guardrails, ['pay', 'close_all', 'look'], 'bwrap').fields).toEqual({
+  expect(
+    policyEvent(config, guardrails, ['pay', 'close_all', 'look'], {
+      policySha256: 'abc',
+      sandbox: 'bwrap',
+    }).fields,
+  ).toEqual({
     version: '1.2.0',
+    policy_sha256: 'abc',
     layers: ['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
     deferred_tools: ['close_all', 'pay'],
     capture: ['tool_args', 'llm_messages'],

@@ -23,6 +23,8 @@ export interface CardBasis {
   isAuthOn: boolean;
   /** Where it answers, without a slash at its end. */
   address: string;
+  /** Takes what was read of the files each time they have changed. */
+  seen: (config: ServiceConfig, skills: readonly Skill[]) => void;
   log: Log;
 }
 
@@ -44,6 +46,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   const { config } = loaded;
   const { skills, problems } = await readSkills(basis.directory, { mainPath: config.skills.path });
   if (problems.length > 0) throw new CardFilesError(problems);
+  basis.seen(config, skills);
   return partsOf(basis, config, skills);
 }
 
@@ -51,7 +54,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
  * Assembles the parts of a card (document 2 section 4): the build spec first, the files where it is silent.
  */
 export function partsOf(
-  { directory, agentId, tools, declared, isAuthOn, address, log }: CardBasis,
+  { directory, agentId, tools, declared, isAuthOn, address, log }: Omit<CardBasis, 'seen'>,
   config: ServiceConfig,
   skills: readonly Skill[],
 ): CardParts {

@@ -13,6 +13,8 @@ const serveFile = z.object({
   token_path: z.string(),
   started_at: z.string(),
   version: z.string(),
+  /** The digest of the policy that it was started with; absent in what older releases wrote. */
+  policy_sha256: z.string().optional(),
   /** What its answer to a challenge is made with. */
   proof_key: z.string(),
   /** Where it shows its charts; absent while nobody may look. */

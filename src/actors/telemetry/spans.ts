@@ -8,14 +8,13 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { version } from '../../version.ts';
 
 /** The semantic conventions whose names the attributes have. */
 const schemaUrl = 'https://opentelemetry.io/schemas/1.37.0';
 
 /** The tracer of the agent; one that was kept would go on feeding a tracing that has ended. */
 export function tracer(): Tracer {
-  return trace.getTracerProvider().getTracer('holdpoint', version, { schemaUrl });
+  return trace.getTracerProvider().getTracer('holdpoint', undefined, { schemaUrl });
 }
 
 /**

@@ -5,7 +5,7 @@ export { keptEvents } from './kept-events.ts';
 export { createLog } from './log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';
 export type { PageFile } from './serve-page.ts';
-export { inClientSpan, inSpan, outboundTraceHeaders, tracer } from './spans.ts';
+export { inClientSpan, inSpan, outboundTraceHeaders } from './spans.ts';
 export { readTracing, TracingSettingsError } from './tracing-settings.ts';
 
 /** Loads what tracing costs at start, for agents that have it on alone. */

@@ -12,6 +12,8 @@ export interface AgentDescription {
   skills: string[];
   needsPassphrase: boolean;
   warnings: string[];
+  /** The digest of its policy; `null` while its files cannot be used. */
+  policySha256: string | null;
   /** Why it could not be started as it is; `null` when nothing stands against it. */
   problem: string | null;
 }

@@ -29,8 +29,14 @@ export async function sightAgent(directory: string): Promise<Sighting> {
 }
 
 /** Says of a `serve.json` what the chart of a process knows. */
-export function servedAgent({ pid, host, port, started_at }: ServeFile): ServedAgent {
-  return { pid, host, port, startedAt: started_at };
+export function servedAgent({
+  pid,
+  host,
+  port,
+  started_at: startedAt,
+  policy_sha256: policySha256,
+}: ServeFile): ServedAgent {
+  return { pid, host, port, startedAt, ...(policySha256 === undefined ? {} : { policySha256 }) };
 }
 
 /** A link could lead to the state of another agent. */

@@ -14,6 +14,7 @@ import { checkIdentity } from './check-identity.ts';
 import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkModel } from './check-model.ts';
+import { checkPolicy } from './check-policy.ts';
 import { checkSecrets, secretFiles } from './check-secrets.ts';
 import { checkSharedStore } from './check-shared-store.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
@@ -70,6 +71,7 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
     ['identity', await checkIdentity(sendable)],
     ...(await checkChannels(subject, config, sendable)),
     ['daemon', await checkDaemon(subject)],
+    ...checkPolicy(subject, findings),
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));
 }

@@ -7,6 +7,7 @@ import type { AgentClient } from '../agent-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { plainLine } from '../plain-text.ts';
+import { warnOfPolicyGap } from '../policy-warning.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { usualTimeout, withAgent } from '../task/agent-session.ts';
@@ -37,7 +38,9 @@ export async function explainTask(
     const calls = found.filter(({ id }) => call === undefined || id === call);
     if (calls.length === 0) throw noCall(task, found);
     const explained = await explainedBy(calls, { directory, env, signal });
-    output.json({ calls: explained });
+    const { policySha256 } = await checkAgent(directory, env);
+    const gap = warnOfPolicyGap(output, directory, policySha256);
+    output.json({ calls: explained, ...gap });
     for (const one of explained) print(session, one);
   });
 }

@@ -4,12 +4,14 @@ import { systemClock } from '../../actors/clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/named-tools.ts';
+import { policyDigest } from '../../agent/policy-digest.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { printWarnings } from '../config-warnings.ts';
 import { plainLine } from '../plain-text.ts';
+import { warnOfPolicyGap } from '../policy-warning.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { explainCall } from './explain-call.ts';
@@ -35,9 +37,13 @@ export async function policyExplain(
   const env = await environmentOf(session, resolve(dir));
   const clock = systemClock();
   const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
-  printWarnings(output, warnings);
-  if (agent === null || problems.length > 0) throw configFailure(problems, warnings);
+  if (agent === null || problems.length > 0) {
+    printWarnings(output, warnings);
+    throw configFailure(problems, warnings);
+  }
   const { config, toolbox } = agent;
+  const gap = warnOfPolicyGap(output, resolve(dir), policyDigest(config, toolbox.skills));
+  printWarnings(output, warnings);
   const server = toolbox.tools.has(name) ? undefined : serverOfTool(name, config.mcp.servers);
   if (!toolbox.tools.has(name) && server === undefined) {
     throw unknownTool(name, namedTools(config, toolbox));
@@ -50,7 +56,7 @@ export async function policyExplain(
     { tool: name, args, acr: acr ?? null, message: message ?? null },
     { ...policy, outputRules: outputRules(agent, name), clock, log, signal },
   );
-  printExplanation(output, explanation, args);
+  printExplanation(output, { ...explanation, ...gap }, args);
 }
 
 function unseen(name: string, server: string): string {

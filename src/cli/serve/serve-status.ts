@@ -2,19 +2,25 @@ import { resolve } from 'node:path';
 import { serveLogPath, sightAgent } from '../../actors/workspace/workspace.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { plainLine } from '../plain-text.ts';
+import { warnOfPolicyGap } from '../policy-warning.ts';
 import type { Session } from '../session.ts';
+import { describeAgent } from '../ui/describe-agent.ts';
 import { notRunning } from './not-running.ts';
 
 /** `serve status`: tells whether the agent of a folder runs, and where. */
-export async function serveStatus({ output }: Session, dir: string): Promise<void> {
+export async function serveStatus(session: Session, dir: string): Promise<void> {
+  const { output } = session;
   const directory = resolve(dir);
   const sighting = await sightAgent(directory);
   if (sighting.kind === 'missing') throw notRunning(directory, sighting.error);
   const { pid, startedAt } = sighting.served;
   const url = localUrl(sighting.served);
   output.line(plainLine(`the agent runs at ${url} (process ${pid}) since ${startedAt}`));
+  const { policySha256 } = await describeAgent(directory, session.env);
+  const gap = warnOfPolicyGap(output, directory, policySha256);
   output.json({
     ...{ status: 'running', url, pid, started_at: startedAt },
     ...{ directory, log: serveLogPath(directory) },
+    ...gap,
   });
 }

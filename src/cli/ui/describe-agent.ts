@@ -3,7 +3,7 @@ import type { AgentDescription } from '../../actors/workspace/workspace.ts';
 import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { heldTools } from '../../agent/ruled-tools.ts';
 import { checkAgent } from '../validate.ts';
-import { lenientEnvironment } from './lenient-environment.ts';
+import { isAssumed, lenientEnvironment } from './lenient-environment.ts';
 
 /** Characters of what is told of an agent's problems. */
 const longestProblem = 4_096;
@@ -15,7 +15,8 @@ export async function describeAgent(
 ): Promise<AgentDescription> {
   try {
     const given = await lenientEnvironment(directory, env);
-    const { config, problems, warnings, skills, tools } = await checkAgent(directory, given);
+    const found = await checkAgent(directory, given);
+    const { config, problems, warnings, skills, tools, policySha256 } = found;
     return {
       agentId: config?.agent_id ?? null,
       version: config?.version ?? '',
@@ -27,6 +28,7 @@ export async function describeAgent(
       skills,
       needsPassphrase: needsPassphrase(directory, env),
       warnings: warnings.map(formatProblem),
+      policySha256: isAssumed(config?.security) ? null : policySha256,
       problem:
         problems.length === 0
           ? null
@@ -40,7 +42,14 @@ export async function describeAgent(
 
 const unknown: AgentDescription = {
   ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-  ...{ channels: [], skills: [], needsPassphrase: false, warnings: [], problem: null },
+  ...{
+    channels: [],
+    skills: [],
+    needsPassphrase: false,
+    warnings: [],
+    policySha256: null,
+    problem: null,
+  },
 };
 
 function modelOf({ provider, name }: { provider: string; name: string }) {

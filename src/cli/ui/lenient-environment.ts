@@ -2,7 +2,7 @@ import { SecretsError } from '../../actors/secrets/secrets.ts';
 import { agentEnvironment, needsPassphrase } from '../../agent/agent-environment.ts';
 
 /** What stands for a variable that is in the encrypted secrets alone. */
-const hidden = 'hidden';
+const hidden = '(in the encrypted secrets)';
 
 /** Settings that an agent does without: what would stand for them has a form that nobody can make up. */
 const unassumed: ReadonlySet<string> = new Set([
@@ -28,6 +28,11 @@ export async function lenientEnvironment(
     if (error instanceof SecretsError) return env;
     throw error;
   }
+}
+
+/** Tells whether a value came from a variable that may be in the encrypted secrets. */
+export function isAssumed(value: unknown): boolean {
+  return JSON.stringify(value)?.includes(hidden) === true;
 }
 
 function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

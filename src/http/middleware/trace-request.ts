@@ -13,7 +13,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Context, Middleware, Next } from 'koa';
-import { tracer } from '../../actors/telemetry/telemetry.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { readTraceParent } from '../../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
@@ -104,7 +103,7 @@ export function traceRequest(): Middleware<RequestState> {
       ...(isTaskId(taskId) ? { 'a2a.task.id': taskId } : {}),
     };
     const options = { kind: SpanKind.SERVER, attributes };
-    const span = tracer().startSpan(`a2a.${route.method}`, options, above);
+    const span = trace.getTracer('holdpoint').startSpan(`a2a.${route.method}`, options, above);
     ctx.state.span = span;
     res.once('close', () => endWith(span, res, ctx.state as RequestState));
     return context.with(trace.setSpan(above, span), next);

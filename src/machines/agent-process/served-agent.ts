@@ -5,4 +5,6 @@ export interface ServedAgent {
   port: number;
   /** RFC 3339. */
   startedAt: string;
+  /** The digest of its policy; absent for an older release. */
+  policySha256?: string;
 }

@@ -48,7 +48,11 @@ async function openCard(actors: readonly AnyActorRef[]) {
   const note = (_: object, message: string) => void logged.push(message);
   const basis = {
     ...{ directory, env: {}, agentId: 'till', tools: [], declared: [], isAuthOn: false },
-    ...{ address: 'http://127.0.0.1:1', log: { info: note, warn: note, error: note } },
+    ...{
+      address: 'http://127.0.0.1:1',
+      seen: () => undefined,
+      log: { info: note, warn: note, error: note },
+    },
   };
   const publisher = new CardPublisher({
     clock,

@@ -168,6 +168,7 @@ function cardsOf(config: ServiceConfig, one: Skill): string {
     declared: cardSchemes(config.auth.providers),
     isAuthOn: true,
     address: 'http://127.0.0.1:8080',
+    seen: () => undefined,
     log: { info() {}, warn() {}, error() {} },
   };
   const { versions, event } = encodeCard(partsOf(basis, config, [one]));

@@ -24,7 +24,14 @@ export function openGatedAgent() {
     ...{ directory, id: 'till', command, clock: new ManualClock(0) },
     description: {
       ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-      ...{ channels: [], skills: [], needsPassphrase: false, warnings: [], problem: null },
+      ...{
+        channels: [],
+        skills: [],
+        needsPassphrase: false,
+        warnings: [],
+        policySha256: null,
+        problem: null,
+      },
     },
     log: { info: quiet, warn: quiet, error: quiet },
     ...{ onChange: quiet, onTasks: () => Promise.resolve(), onGap: quiet },

@@ -7,7 +7,14 @@ import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const described = {
   ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-  ...{ channels: [], skills: [], needsPassphrase: false, warnings: [], problem: null },
+  ...{
+    channels: [],
+    skills: [],
+    needsPassphrase: false,
+    warnings: [],
+    policySha256: null,
+    problem: null,
+  },
 };
 
 /** A workspace with two agents, whose files are read once `release` is called. */

@@ -548,3 +548,36 @@ describe('a call that is made', () => {
     await daemon.stop();
   });
 });
+
+it('every command that shows a policy says first that the running agent has other rules', async () => {
+  const dir = await agentWith({});
+  await startDaemon(dir);
+  const same = await holdpointHere(['policy', 'explain', 'issue_refund', '--dir', dir, '--json']);
+  expect(JSON.parse(same.stdout).policy_differs).toBeUndefined();
+  const service = { agent_id: 'refunds', model: { provider: 'scripted', name: 'demo' } };
+  const security = { guardrails: { enabled: true, denied_tools: ['issue_refund'] } };
+  await writeFile(join(dir, 'service.yaml'), JSON.stringify({ ...service, security }));
+  const sentence =
+    /^warning: the running agent has other rules than service\.yaml: it was started at \S+, and the file was written at \S+; restart the agent to apply it: holdpoint serve stop --dir \S+ && holdpoint serve start --dir \S+\n/;
+  for (const command of [
+    ['policy', 'explain', 'issue_refund'],
+    ['validate'],
+    ['serve', 'status'],
+  ]) {
+    const told = await holdpointHere([...command, '--dir', dir]);
+    expect([command, told.code, told.stderr]).toEqual([
+      command,
+      0,
+      expect.stringMatching(sentence),
+    ]);
+    const json = JSON.parse((await holdpointHere([...command, '--dir', dir, '--json'])).stdout);
+    expect(json.policy_differs).toEqual({
+      started_at: expect.any(String),
+      changed_at: expect.any(String),
+    });
+  }
+  const checked = await holdpointHere(['doctor', '--dir', dir]);
+  expect(checked.stdout).toMatch(
+    /warn {2}policy +the running agent has other rules than service\.yaml/,
+  );
+});

@@ -46,6 +46,20 @@ describe('each view', () => {
     }
   });
 
+  it('says that the rules in the file are not in force, with the command that applies them', async () => {
+    const server = await startPageServer();
+    const gap = { started_at: '2026-11-20T10:02:00Z', changed_at: '2026-11-21T10:15:00Z' };
+    tellStory(server);
+    server.agents = [anAgent({ status: 'running', policy_differs: gap })];
+    const { page } = await browser.page();
+    for (const route of ['#/agents', '#/agents/refunds/policy']) {
+      await page.goto(server.url + route);
+      const said = page.getByText('The rules in service.yaml are not in force');
+      await said.waitFor();
+      await page.getByText('holdpoint serve stop --dir').first().waitFor();
+    }
+  });
+
   it('says in an empty workspace how an agent is made, and shows it when it is there', async () => {
     const server = await startPageServer();
     const { page } = await browser.page();

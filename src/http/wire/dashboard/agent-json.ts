@@ -32,6 +32,8 @@ export interface AgentJson {
   /** Its secrets are encrypted, and nobody has given a passphrase yet. */
   needs_passphrase: boolean;
   pending_deferrals: number;
+  /** It runs with other rules than its files have: since when, and when `service.yaml` was written (RFC 3339). */
+  policy_differs?: { started_at: string; changed_at: string };
   /** Warnings of its configuration, as `holdpoint validate` prints them. */
   warnings: string[];
   /** The flags that it was started with last, which a start from the dashboard repeats; absent for none. */

@@ -1,4 +1,4 @@
-import type { WorkspaceAgent } from '../../../actors/workspace/workspace.ts';
+import { policyGap, type WorkspaceAgent } from '../../../actors/workspace/workspace.ts';
 import { localUrl } from '../../../machines/url-of.ts';
 import type { AgentJson } from './agent-json.ts';
 
@@ -6,6 +6,8 @@ import type { AgentJson } from './agent-json.ts';
 export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson {
   const { id, directory, description, state, served } = agent;
   const error = agent.error ?? description.problem;
+  const { policySha256 } = description;
+  const gap = policySha256 === null ? null : policyGap(directory, served, policySha256);
   return {
     ...{ id, version: description.version, directory },
     ...{ model: description.model, fallbacks: description.fallbacks },
@@ -17,6 +19,9 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     ...(error === null ? {} : { error }),
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
+    ...(gap === null
+      ? {}
+      : { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } }),
     warnings: description.warnings,
     ...(agent.flags.length === 0 ? {} : { start_flags: [...agent.flags] }),
     ...(agent.isHere ? { in_dashboard: true as const } : {}),

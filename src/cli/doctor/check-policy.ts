@@ -1,0 +1,14 @@
+import { gapSentence, policyGapIn } from '../../actors/workspace/workspace.ts';
+import type { Findings } from '../validate.ts';
+import type { Finding, Subject } from './check.ts';
+
+/** Checks whether the agent that runs has the rules of its files; says nothing of one that does not run. */
+export function checkPolicy(
+  { directory }: Subject,
+  { policySha256 }: Pick<Findings, 'policySha256'>,
+): [check: string, finding: Finding][] {
+  const gap = policySha256 === null ? null : policyGapIn(directory, policySha256);
+  if (gap === null) return [];
+  const [message = '', fix = ''] = gapSentence(gap, directory).split('; ');
+  return [['policy', { status: 'warn', message, fix }]];
+}

@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { policyGapIn } from '../../src/actors/workspace/policy-gap.ts';
+import { policyDigest } from '../../src/agent/policy-digest.ts';
+import { readAgent } from '../../src/agent/read-agent.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
+import { patient } from '../helpers/patient.ts';
+import { startTestAgent } from '../helpers/test-agent.ts';
+
+/** The digest of the policy that the files of a folder have. */
+async function inFiles(folder: string): Promise<string | null> {
+  const { agent, problems } = await readAgent(folder, {}, new ManualClock(0));
+  if (agent === null || problems.length > 0) return null;
+  return policyDigest(agent.config, agent.toolbox.skills);
+}
+
+it('a rule that was changed in the file is never said to be in force, whatever edits led there', async () => {
+  const agent = await startTestAgent();
+  const directory = agent.folder.path;
+  const path = join(directory, 'service.yaml');
+  const started = readFileSync(path, 'utf8');
+  const original = await inFiles(directory);
+  const edits = fc.array(
+    fc.record(
+      {
+        denied: fc.constantFrom([], ['pay'], ['echo']),
+        held: fc.constantFrom({}, { pay: { to: 'channel:console:*' } }),
+        description: fc.constantFrom('', 'another one'),
+      },
+      { requiredKeys: [] },
+    ),
+    { minLength: 1, maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(edits, async (all) => {
+      for (const { denied = [], held = {}, description = '' } of all) {
+        const config = {
+          ...JSON.parse(started),
+          description,
+          security: {
+            guardrails: { enabled: true, denied_tools: denied },
+            defer: { enabled: true, tools: held },
+          },
+        };
+        writeFileSync(path, JSON.stringify(config));
+        const digest = await inFiles(directory);
+        const gap = policyGapIn(directory, digest ?? '');
+        expect(gap === null).toBe(digest === original);
+      }
+      writeFileSync(path, started);
+      expect(policyGapIn(directory, (await inFiles(directory)) ?? '')).toBeNull();
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it('the daemon says so in its logs when the rules of its files change, and when they are those in force again', async () => {
+  const agent = await startTestAgent();
+  const path = join(agent.folder.path, 'service.yaml');
+  const started = readFileSync(path, 'utf8');
+  const changed = () => agent.audit().filter(({ event }) => event === 'policy_file_changed');
+  const security = { guardrails: { enabled: true, denied_tools: ['pay'] } };
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(started), security }));
+  await vi.waitUntil(() => changed().length === 1, patient);
+  writeFileSync(path, started);
+  await vi.waitUntil(() => changed().length === 2, patient);
+  const [loaded] = agent.audit().filter(({ event }) => event === 'policy_loaded');
+  const inForce = loaded?.fields?.['policy_sha256'];
+  expect(changed().map(({ fields }) => fields)).toEqual([
+    { policy_sha256: inForce, file_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    { policy_sha256: inForce, file_sha256: inForce },
+  ]);
+  expect(
+    agent.log.filter(({ message }) => message.startsWith('policy: ')).map(({ message }) => message),
+  ).toEqual([
+    'policy: service.yaml has other rules than those in force; restart the agent to apply them',
+    'policy: service.yaml has the rules in force again',
+  ]);
+});
