@@ -16,6 +16,7 @@ import {
   type TaskStore,
 } from '../actors/records/records.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
+import type { McpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { keepCopies, type OpenedShared, openShared } from './open-shared.ts';
 import { openTogether } from './open-together.ts';
@@ -47,6 +48,8 @@ export interface RecordsParts {
   config: ServiceConfig;
   guardrails: Guardrails | null;
   toolbox: Pick<Toolbox, 'tools' | 'skills'>;
+  /** What its MCP servers offered last. */
+  seen: McpToolsSeen;
   /** How scripts are kept apart; `null` when there are none. */
   sandbox: string | null;
   directory: string;
@@ -127,7 +130,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     await record(
       ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
-      policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), {
+      policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox, parts.seen), {
         policySha256: policyDigest(config, parts.toolbox.skills),
         sandbox: parts.sandbox,
       }),

@@ -17,6 +17,7 @@ import {
 import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
+import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
@@ -30,6 +31,8 @@ export interface AgentReading {
   agent: {
     config: ServiceConfig;
     toolbox: Toolbox;
+    /** What its MCP servers offered last. */
+    seen: McpToolsSeen;
     guardrails: Guardrails | null;
     modify: Modify | null;
     channels: ChannelsReading;
@@ -68,6 +71,7 @@ export async function readAgent(
     ...{ directory, config, env, clock, isolation },
     state: statePaths(config),
   });
+  const seen = mcpToolsSeen(directory, config);
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
   const instructions = await readInstructions(directory, loaded);
@@ -80,7 +84,7 @@ export async function readAgent(
   const idle =
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
-      : rulesWithoutTool(loaded, namedTools(config, toolbox));
+      : rulesWithoutTool(loaded, namedTools(config, toolbox, seen), seen);
   return {
     problems: [
       ...idle.problems,
@@ -98,7 +102,7 @@ export async function readAgent(
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {
-      ...{ config, toolbox, guardrails, channels: files.channels },
+      ...{ config, toolbox, seen, guardrails, channels: files.channels },
       modify: layers.modify,
       writable: writable.folders,
       instructions: instructions.text,

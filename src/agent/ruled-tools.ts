@@ -1,7 +1,8 @@
 import { closest } from 'fastest-levenshtein';
 import type { ConfigProblem, ConfigReading, ServiceConfig } from '../actors/config/config.ts';
 import { normalName, ToolMap } from '../actors/tool-name.ts';
-import type { Skill } from '../actors/tools/tools.ts';
+import { namedMcpTools, type Skill, serverPrefixOf } from '../actors/tools/tools.ts';
+import type { McpToolsSeen } from './mcp-tools-seen.ts';
 
 /** A configuration that can be used, and how its places are spoken of. */
 type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
@@ -23,13 +24,25 @@ interface RuleOfTool {
 export function rulesWithoutTool(
   { config, problemAt }: Loaded,
   tools: readonly string[],
+  seen: McpToolsSeen = new Map(),
 ): { problems: ConfigProblem[]; warnings: ConfigProblem[] } {
   const known = new Set(tools.map(normalName));
   const nearest = (tool: string) =>
     tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(tool, [...tools])}`;
+  const { servers } = config.mcp;
+  const isOfServer = ({ tool }: RuleOfTool) => serverPrefixOf(tool, servers) !== undefined;
+  const unknown = (rules: readonly RuleOfTool[]) =>
+    rules.filter(({ tool }) => !known.has(normalName(tool)));
+  const ofServers = [
+    ...layerRules(config, true),
+    ...credentialRules(config, true),
+    ...denials(config),
+  ]
+    .filter(isOfServer)
+    .flatMap((rule) => ofServer(rule, config, seen));
   const told = (rules: readonly RuleOfTool[]) =>
-    rules
-      .filter(({ tool }) => !known.has(normalName(tool)))
+    unknown(rules)
+      .filter((rule) => !isOfServer(rule))
       .map(({ tool, path, effect, remedy }) => {
         const message = `the agent has no tool ${tool}, so ${effect}; ${nearest(tool)}`;
         const advice = remedy === null ? '' : `; write ${remedy} for a tool that comes later`;
@@ -37,7 +50,10 @@ export function rulesWithoutTool(
       });
   return {
     problems: told([...layerRules(config), ...credentialRules(config)]),
-    warnings: told(denials(config)),
+    warnings: [
+      ...told(denials(config)),
+      ...ofServers.map(({ path, message }) => problemAt(path, message)),
+    ],
   };
 }
 
@@ -72,14 +88,40 @@ export function unheldTools(
   });
 }
 
+/** Says what is wrong with a rule for a tool of an MCP server: nothing for one that fits what the server offered last. */
+function ofServer(
+  { tool, path, effect }: RuleOfTool,
+  { mcp }: Pick<ServiceConfig, 'mcp'>,
+  seen: McpToolsSeen,
+): { path: RuleOfTool['path']; message: string }[] {
+  const server = serverPrefixOf(tool, mcp.servers);
+  if (server === undefined) return [];
+  const { name } = server;
+  const allowed = namedMcpTools([server]).map(normalName);
+  const offered = seen.get(name) ?? null;
+  if (offered === null) {
+    if (allowed.includes(normalName(tool))) return [];
+    const message = `the tools of the MCP server ${name} are not known yet, so the rule for ${tool} is checked when the agent has reached it`;
+    return [{ path, message }];
+  }
+  if (offered.some((known) => normalName(known) === normalName(tool))) return [];
+  const near =
+    offered.length === 0
+      ? 'it offered none at all'
+      : `the nearest is ${closest(tool, [...offered])}`;
+  const message = `the MCP server ${name} offered no tool ${tool} when the agent reached it last, so ${effect}; ${near}`;
+  return [{ path, message }];
+}
+
 const unheld = 'this rule holds nothing back';
 
-function layerRules({ security }: ServiceConfig): RuleOfTool[] {
+/** `withOptional` takes those as well whose tool may come later. */
+function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTool[] {
   return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
     const rules = Object.entries<{ optional: boolean }>(security[layer].tools);
     const remedy = layer === 'step_up' ? '{acr: <acr>, optional: true}' : 'optional: true';
     return rules
-      .filter(([, { optional }]) => security[layer].enabled && !optional)
+      .filter(([, { optional }]) => security[layer].enabled && (withOptional || !optional))
       .map(([tool]) => ({
         tool,
         path: ['security', layer, 'tools', tool],
@@ -89,11 +131,11 @@ function layerRules({ security }: ServiceConfig): RuleOfTool[] {
   });
 }
 
-function credentialRules({ credentials }: ServiceConfig): RuleOfTool[] {
+function credentialRules({ credentials }: ServiceConfig, withOptional = false): RuleOfTool[] {
   return credentials.flatMap(({ tool, optional }, index) => {
     const path = ['credentials', index, 'tool'];
     const effect = 'nothing is ever signed in with it';
-    return optional ? [] : [{ tool, path, effect, remedy: 'optional: true' }];
+    return optional && !withOptional ? [] : [{ tool, path, effect, remedy: 'optional: true' }];
   });
 }
 

@@ -8,6 +8,7 @@ import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
+import { plainLine } from './plain-text.ts';
 import { warnOfPolicyGap } from './policy-warning.ts';
 import { environmentOf } from './secret-access.ts';
 import type { Session } from './session.ts';
@@ -28,8 +29,10 @@ export interface Findings {
   policySha256: string | null;
   /** Names, sorted. */
   skills: string[];
-  /** Those of MCP servers as far as `allow` lists them. */
+  /** Those of MCP servers as they were seen last, or as `allow` lists them. */
   tools: string[];
+  /** MCP servers that the agent has never reached. */
+  unknownServers: string[];
 }
 
 /** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
@@ -37,10 +40,8 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   const { output } = session;
   const env = await environmentOf(session, resolve(dir));
   const directory = resolve(dir);
-  const { problems, warnings, config, skills, tools, policySha256 } = await checkAgent(
-    directory,
-    env,
-  );
+  const { problems, warnings, config, skills, tools, unknownServers, policySha256 } =
+    await checkAgent(directory, env);
   const gap = warnOfPolicyGap(output, directory, policySha256);
   printWarnings(output, warnings);
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
@@ -50,6 +51,11 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   output.line(`  agent  ${config.agent_id} ${config.version}`);
   output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
   output.line(`  tools  ${tools.join(', ') || 'none'}`);
+  for (const server of unknownServers) {
+    output.line(
+      plainLine(`  mcp    the tools of ${server} are not known until the agent has reached it`),
+    );
+  }
   output.line(`  held   ${held.join(', ') || 'none'}`);
   output.json({ valid: true, problems: [], warnings: warnings.map(asJson), ...gap });
 }
@@ -76,7 +82,10 @@ export async function checkAgent(
         ? null
         : policyDigest(agent.config, agent.toolbox.skills),
     skills: (agent?.toolbox.skills ?? []).map(({ id }) => id).toSorted(),
-    tools: agent === null ? [] : namedTools(agent.config, agent.toolbox).toSorted(),
+    unknownServers: [...(agent?.seen ?? [])].flatMap(([name, known]) =>
+      known === null ? [name] : [],
+    ),
+    tools: agent === null ? [] : namedTools(agent.config, agent.toolbox, agent.seen).toSorted(),
   };
 }
 

@@ -97,7 +97,7 @@ function closedEgress() {
 /** The tools of MCP servers, which are not asked for, are those that the configuration names. */
 function withUnseen(tools: ReadonlyMap<string, Tool>, config: ServiceConfig): Map<string, Tool> {
   const run = (): Promise<never> => Promise.reject(new Error('it is stood in for'));
-  const unseen = namedTools(config, { tools: new Map() });
+  const unseen = namedTools(config, { tools: new Map() }, new Map());
   return new Map([
     ...unseen.map((name): [string, Tool] => [
       name,

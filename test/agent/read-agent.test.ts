@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatProblem } from '../../src/actors/config/config.ts';
+import { SeenTools } from '../../src/actors/tools/mcp/seen-tools.ts';
+import { namedTools } from '../../src/agent/named-tools.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { temporaryFolder } from '../helpers/test-system.ts';
@@ -68,6 +70,54 @@ credentials: [${entry}, tool: datetime-now}, ${entry}, tool: later, optional: tr
       { PATH: '/usr/bin' },
     ),
   ).toEqual({ problems: [], warnings: [] });
+});
+
+/** Reads an agent with the MCP server files, whose tools are known as far as `offered` has them. */
+async function withServer(rules: string, offered: string[] | null) {
+  const directory = temporaryFolder();
+  const server = '{name: files, command: node, tools: {deny: [drop]}}';
+  const text = `agent_id: x\nmcp: {servers: [${server}]}\nsecurity:\n  ${rules}\n`;
+  writeFileSync(join(directory, 'service.yaml'), text);
+  if (offered !== null) {
+    const tools = offered.map((name) => ({ name, description: '', parameters: {}, sha256: name }));
+    new SeenTools(directory).check('files', tools, () => true);
+  }
+  const { problems, warnings, agent } = await readAgent(directory, {}, new ManualClock(0));
+  return {
+    problems: problems.map(formatProblem),
+    warnings: warnings.map(formatProblem),
+    tools: agent === null ? [] : namedTools(agent.config, agent.toolbox, agent.seen),
+  };
+}
+
+it.each(['', ', optional: true'])(
+  'warns of a rule for a tool that an MCP server did not offer, with the nearest one%s',
+  async (more) => {
+    const rule = `defer: {enabled: true, tools: {files__wirte: {to: "channel:console:*"${more}}}}`;
+    expect(await withServer(rule, ['write', 'read', 'drop'])).toEqual({
+      problems: [],
+      warnings: [
+        'service.yaml:4:34: the MCP server files offered no tool files__wirte when the agent reached it last, so this rule holds nothing back; the nearest is files__write',
+      ],
+      tools: ['files__write', 'files__read'],
+    });
+  },
+);
+
+it('takes a rule for a tool that an MCP server offered, in either spelling, without more words', async () => {
+  const rule = 'defer: {enabled: true, tools: {files--write: {to: "channel:console:*"}}}';
+  expect(await withServer(rule, ['write'])).toMatchObject({ problems: [], warnings: [] });
+});
+
+it('says that a rule is checked later while nobody knows the tools of its server', async () => {
+  const rule = 'step_up: {enabled: true, tools: {files__write: gold}}';
+  expect(await withServer(`${rule}\n${auth}`, null)).toEqual({
+    problems: [],
+    warnings: [
+      'service.yaml:4:36: the tools of the MCP server files are not known yet, so the rule for files__write is checked when the agent has reached it',
+    ],
+    tools: [],
+  });
 });
 
 it('reads the files of the channels, and says what is wrong in them', async () => {

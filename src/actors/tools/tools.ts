@@ -5,7 +5,7 @@ export { describeBuiltins } from './builtin/describe-builtins.ts';
 export { FolderHandle } from './builtin/folder-handle.ts';
 export { searchService } from './builtin/search-service.ts';
 export type { ToolConfig } from './builtin/tool-config.ts';
-export { namedMcpTools, serverOfTool } from './mcp/mcp-names.ts';
+export { mcpToolName, namedMcpTools, serverOfTool, serverPrefixOf } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {
   fingerprintOf,

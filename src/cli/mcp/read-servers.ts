@@ -3,6 +3,7 @@ import { loadConfig } from '../../actors/config/config.ts';
 import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
+import { withAnything } from '../lenient-environment.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 
@@ -16,7 +17,8 @@ export function readServers(
   { dir }: McpOptions,
 ): { servers: readonly McpServerSettings[]; seen: SeenTools } {
   const directory = resolve(dir);
-  const loaded = loadConfig(directory, env);
+  // No server is asked, so no key is needed.
+  const loaded = loadConfig(directory, withAnything(env));
   if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
   return { servers: loaded.config.mcp.servers, seen: new SeenTools(directory) };
 }

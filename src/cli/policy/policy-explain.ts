@@ -46,7 +46,7 @@ export async function policyExplain(
   printWarnings(output, warnings);
   const server = toolbox.tools.has(name) ? undefined : serverOfTool(name, config.mcp.servers);
   if (!toolbox.tools.has(name) && server === undefined) {
-    throw unknownTool(name, namedTools(config, toolbox));
+    throw unknownTool(name, namedTools(config, toolbox, agent.seen));
   }
   if (server !== undefined) output.warn(plainLine(unseen(name, server)));
   // What breaks in a layer is told here alone; the reason for the caller does not say more.

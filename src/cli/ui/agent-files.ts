@@ -3,9 +3,9 @@ import { SecretsError } from '../../actors/secrets/secrets.ts';
 import { agentEnvironment } from '../../agent/agent-environment.ts';
 import type { AgentFiles, AuditFiles } from '../../http/dashboard/dashboard-ports.ts';
 import type { ProblemJson } from '../../http/wire/dashboard/config-json.ts';
+import { lenientEnvironment } from '../lenient-environment.ts';
 import { explainCalls, summaryOf } from '../policy/preview-policy.ts';
 import { checkAgent } from '../validate.ts';
-import { lenientEnvironment } from './lenient-environment.ts';
 import { policyOf } from './policy-of.ts';
 
 /** Reads the files of agents for the dashboard; `audit` reads their logs. */

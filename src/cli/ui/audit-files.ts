@@ -7,8 +7,8 @@ import { logFilesOf, type OpenLogFile } from '../../actors/records/records.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { shellWord } from '../../machines/shell-word.ts';
+import { lenientEnvironment } from '../lenient-environment.ts';
 import { plainLine } from '../plain-text.ts';
-import { lenientEnvironment } from './lenient-environment.ts';
 
 /** The files of an agent's audit log, which stay open until `close`. */
 export interface OpenAuditLog {

@@ -2,8 +2,8 @@ import { formatProblem } from '../../actors/config/config.ts';
 import type { AgentDescription } from '../../actors/workspace/workspace.ts';
 import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { heldTools } from '../../agent/ruled-tools.ts';
+import { isAssumed, lenientEnvironment } from '../lenient-environment.ts';
 import { checkAgent } from '../validate.ts';
-import { isAssumed, lenientEnvironment } from './lenient-environment.ts';
 
 /** Characters of what is told of an agent's problems. */
 const longestProblem = 4_096;

@@ -25,7 +25,7 @@ export async function policyOf(
 ): Promise<PolicyJson | null> {
   const { agent, problems, warnings } = await readAgent(directory, env, systemClock());
   if (agent === null || problems.length > 0) return null;
-  const { config, toolbox, channels } = agent;
+  const { config, toolbox, seen, channels } = agent;
   const { admission, warnings: started } = await admissionOf(directory, env, audit);
   const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
   const endpoints = derivedEndpoints(config, {
@@ -37,7 +37,7 @@ export async function policyOf(
   const builtin = new Set<string>(config.builtin_tools);
   const { providers, required } = config.auth;
   return {
-    tools: namedTools(config, toolbox)
+    tools: namedTools(config, toolbox, seen)
       .toSorted()
       .map((name) => toolPolicy(config, name, originOf(name, builtin, config.mcp.servers))),
     egress: {
@@ -52,6 +52,7 @@ export async function policyOf(
       required: required || providers.length > 0,
     },
     admission,
+    unknown_servers: [...seen].flatMap(([name, tools]) => (tools === null ? [name] : [])),
     warnings: [...warnings.map(formatProblem), ...started],
   };
 }

@@ -39,8 +39,8 @@ import type {
   SkillCheckJson,
   SkillHoldsJson,
 } from '../../http/wire/dashboard/builder-json.ts';
+import { lenientEnvironment } from '../lenient-environment.ts';
 import { checkAgent } from '../validate.ts';
-import { lenientEnvironment } from './lenient-environment.ts';
 
 export interface SkillBuilderOptions {
   /** The folder of the workspace. */

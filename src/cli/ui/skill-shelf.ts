@@ -2,7 +2,7 @@ import { attachSkill, planSkill } from '../../agent/attach-skill.ts';
 import { registrySkill, registrySkills } from '../../agent/skill-registry.ts';
 import { asSkillDetail, asSkillPlan, asSkillSummary } from '../../agent/skill-words.ts';
 import type { SkillShelf } from '../../http/dashboard/dashboard-ports.ts';
-import { lenientEnvironment } from './lenient-environment.ts';
+import { lenientEnvironment } from '../lenient-environment.ts';
 
 /** Gives the dashboard the skills that are shipped with the product. */
 export function skillShelf(env: NodeJS.ProcessEnv): SkillShelf {

@@ -22,6 +22,14 @@ export function isMcpToolName(
   return servers.some(({ name }) => tool.startsWith(mcpToolName(name, '')));
 }
 
+/** Returns the server whose tool a name is meant to be, whatever the settings want of it; `undefined` for none. */
+export function serverPrefixOf<Server extends Pick<McpServerSettings, 'name'>>(
+  tool: string,
+  servers: readonly Server[],
+): Server | undefined {
+  return servers.find(({ name }) => tool.startsWith(mcpToolName(name, '')));
+}
+
 /** Tells whether the agent has a tool of a server, as the settings say. */
 export function isWanted({ tools }: Pick<McpServerSettings, 'tools'>, tool: string): boolean {
   return tools.allow?.includes(tool) ?? !(tools.deny ?? []).includes(tool);

@@ -10,6 +10,8 @@ export interface PolicyJson {
     /** The newest refusal or failure that the agent has noted; admitting is noted nowhere. */
     last?: AdmissionResultJson;
   };
+  /** MCP servers that the agent has never reached, so that their tools are not among `tools`. */
+  unknown_servers: string[];
   /** What the agent warns of at its start. */
   warnings: string[];
 }

@@ -1,5 +1,5 @@
-import { SecretsError } from '../../actors/secrets/secrets.ts';
-import { agentEnvironment, needsPassphrase } from '../../agent/agent-environment.ts';
+import { SecretsError } from '../actors/secrets/secrets.ts';
+import { agentEnvironment, needsPassphrase } from '../agent/agent-environment.ts';
 
 /** What stands for a variable that is in the encrypted secrets alone. */
 const hidden = '(in the encrypted secrets)';
@@ -35,7 +35,8 @@ export function isAssumed(value: unknown): boolean {
   return JSON.stringify(value)?.includes(hidden) === true;
 }
 
-function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Returns an environment in which every variable is set: for commands to which no value matters. */
+export function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const valueOf = (name: string | symbol): string | undefined =>
     typeof name !== 'string' || unassumed.has(name) ? env[name as string] : (env[name] ?? hidden);
   return new Proxy(env, {
