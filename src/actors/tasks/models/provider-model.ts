@@ -56,12 +56,17 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
         isLate = true;
         over.abort();
       }, timeout);
+      const tools = [...options.tools()];
+      const names = wireNames(tools.map(({ name }) => name));
+      const offered = tools.map(({ name }) => ({ tool: name, wire: names.toWire(name) }));
       try {
         const abortSignal = AbortSignal.any([signal, over.signal]);
-        return await request(options, conversation, { abortSignal, onToken });
+        const turn = { conversation, tools, names };
+        return await request(options, turn, { abortSignal, onToken });
       } catch (error) {
         signal.throwIfAborted();
-        if (!isLate) throw await failureOfError(error, subject, clock.now());
+        if (!isLate)
+          throw await failureOfError(error, subject, { now: clock.now(), tools: offered });
         const limit = formatDuration(timeout);
         throw new ModelFailure(
           'late',
@@ -75,22 +80,27 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
   };
 }
 
+/** What a turn is asked for with. */
+interface AskedTurn {
+  conversation: Conversation;
+  tools: readonly Tool[];
+  names: WireNames;
+}
+
 async function request(
-  { subject, api, maxOutputTokens, load, tools, instructions, turns }: ProviderModelOptions,
-  conversation: Conversation,
+  { subject, api, maxOutputTokens, load, instructions, turns }: ProviderModelOptions,
+  { conversation, tools, names }: AskedTurn,
   { abortSignal, onToken }: { abortSignal: AbortSignal; onToken: (text: string) => void },
 ): Promise<Turn> {
   const [provider, { streamText, jsonSchema }] = await Promise.all([load(), loadLibrary()]);
-  const offered = [...tools()];
   const { provider: of, model: name } = subject;
   const model = { provider: of, model: name, endpoint: endpointOf(subject) };
-  const names = wireNames(offered.map(({ name }) => name));
   const prompt = instructions();
   const { stream } = streamText({
     model: provider.language(subject.model, api),
     messages: promptMessages(conversation, { model, names }),
     ...(prompt === null ? {} : { instructions: prompt }),
-    ...(offered.length === 0 ? {} : { tools: toolSet(offered, names, jsonSchema) }),
+    ...(tools.length === 0 ? {} : { tools: toolSet(tools, names, jsonSchema) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     // The chain tries again, and knows which failures may pass.
     maxRetries: 0,
