@@ -1,4 +1,3 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type ActorRefFrom, type AnyEventObject, createActor, fromCallback } from 'xstate';
 import {
   connectionMachine,
@@ -8,7 +7,7 @@ import {
   pauseAfter,
 } from '../../../machines/channels/connection-machine.ts';
 import type { Clock, Log } from '../../ports.ts';
-import { McpSession } from './mcp-session.ts';
+import { McpSession, type SessionTransport } from './mcp-session.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { linkFaultOf } from './server-fault.ts';
 
@@ -17,7 +16,7 @@ export interface McpConnectionOptions {
   /** The name of the server. */
   server: string;
   /** Makes a way to the server; each is used once. */
-  transport: () => Transport;
+  transport: () => SessionTransport;
   version: string;
   clock: Clock;
   log: Log;
@@ -149,12 +148,16 @@ export class McpConnection {
     this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
   }
 
-  /** The same fault again and again is told once, until the next connection. */
+  /** The same fault again and again is told once, until the next connection; a time or a number in it does not count. */
   #noteFault(fault: LinkFault | null): void {
-    const isNews = fault !== null && fault.message !== this.#fault?.message;
+    const isNews = fault !== null && masked(fault) !== masked(this.#fault);
     this.#fault = fault;
     if (!isNews) return;
     const { server, log } = this.#options;
     log.warn({ server, lasting: fault.lasting }, `mcp: ${server} ${fault.message}`);
   }
+}
+
+function masked(fault: LinkFault | null): string | undefined {
+  return fault?.message.replaceAll(/\d+/g, '0');
 }

@@ -27,6 +27,8 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 export interface ReadOffer {
   tools: OfferedTool[];
   unusable: UnusableTool[];
+  /** True for a server that does not say that it has tools. */
+  isWithoutTools?: true;
 }
 
 /**

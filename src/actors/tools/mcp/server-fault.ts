@@ -10,21 +10,31 @@ export class ServerFault extends Error {
   readonly code = 'mcp_server_failed';
   /** True when only a person can mend it. */
   readonly isLasting: boolean;
+  /** True when the server was sent nothing. */
+  readonly isUnsent: boolean;
+  /** Milliseconds for which the server asks to be left alone; `null` when it does not say. */
+  readonly retryAfter: number | null;
 
-  constructor(message: string, { isLasting = false, ...options }: FaultOptions = {}) {
-    super(message, options);
+  constructor(message: string, options: FaultOptions = {}) {
+    const { isLasting = false, isUnsent = false, retryAfter = null, ...rest } = options;
+    super(message, rest);
     this.isLasting = isLasting;
+    this.isUnsent = isUnsent;
+    this.retryAfter = retryAfter;
   }
 }
 
 interface FaultOptions extends ErrorOptions {
   isLasting?: boolean;
+  isUnsent?: boolean;
+  retryAfter?: number | null;
 }
 
 /** Returns what a link is lost by, for whatever was thrown over it. */
 export function linkFaultOf(error: unknown): LinkFault {
   if (error instanceof ServerFault) {
-    return { message: error.message, lasting: error.isLasting, retryAfter: null };
+    const { message, isLasting: lasting, retryAfter } = error;
+    return { message, lasting, retryAfter };
   }
   return { message: quoteOf(messageOf(error)), lasting: false, retryAfter: null };
 }

@@ -19,7 +19,7 @@ export function objectSchema(said: JsonValue, { isBare = false } = {}): JsonObje
   const folded = new Fold(root).fold(root);
   if (folded === null) throw noArguments();
   const schema: JsonObject = { ...folded, type: 'object' };
-  return normalSchema(schema, { leads: (ref) => schemaAt(schema, ref) !== undefined });
+  return normalSchema(schema, { leads: (ref) => leads(schema, ref) });
 }
 
 function rootOf(said: JsonValue): JsonObject {
@@ -37,6 +37,7 @@ function noArguments(): UnfitToolError {
 
 class Fold {
   readonly #root: JsonObject;
+  readonly #followed = new Set<string>();
   #folds = 0;
 
   constructor(root: JsonObject) {
@@ -52,7 +53,7 @@ class Fold {
     const own = Object.entries(said).filter(([keyword]) => !refusedAtRoot.has(keyword));
     const { $ref: ref, allOf = [] } = said;
     const parts: (JsonObject | null)[] = [Object.fromEntries(own)];
-    if (typeof ref === 'string') parts.push(this.fold(this.#at(ref)));
+    if (typeof ref === 'string') parts.push(this.#follow(ref));
     for (const one of allOf as JsonValue[]) parts.push(this.fold(one));
     for (const keyword of ['anyOf', 'oneOf']) {
       const choices = said[keyword];
@@ -61,9 +62,16 @@ class Fold {
     return parts.reduce((all, part) => (all === null || part === null ? null : both(all, part)));
   }
 
-  #at(ref: string): JsonValue {
+  /** A schema that refers to itself demands nothing by that. */
+  #follow(ref: string): JsonObject | null {
     const found = schemaAt(this.#root, ref);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      if (this.#followed.has(ref)) return {};
+      this.#followed.add(ref);
+      const folded = this.fold(found);
+      this.#followed.delete(ref);
+      return folded;
+    }
     throw new UnfitToolError('has an inputSchema that refers to a schema outside of it');
   }
 }
@@ -143,6 +151,19 @@ function joined(
 
 function requiredOf({ required }: JsonObject): string[] {
   return (required ?? []) as string[];
+}
+
+/** Tells whether a `$ref` within a schema leads to one, and not around in a circle. */
+function leads(root: JsonObject, ref: string): boolean {
+  const followed = new Set<string>();
+  for (let next: JsonValue | undefined = ref; typeof next === 'string'; ) {
+    if (followed.has(next)) return false;
+    followed.add(next);
+    const found = schemaAt(root, next);
+    if (found === undefined) return false;
+    next = isJsonObject(found) ? found['$ref'] : undefined;
+  }
+  return true;
 }
 
 /** Returns what a `$ref` within a schema leads to. */

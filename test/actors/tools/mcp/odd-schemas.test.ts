@@ -122,7 +122,12 @@ describe('a schema of a server', () => {
       { $ref: '#/definitions/A', definitions: { A: { $ref: '#/definitions/B~1' }, 'B/': shared } },
       { ...shared, definitions: { A: { $ref: '#/definitions/B~1' }, 'B/': shared } },
     ],
-    ['refers to itself', { $ref: '#' }, 'has an inputSchema of too many parts'],
+    ['refers to itself', { $ref: '#' }, { type: 'object' }],
+    [
+      'refers in a circle at depth',
+      { type: 'object', properties: { a: { $ref: '#/properties/a' } } },
+      { type: 'object', properties: { a: {} } },
+    ],
     ['refers to nothing', { $ref: '#/$defs/In' }, outside],
     ['refers to the net', { $ref: 'https://schemas.example.com/in.json' }, outside],
     [

@@ -67,6 +67,11 @@ const lists = {
 
 const plays = {
   echo: (args) => text(JSON.stringify(args)),
+  /** Answers with a message that the test writes. */
+  answer: ({ message }, id) => {
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...message })}\n`);
+    return null;
+  },
   hang: () => {
     note('hangs');
     return null;

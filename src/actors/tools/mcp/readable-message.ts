@@ -1,22 +1,23 @@
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { inexactNumber, inexactSentence } from '../../../machines/exact-json.ts';
+import { mendedMessage } from './mended-message.ts';
 
 const newline = 0x0a;
 
-/** Every result with numbers that are handed on has it. */
-const mark = 'structuredContent';
+/** Every result with numbers that are handed on has one of them; the second is from before 2024-11-05. */
+const marks = ['structuredContent', 'toolResult'] as const;
 
 /**
  * Returns a message of a server as it is, or an error in place of a result with a number that reading would change: a
  * rounded number would be handed on as what the server said.
  */
-export function exactMessage(text: string): string {
-  if (!text.includes(mark)) return text;
+function exactMessage(text: string): string {
+  if (!marks.some((mark) => text.includes(mark))) return text;
   const inexact = inexactNumber(text);
   if (inexact === null) return text;
   try {
-    const { id, result } = JSON.parse(text) as { id?: unknown; result?: { [mark]?: unknown } };
-    if (result?.[mark] === undefined) return text;
+    const { id, result } = JSON.parse(text) as { id?: unknown; result?: Record<string, unknown> };
+    if (marks.every((mark) => result?.[mark] === undefined)) return text;
     const error = { code: ErrorCode.InternalError, message: inexactSentence(inexact) };
     return JSON.stringify({ jsonrpc: '2.0', id, error });
   } catch {
@@ -24,15 +25,19 @@ export function exactMessage(text: string): string {
   }
 }
 
+/** Returns a message of a server as the agent reads it. */
+export function readableMessage(text: string): string {
+  return mendedMessage(exactMessage(text));
+}
+
 /** Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. */
-export function exactBody(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+export function readableBody(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let kept: Uint8Array[] = [];
   const take = (): Buffer => {
     const bytes = Buffer.concat(kept);
     kept = [];
-    if (!bytes.includes(mark)) return bytes;
-    if (!isStream) return Buffer.from(exactMessage(bytes.toString()));
-    return Buffer.from(bytes.toString().split('\n').map(exactLine).join('\n'));
+    if (!isStream) return Buffer.from(readableMessage(bytes.toString()));
+    return Buffer.from(bytes.toString().split('\n').map(readableLine).join('\n'));
   };
   return new TransformStream({
     transform(chunk, controller) {
@@ -47,7 +52,7 @@ export function exactBody(isStream: boolean): TransformStream<Uint8Array, Uint8A
   });
 }
 
-function exactLine(line: string): string {
+function readableLine(line: string): string {
   const [, start = '', json] = /^(data:\s*)(.*?)\r?$/s.exec(line) ?? [];
-  return json === undefined ? line : start + exactMessage(json);
+  return json === undefined ? line : start + readableMessage(json);
 }

@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
+
+type Refusal = (response: ServerResponse, id: unknown) => void;
+
+/**
+ * A server with sessions, whose first call is refused in the session that it came in. It keeps which calls it ran, and
+ * offers `later` from its second session on.
+ */
+async function aServer(refuse: Refusal, later: object = listed('pay')) {
+  const ran: unknown[] = [];
+  const sessions: string[] = [];
+  let isRefused = false;
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    const answer = (result: object, headers: Record<string, string> = {}) => {
+      response.writeHead(200, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    };
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'initialize') {
+      sessions.push(`s${sessions.length + 1}`);
+      const greeting = { protocolVersion: '2025-06-18', serverInfo: { name: 'x', version: '1' } };
+      return answer(
+        { ...greeting, capabilities: { tools: {} } },
+        { 'mcp-session-id': sessions.at(-1) ?? '' },
+      );
+    }
+    if (method === 'tools/list') {
+      return answer({ tools: [sessions.length > 1 ? later : listed('pay')] });
+    }
+    if (!isRefused) {
+      isRefused = true;
+      return refuse(response, id);
+    }
+    ran.push(params.arguments);
+    answer({ content: [{ type: 'text', text: 'paid' }] });
+  };
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, ran, sessions };
+}
+
+const shop = (url: string) => {
+  const { command: _, ...config } = puppetConfig({ url, args: [] });
+  return config;
+};
+
+const rpc = (id: unknown, code: number, message: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+
+describe('a call that its server has certainly not run', () => {
+  it.each<[string, Refusal]>([
+    ['404 alone', (response) => response.writeHead(404).end()],
+    [
+      '404 of the SDK of TypeScript',
+      (response) => response.writeHead(404).end(rpc(null, -32001, 'Session not found')),
+    ],
+    [
+      '404 of the SDK of Python',
+      (response) => response.writeHead(404).end(rpc('server-error', -32600, 'Session not found')),
+    ],
+    [
+      '404 under the id of the call',
+      (response, id) => response.writeHead(404).end(rpc(id, -32001, 'Session not found')),
+    ],
+    [
+      '400 of the examples of TypeScript',
+      (response) =>
+        response.writeHead(400).end(rpc(null, -32000, 'Bad Request: No valid session ID provided')),
+    ],
+  ])('for a session that is gone (%s) is made once more', async (_, refuse) => {
+    const { url, ran, sessions } = await aServer(refuse);
+    const { call } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(await call('shop__pay', { amount: 5 })).toBe('paid');
+    expect([ran, sessions]).toEqual([[{ amount: 5 }], ['s1', 's2']]);
+  });
+
+  it('is made no more once its server offers another tool of its name', async () => {
+    const forget: Refusal = (response) => response.writeHead(404).end();
+    const { url, ran } = await aServer(forget, listed('pay', { description: 'Pays twice.' }));
+    const { call } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(await call('shop__pay', { amount: 5 })).toBe(
+      'changed: shop__pay was not run: its server was connected again, and what would run has changed',
+    );
+    expect(ran).toEqual([]);
+  });
+
+  it.each<[string, Refusal, string]>([
+    [
+      'breaks off',
+      (response) => response.destroy(),
+      'unreachable: shop__pay failed: its server could not be reached (UND_ERR_SOCKET)',
+    ],
+    [
+      'breaks',
+      (response) => response.writeHead(500).end(),
+      'failed: shop__pay failed: its server answered with HTTP 500',
+    ],
+    [
+      'has no such order',
+      (response, id) => response.writeHead(404).end(rpc(id, -32602, 'no such order')),
+      'error -32602: shop__pay failed: MCP error -32602: no such order',
+    ],
+    [
+      'has no such page',
+      (response) => response.writeHead(400).end('bad request'),
+      'failed: shop__pay failed: its server answered with HTTP 400: bad request',
+    ],
+  ])('is not one whose server %s', async (_, refuse, outcome) => {
+    const { url, ran } = await aServer(refuse);
+    const { call } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(await call('shop__pay', { amount: 5 })).toBe(outcome);
+    expect(ran).toEqual([]);
+  });
+
+  it('is of the same tool on a new session', async () => {
+    const { url, sessions } = await aServer((response) => response.writeHead(404).end());
+    const { call, tools } = await connected(new PuppetFolder([]), [shop(url)]);
+    const before = await tools.get('shop__pay')?.identity?.();
+    expect(await call('shop__pay')).toBe('paid');
+    expect(sessions).toHaveLength(2);
+    expect(await tools.get('shop__pay')?.identity?.()).toEqual(before);
+  });
+});
