@@ -258,6 +258,37 @@ describe('a server over stdio', () => {
     expect(await call('shop__echo')).toBe('{}');
   });
 
+  it('shows nothing of the pass to the proxy, and says which host was refused to it', async () => {
+    const refusal = 'egress blocked: registry.npmjs.org is not on the allowlist (mode=allowlist)';
+    const pass = {
+      env: { HTTPS_PROXY: 'http://user-of-pass:word-of-pass@127.0.0.1:1' },
+      secretValues: ['word-of-pass', 'user-of-pass'],
+      refusals: () => [refusal],
+      release: () => undefined,
+    };
+    const proxy = { port: 1, socketPath: '', admit: () => pass, close: async () => undefined };
+    const isolation = () => ({ proxy, sandbox: 'env' as const });
+    const dead = puppetConfig({ name: 'desk', env: { PUPPET: 'dead' } });
+    const folder = everyTool();
+    const { call, warnings } = await connected(folder, [puppetConfig(), dead], { isolation });
+    expect(JSON.parse(await call('shop__env'))['HTTPS_PROXY']).toBe(
+      'http://[redacted:credential]:[redacted:credential]@127.0.0.1:1',
+    );
+    await vi.waitUntil(() => warnings().length > 0, patient);
+    expect(warnings()).toEqual([
+      `mcp: desk ended (exit code 3): ${refusal}; no such file: config.json undefined`,
+    ]);
+  });
+
+  it('tells a fault once, however its times and numbers differ', async () => {
+    const folder = everyTool();
+    const { warnings } = await connected(folder, [puppetConfig({ env: { PUPPET: 'noisy' } })]);
+    await vi.waitUntil(() => folder.told.length > 2, { timeout: 15_000 });
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^mcp: shop ended \(exit code 3\): see ~\/log-\d+-\d+$/),
+    ]);
+  });
+
   it('keeps nobody up when it dies or is not there, and says why without its secrets', async () => {
     const env = { PUPPET: 'dead', PUPPET_KEY: 'sesame-open' };
     const servers = [
