@@ -58,10 +58,7 @@ export function failedCall(tool: string, error: unknown): ToolError {
     const message = `${tool} failed: ${quoteOf(error.message)}${addressesIn(error)}`;
     return new ToolError(message, { kind: `error ${error.code}` });
   }
-  if (isUndone(error)) {
-    const message = `${tool} was not run: its server ${connectionFault(error).message}; try again later`;
-    return new UndoneCall(message, { kind: 'unreachable' });
-  }
+  if (isUndone(error)) return undoneCall(tool, error);
   if (error instanceof HttpRefusal) return refusedCall(tool, error);
   const message = `${tool} failed: its server ${connectionFault(error).message}`;
   return new ToolError(message, { kind: isLoss(error) ? 'unreachable' : 'failed' });
@@ -69,6 +66,13 @@ export function failedCall(tool: string, error: unknown): ToolError {
 
 /** A call of which the server has certainly done nothing, so that it may be made once more. */
 export class UndoneCall extends ToolError {}
+
+/** Returns what the caller of a tool is told of a call that no server has run. */
+export function undoneCall(tool: string, error: unknown): UndoneCall {
+  const { message: why } = connectionFault(error);
+  const message = `${tool} was not run: its server ${why}; try again later`;
+  return new UndoneCall(message, { kind: 'unreachable' });
+}
 
 function refusedCall(tool: string, error: HttpRefusal): ToolError {
   const { status, said } = error;

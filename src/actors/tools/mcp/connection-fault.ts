@@ -57,8 +57,8 @@ export function isUndone(error: unknown): boolean {
 }
 
 function httpFault(error: HttpRefusal): ServerFault {
-  const { status, retryAfter, wantsOAuth } = error;
-  const options = { cause: error, retryAfter };
+  const { status, retryAfter, wantsOAuth, isSessionGone: isForgotten } = error;
+  const options = { cause: error, retryAfter, isForgotten };
   if (refusedStatuses.has(status)) {
     const mend = wantsOAuth
       ? 'it wants OAuth, so put a token into its headers in service.yaml'

@@ -108,39 +108,52 @@ export class McpConnection {
     });
   }
 
-  /** A link is one session; it is up once the server has greeted and has told of its tools. */
+  /**
+   * A link is up once the server has greeted and has told of its tools. It is one session after another: a server that
+   * forgets its sessions is greeted again at once, as nothing is wrong with it.
+   */
   #link() {
     return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
       let isStopped = false;
+      let current: McpSession;
       const tell = (event: LinkEvent) => void (isStopped || sendBack(event));
       const down = (error: unknown) => tell({ type: 'link.down', link, fault: linkFaultOf(error) });
       const { server, transport, version, clock, log } = this.#options;
-      const session = new McpSession(
-        {
-          ...{ server, clock, log },
-          transport: transport(),
-          onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
-          onLost: down,
-        },
-        version,
-      );
-      session
-        .open()
-        .then(() => {
-          if (isStopped) return;
-          this.#session = session;
-          this.#noteUp();
-          tell({ type: 'link.up', link });
-        })
-        .catch(down);
+      const open = async (): Promise<void> => {
+        const session = new McpSession(
+          {
+            ...{ server, clock, log },
+            transport: transport(),
+            onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
+            onLost: (fault) => {
+              if (isStopped || !fault.isForgotten) return down(fault);
+              this.#leave(session);
+              open().catch(down);
+            },
+          },
+          version,
+        );
+        current = session;
+        await session.open();
+        if (isStopped) return;
+        this.#session = session;
+        this.#noteUp();
+        tell({ type: 'link.up', link });
+        this.#wake();
+      };
+      open().catch(down);
       return () => {
         isStopped = true;
-        if (this.#session === session) this.#session = null;
-        const closed = session.close();
-        this.#closing.add(closed);
-        void closed.then(() => this.#closing.delete(closed));
+        this.#leave(current);
       };
     });
+  }
+
+  #leave(session: McpSession): void {
+    if (this.#session === session) this.#session = null;
+    const closed = session.close();
+    this.#closing.add(closed);
+    void closed.then(() => this.#closing.delete(closed));
   }
 
   #noteUp(): void {

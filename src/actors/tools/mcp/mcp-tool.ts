@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../../machines/json.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../../ports.ts';
-import { calledOff, type Ending, endedCall, failedCall, UndoneCall } from './call-failure.ts';
+import {
+  calledOff,
+  type Ending,
+  endedCall,
+  failedCall,
+  UndoneCall,
+  undoneCall,
+} from './call-failure.ts';
 import type { CallResult } from './call-result.ts';
 import { isLoss, isUndone } from './connection-fault.ts';
 import { handedOn } from './handed-on.ts';
@@ -97,8 +104,9 @@ async function digestOf(
   try {
     return await session.digestOf(offered.name);
   } catch (error) {
-    if (isLoss(error)) session.lose(error);
-    throw failedCall(name, error);
+    if (!isLoss(error)) throw failedCall(name, error);
+    session.lose(error);
+    throw undoneCall(name, error);
   }
 }
 

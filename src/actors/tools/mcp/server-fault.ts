@@ -12,12 +12,16 @@ export class ServerFault extends Error {
   readonly isLasting: boolean;
   /** True when the server was sent nothing. */
   readonly isUnsent: boolean;
+  /** True when the server is well and has forgotten the session. */
+  readonly isForgotten: boolean;
   /** Milliseconds for which the server asks to be left alone; `null` when it does not say. */
   readonly retryAfter: number | null;
 
   constructor(message: string, options: FaultOptions = {}) {
     const { isLasting = false, isUnsent = false, retryAfter = null, ...rest } = options;
-    super(message, rest);
+    const { isForgotten = false, ...error } = rest;
+    super(message, error);
+    this.isForgotten = isForgotten;
     this.isLasting = isLasting;
     this.isUnsent = isUnsent;
     this.retryAfter = retryAfter;
@@ -27,6 +31,7 @@ export class ServerFault extends Error {
 interface FaultOptions extends ErrorOptions {
   isLasting?: boolean;
   isUnsent?: boolean;
+  isForgotten?: boolean;
   retryAfter?: number | null;
 }
 

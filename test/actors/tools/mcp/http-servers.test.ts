@@ -122,14 +122,12 @@ describe('a server over HTTP', () => {
   it('is greeted anew once it has forgotten the session', async () => {
     const { handle, forget } = sdkServer();
     const { url } = await aServer(handle);
-    const { call, log } = await connected(new PuppetFolder([]), [shop(url)]);
-    forget();
-    expect(await call('shop__echo')).toBe('here');
-    expect(log.map(({ message }) => message)).toEqual([
-      'mcp: connected',
-      'mcp: shop answered with HTTP 404',
-      'mcp: connected',
-    ]);
+    const { call, log } = await connected(new PuppetFolder([]), [shop(url)], { random: () => 1 });
+    for (let times = 0; times < 6; times += 1) {
+      forget();
+      expect(await call('shop__echo')).toBe('here');
+    }
+    expect(new Set(log.map(({ message }) => message))).toEqual(new Set(['mcp: connected']));
   });
 
   it.each<[string, Handler, string]>([

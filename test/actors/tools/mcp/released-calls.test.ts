@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { McpServersParts } from '../../../../src/actors/tools/mcp/mcp-servers.ts';
 import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
 
 type Refusal = (response: ServerResponse, id: unknown) => void;
@@ -46,7 +47,13 @@ async function aServer(refuse: Refusal, later: object = listed('pay')) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, ran, sessions };
+  /** Starts the server again, a moment after it has ended. */
+  const restart = async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+    setTimeout(() => server.listen(port, '127.0.0.1'), 300);
+  };
+  return { url: `http://127.0.0.1:${port}/mcp`, ran, sessions, restart };
 }
 
 const shop = (url: string) => {
@@ -82,6 +89,41 @@ describe('a call that its server has certainly not run', () => {
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe('paid');
     expect([ran, sessions]).toEqual([[{ amount: 5 }], ['s1', 's2']]);
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'as it was not reached (%s) is made once more',
+    async (code) => {
+      const { url, ran } = await aServer((response) => response.writeHead(404).end());
+      let isDown = true;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        if (isDown && String(init?.body).includes('tools/call')) {
+          isDown = false;
+          throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+        }
+        return globalThis.fetch(input, init);
+      };
+      const egress: McpServersParts['egress'] = {
+        ...{ fetch, scope: () => null },
+        within: (_, send) => send(),
+      };
+      const { call } = await connected(new PuppetFolder([]), [shop(url)], { egress });
+      expect(await call('shop__pay', { amount: 5 })).toBe(
+        'unreachable: shop__pay was not run: its server answered with HTTP 404; try again later',
+      );
+      expect(await call('shop__pay', { amount: 7 })).toBe('paid');
+      expect(ran).toEqual([{ amount: 7 }]);
+    },
+  );
+
+  it('has its tool looked at anew on a new connection', async () => {
+    const { url, ran, restart } = await aServer((response) => response.writeHead(404).end());
+    const { call, tools } = await connected(new PuppetFolder([]), [shop(url)]);
+    const before = await tools.get('shop__pay')?.identity?.();
+    await restart();
+    expect(await tools.get('shop__pay')?.identity?.()).toEqual(before);
+    expect(await call('shop__pay', { amount: 7 })).toBe('paid');
+    expect(ran).toEqual([{ amount: 7 }]);
   });
 
   it('is made no more once its server offers another tool of its name', async () => {
