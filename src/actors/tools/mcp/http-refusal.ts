@@ -1,4 +1,4 @@
-import { JSONRPCErrorResponseSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, JSONRPCErrorResponseSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 
@@ -57,8 +57,8 @@ export async function readRefusal(response: Response, request: RefusedRequest): 
   const text = (await response.text().catch(() => '')).slice(0, looked);
   const error = errorIn(text);
   const words = wordsOf(error, text);
-  const isNamed = noSession.test(words);
-  const isForeign = error === null || String(error['id']) !== String(id);
+  const isNamed = noSession.test(words) && !isOfCall(error);
+  const isForeign = error === null || !isSameId(error['id'], id);
   const isOwn = error !== null && id !== null && (!isForeign || (error['id'] ?? null) === null);
   const isSessionGone =
     hasSession &&
@@ -82,7 +82,7 @@ function errorIn(text: string): JsonObject | null {
 
 /** Returns the sentence in a body: that of an error, one under a usual name, or a plain text; of a page none. */
 function wordsOf(error: JsonObject | null, text: string): string {
-  if (error !== null) return String((error['error'] as JsonObject)['message']);
+  if (error !== null) return textOf((error['error'] as JsonObject)['message']);
   const said = jsonOf(text);
   if (isJsonObject(said)) {
     const { error_description: described, detail, message, error: plain } = said;
@@ -108,4 +108,19 @@ function scopeIn(challenge: string): string {
   return [error, scope === undefined ? undefined : `scope ${scope}`]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Tells whether an error is about the arguments of a call or what became of it, and not about the way to the server. */
+function isOfCall(error: JsonObject | null): boolean {
+  const { code } = (error?.['error'] ?? {}) as JsonObject;
+  return code === ErrorCode.InvalidParams || code === ErrorCode.InternalError;
+}
+
+/** Servers return the number of a request as a text now and then. */
+function isSameId(said: unknown, id: unknown): boolean {
+  return said === id || (typeof id === 'number' && said === String(id));
 }

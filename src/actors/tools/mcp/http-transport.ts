@@ -109,6 +109,9 @@ function unheld(init: RequestInit | undefined) {
   return { ref: false, ...(signal === undefined ? {} : { signal }) };
 }
 
+/** A stream with none of these has no answer, and none that may be asked for later by the id of an event. */
+const isEnd = /"result"|"error"|^id:/m;
+
 /** Passes an answer on, and tells of one that breaks off half-way. */
 function watched(
   response: Response,
@@ -118,7 +121,11 @@ function watched(
   const { body, status, statusText, headers } = response;
   if (body === null || !response.ok) return response;
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const exact = body.pipeThrough(readableBody(isStream));
+  let mayBeAnswered = !isStream || id === null;
+  const see = (text: string) => {
+    mayBeAnswered ||= isEnd.test(text);
+  };
+  const exact = body.pipeThrough(readableBody(isStream, see));
   const reader: ReadableStreamDefaultReader<Uint8Array> = exact.getReader();
   let isLeft = false;
   const stream = new ReadableStream<Uint8Array>({
@@ -126,8 +133,9 @@ function watched(
       try {
         const { done, value } = await reader.read();
         if (isLeft) return;
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        if (!mayBeAnswered) brokenOff(id, new Error('it ended without a result'));
+        controller.close();
       } catch (error) {
         if (isLeft) return;
         brokenOff(id, error);

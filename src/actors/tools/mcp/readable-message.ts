@@ -30,14 +30,22 @@ export function readableMessage(text: string): string {
   return mendedMessage(exactMessage(text));
 }
 
-/** Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. */
-export function readableBody(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+/**
+ * Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. `see` is given each
+ * piece of the body.
+ */
+export function readableBody(
+  isStream: boolean,
+  see: (text: string) => void,
+): TransformStream<Uint8Array, Uint8Array> {
   let kept: Uint8Array[] = [];
   const take = (): Buffer => {
     const bytes = Buffer.concat(kept);
     kept = [];
-    if (!isStream) return Buffer.from(readableMessage(bytes.toString()));
-    return Buffer.from(bytes.toString().split('\n').map(readableLine).join('\n'));
+    const text = bytes.toString();
+    see(text);
+    if (!isStream) return Buffer.from(readableMessage(text));
+    return Buffer.from(text.split('\n').map(readableLine).join('\n'));
   };
   return new TransformStream({
     transform(chunk, controller) {

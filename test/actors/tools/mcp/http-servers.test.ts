@@ -141,6 +141,14 @@ describe('a server over HTTP', () => {
       'error -32000: shop__echo failed: MCP error -32000: the answer broke off (terminated)',
     ],
     [
+      'ends its stream without a result',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(': nothing more\n\n');
+      },
+      'error -32000: shop__echo failed: MCP error -32000: the answer broke off (it ended without a result)',
+    ],
+    [
       'answers with a page',
       (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
       'failed: shop__echo failed: its server does not speak MCP as it should (its answer is neither JSON nor events)',

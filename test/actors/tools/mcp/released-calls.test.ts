@@ -153,6 +153,11 @@ describe('a call that its server has certainly not run', () => {
       'error -32602: shop__pay failed: MCP error -32602: no such order',
     ],
     [
+      'has no such session of a browser',
+      (response, id) => response.writeHead(404).end(rpc(id, -32602, 'session 7 not found')),
+      'error -32602: shop__pay failed: MCP error -32602: session 7 not found',
+    ],
+    [
       'has no such page',
       (response) => response.writeHead(400).end('bad request'),
       'failed: shop__pay failed: its server answered with HTTP 400: bad request',
