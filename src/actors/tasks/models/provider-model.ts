@@ -1,5 +1,6 @@
 import type * as Library from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
+import { cutToRunes } from '../../../machines/text.ts';
 import type { Clock, Conversation, Tool, Turn } from '../../ports.ts';
 import type { Provider } from '../../providers/providers.ts';
 import { failureOfError } from './failure-of-error.ts';
@@ -8,7 +9,7 @@ import { endpointOf, type ModelSubject, nameOf } from './model-subject.ts';
 import { promptMessages } from './prompt-messages.ts';
 import { readTurn } from './read-turn.ts';
 import type { SharedTurns } from './shared-turns.ts';
-import { type WireNames, wireNames } from './wire-names.ts';
+import { type WireTools, wireTools } from './wire-tools.ts';
 
 /** A model of a provider, and what it is offered. */
 export interface ProviderModelOptions {
@@ -57,7 +58,7 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
         over.abort();
       }, timeout);
       const tools = [...options.tools()];
-      const names = wireNames(tools.map(({ name }) => name));
+      const names = wireTools(tools);
       const offered = tools.map(({ name }) => ({ tool: name, wire: names.toWire(name) }));
       try {
         const abortSignal = AbortSignal.any([signal, over.signal]);
@@ -84,7 +85,7 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
 interface AskedTurn {
   conversation: Conversation;
   tools: readonly Tool[];
-  names: WireNames;
+  names: WireTools;
 }
 
 async function request(
@@ -100,7 +101,7 @@ async function request(
     model: provider.language(subject.model, api),
     messages: promptMessages(conversation, { model, names }),
     ...(prompt === null ? {} : { instructions: prompt }),
-    ...(tools.length === 0 ? {} : { tools: toolSet(tools, names, jsonSchema) }),
+    ...(tools.length === 0 ? {} : { tools: toolSet(tools, { names, jsonSchema, subject }) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     // The chain tries again, and knows which failures may pass.
     maxRetries: 0,
@@ -121,16 +122,28 @@ async function loadLibrary(): Promise<typeof Library> {
   return import('ai');
 }
 
+/** The longest description of a tool, in characters, where a provider refuses the whole request for a longer one. */
+const longestDescriptions: Partial<Record<ModelSubject['provider'], number>> = { openai: 1_024 };
+
+interface ToolSetParts {
+  names: WireTools;
+  jsonSchema: typeof Library.jsonSchema;
+  subject: ModelSubject;
+}
+
 /** Without a function to run them, the library hands every call back: the chart rules on it and runs it. */
 function toolSet(
   tools: readonly Tool[],
-  names: WireNames,
-  jsonSchema: typeof Library.jsonSchema,
+  { names, jsonSchema, subject }: ToolSetParts,
 ): Library.ToolSet {
+  const longest = longestDescriptions[subject.provider] ?? Number.POSITIVE_INFINITY;
   return Object.fromEntries(
-    tools.map(({ name, description, parameters }) => [
+    tools.map(({ name, description }) => [
       names.toWire(name),
-      { description, inputSchema: jsonSchema(parameters) },
+      {
+        description: cutToRunes(description, longest),
+        inputSchema: jsonSchema(names.schemaOf(name)),
+      },
     ]),
   );
 }

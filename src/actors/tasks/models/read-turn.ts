@@ -7,7 +7,7 @@ import { type ModelSubject, nameOf } from './model-subject.ts';
 import { metadataLength } from './part-metadata.ts';
 import type { SharedTurns } from './shared-turns.ts';
 import { TurnParts } from './turn-parts.ts';
-import type { WireNames } from './wire-names.ts';
+import type { WireTools } from './wire-tools.ts';
 
 /** The longest answer that is taken: text, thoughts, what is told back with them and arguments together, in characters. */
 const longest = 1024 * 1024;
@@ -18,7 +18,7 @@ const mostCalls = 100;
 /** What reading an answer needs. */
 export interface ReadTurnOptions {
   subject: ModelSubject;
-  names: WireNames;
+  names: Pick<WireTools, 'fromWire' | 'argsFromWire'>;
   /** Hears the text as it comes. */
   onToken: (text: string) => void;
   /** The event loop, shared with every other answer that is read meanwhile. */
@@ -68,11 +68,7 @@ export async function readTurn(
       case 'tool-call':
         if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
         parts.takeCall(part.providerMetadata);
-        turn.calls.push({
-          tool: names.fromWire(part.toolName),
-          args: part.input as JsonValue,
-          ...writtenOf(part, written),
-        });
+        turn.calls.push(callOf(part, names, written));
         break;
       case 'error':
         throw part.error;
@@ -92,6 +88,16 @@ export async function readTurn(
   const fault = faultOf(turn, ending, subject);
   if (fault !== null) throw fault;
   return { ...turn, text: turn.text.toWellFormed(), parts: parts.said() };
+}
+
+function callOf(
+  part: { toolName: string; toolCallId: string; input: unknown; invalid?: boolean | undefined },
+  names: ReadTurnOptions['names'],
+  written: ReadonlyMap<string, string>,
+): AskedCall {
+  const tool = names.fromWire(part.toolName);
+  const args = names.argsFromWire(tool, part.input as JsonValue);
+  return { tool, args, ...writtenOf(part, written) };
 }
 
 /** Arguments that are no JSON stay the text that they are. */
