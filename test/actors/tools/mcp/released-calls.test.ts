@@ -1,60 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { McpServersParts } from '../../../../src/actors/tools/mcp/mcp-servers.ts';
+import { forgetfulServer, type Refusal } from './forgetful-server.ts';
 import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
-
-type Refusal = (response: ServerResponse, id: unknown) => void;
-
-/**
- * A server with sessions, whose first call is refused in the session that it came in. It keeps which calls it ran, and
- * offers `later` from its second session on.
- */
-async function aServer(refuse: Refusal, later: object = listed('pay')) {
-  const ran: unknown[] = [];
-  const sessions: string[] = [];
-  let isRefused = false;
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== 'POST') return void response.writeHead(405).end();
-    const { id, method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString());
-    const answer = (result: object, headers: Record<string, string> = {}) => {
-      response.writeHead(200, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    };
-    if (id === undefined) return void response.writeHead(202).end();
-    if (method === 'initialize') {
-      sessions.push(`s${sessions.length + 1}`);
-      const greeting = { protocolVersion: '2025-06-18', serverInfo: { name: 'x', version: '1' } };
-      return answer(
-        { ...greeting, capabilities: { tools: {} } },
-        { 'mcp-session-id': sessions.at(-1) ?? '' },
-      );
-    }
-    if (method === 'tools/list') {
-      return answer({ tools: [sessions.length > 1 ? later : listed('pay')] });
-    }
-    if (!isRefused) {
-      isRefused = true;
-      return refuse(response, id);
-    }
-    ran.push(params.arguments);
-    answer({ content: [{ type: 'text', text: 'paid' }] });
-  };
-  const server = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  /** Starts the server again, a moment after it has ended. */
-  const restart = async () => {
-    server.closeAllConnections();
-    await new Promise((done) => server.close(done));
-    setTimeout(() => server.listen(port, '127.0.0.1'), 300);
-  };
-  return { url: `http://127.0.0.1:${port}/mcp`, ran, sessions, restart };
-}
 
 const shop = (url: string) => {
   const { command: _, ...config } = puppetConfig({ url, args: [] });
@@ -85,7 +32,7 @@ describe('a call that its server has certainly not run', () => {
         response.writeHead(400).end(rpc(null, -32000, 'Bad Request: No valid session ID provided')),
     ],
   ])('for a session that is gone (%s) is made once more', async (_, refuse) => {
-    const { url, ran, sessions } = await aServer(refuse);
+    const { url, ran, sessions } = await forgetfulServer(refuse);
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe('paid');
     expect([ran, sessions]).toEqual([[{ amount: 5 }], ['s1', 's2']]);
@@ -94,7 +41,7 @@ describe('a call that its server has certainly not run', () => {
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'])(
     'as it was not reached (%s) is made once more',
     async (code) => {
-      const { url, ran } = await aServer((response) => response.writeHead(404).end());
+      const { url, ran } = await forgetfulServer((response) => response.writeHead(404).end());
       let isDown = true;
       const fetch: typeof globalThis.fetch = async (input, init) => {
         if (isDown && String(init?.body).includes('tools/call')) {
@@ -117,7 +64,9 @@ describe('a call that its server has certainly not run', () => {
   );
 
   it('has its tool looked at anew on a new connection', async () => {
-    const { url, ran, restart } = await aServer((response) => response.writeHead(404).end());
+    const { url, ran, restart } = await forgetfulServer((response) =>
+      response.writeHead(404).end(),
+    );
     const { call, tools } = await connected(new PuppetFolder([]), [shop(url)]);
     const before = await tools.get('shop__pay')?.identity?.();
     await restart();
@@ -128,7 +77,10 @@ describe('a call that its server has certainly not run', () => {
 
   it('is made no more once its server offers another tool of its name', async () => {
     const forget: Refusal = (response) => response.writeHead(404).end();
-    const { url, ran } = await aServer(forget, listed('pay', { description: 'Pays twice.' }));
+    const { url, ran } = await forgetfulServer(
+      forget,
+      listed('pay', { description: 'Pays twice.' }),
+    );
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe(
       'changed: shop__pay was not run: its server was connected again, and what would run has changed',
@@ -163,14 +115,14 @@ describe('a call that its server has certainly not run', () => {
       'failed: shop__pay failed: its server answered with HTTP 400: bad request',
     ],
   ])('is not one whose server %s', async (_, refuse, outcome) => {
-    const { url, ran } = await aServer(refuse);
+    const { url, ran } = await forgetfulServer(refuse);
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe(outcome);
     expect(ran).toEqual([]);
   });
 
   it('is of the same tool on a new session', async () => {
-    const { url, sessions } = await aServer((response) => response.writeHead(404).end());
+    const { url, sessions } = await forgetfulServer((response) => response.writeHead(404).end());
     const { call, tools } = await connected(new PuppetFolder([]), [shop(url)]);
     const before = await tools.get('shop__pay')?.identity?.();
     expect(await call('shop__pay')).toBe('paid');
