@@ -47,7 +47,11 @@ function schemaOf(parameters: JsonObject, renamed: Renamed): JsonObject {
     ...parameters,
     properties: withNames(properties as JsonObject, renamed),
     ...(Array.isArray(required)
-      ? { required: required.map((name) => renamed.get(String(name)) ?? name) }
+      ? {
+          required: required.map((name) =>
+            typeof name === 'string' ? (renamed.get(name) ?? name) : name,
+          ),
+        }
       : {}),
   };
 }

@@ -9,8 +9,8 @@ const secretName =
 
 /**
  * Returns what the agent signs in at a server with, which nothing that the server says may show: the values of variables
- * and headers that `${NAME}` filled in or whose name is that of a secret, and the words of a header alone, as a server
- * may quote `sesame1` of `Bearer sesame1`. Other values are addresses and settings, which results may name.
+ * and headers that `${NAME}` filled in or whose name is that of a secret, the password in an address, and the words of a
+ * header alone, as a server may quote `sesame1` of `Bearer sesame1`. Other values are addresses and settings, which results may name.
  */
 export function serverSecrets({
   headers,
@@ -18,8 +18,9 @@ export function serverSecrets({
   filled = [],
 }: Pick<McpServerSettings, 'headers' | 'env' | 'filled'>): string[] {
   const sent = namedSecrets(headers);
-  const words = [...sent, ...filled].flatMap((value) => value.split(/[\s,;=]+/)).filter(isSecret);
-  return [...sent, ...words, ...namedSecrets(env), ...filled];
+  const words = sent.flatMap((value) => value.split(/[\s,;=]+/)).filter(isSecret);
+  const passwords = Object.values(env).flatMap(passwordIn);
+  return [...sent, ...words, ...namedSecrets(env), ...passwords, ...filled];
 }
 
 function namedSecrets(values: Record<string, string>): string[] {
@@ -28,4 +29,14 @@ function namedSecrets(values: Record<string, string>): string[] {
 
 function isSecret(word: string): boolean {
   return word.length >= shortestWord && !/^(?:bearer|basic|digest|token|apikey)$/i.test(word);
+}
+
+function passwordIn(value: string): string[] {
+  const written = URL.parse(value)?.password ?? '';
+  if (written === '') return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
 }

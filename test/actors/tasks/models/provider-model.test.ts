@@ -40,7 +40,7 @@ async function asked(provider: 'openai' | 'openai-compatible', answer: (body: an
   const { signal } = new AbortController();
   const turn = await model
     .ask(conversation, { signal, onToken: () => undefined })
-    .catch((error: Error) => error.message);
+    .catch((error: unknown) => (error as Error).message);
   return { sent: body.tools[0].function, turn };
 }
 

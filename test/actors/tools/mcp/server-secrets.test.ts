@@ -43,3 +43,9 @@ it('what a header signs in with is a secret, and each word of it', () => {
     ...['Bearer sesame1', 'a1b2c3d4', 'sid=f00f00f00', 'sesame1', 'f00f00f00'],
   ]);
 });
+
+it('the password in an address is a secret, and the address is none', () => {
+  expect(secretsOf({ DATABASE_URL: 'postgres://app:open%20sesame@db.example.com/shop' })).toEqual([
+    ...['open%20sesame', 'open sesame'],
+  ]);
+});
