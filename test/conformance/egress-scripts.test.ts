@@ -159,8 +159,8 @@ printf '%s' "$password" | tr 'A-Za-z' 'N-ZA-Mn-za-m'
     });
     const agent = await startInFolder(folder);
     for (const [tool, isShown] of [
-      ['tell', /^http:\/\/[\w-]+:\[redacted:credential\]@127\.0\.0\.1:\d+\n/],
-      ['fail', /^fail failed with exit code 3: http:\/\/[\w-]+:\[redacted\]@127/],
+      ['tell', /^http:\/\/\[redacted:credential\]:\[redacted:credential\]@127\.0\.0\.1:\d+\n/],
+      ['fail', /^fail failed with exit code 3: http:\/\/\[redacted\]:\[redacted\]@127/],
     ] as const) {
       const text = textOf(await agent.send(tool, steps(tool)));
       const password = rot13(/[\w-]{32}$/.exec(text)?.[0] ?? '');

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SeenTools } from '../../src/actors/tools/mcp/seen-tools.ts';
 import { aServer } from '../actors/outbound/egress/a-server.ts';
+import { forgetfulServer } from '../actors/tools/mcp/forgetful-server.ts';
 import { listed } from '../actors/tools/mcp/puppet.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
@@ -64,6 +65,27 @@ describe('a tool of an MCP server', () => {
       ['tool_exec', 'shop__echo'],
     ]);
     await expectIntact(agent.auditPath);
+  });
+
+  it('runs once, under its release, though its server has forgotten the session meanwhile', async () => {
+    const shopping = await forgetfulServer((response) => response.writeHead(404).end());
+    const { port } = new URL(shopping.url);
+    const defer = { enabled: true, tools: { shop__pay: rules } };
+    const agent = await started(
+      new AgentFolder({
+        egress: { allowed_private: [`127.0.0.1:${port}`] },
+        mcp: { servers: [{ name: 'shop', url: shopping.url, tools: { deny: [] } }] },
+        security: { defer },
+      }),
+    );
+    const sent = send(agent, 't1', 'shop__pay', { amount: 5 });
+    await agent.reached('t1', 'deferred');
+    await agent.decide('t1', { decision: 'approve', approver: 'ann@example.com' });
+    expect(textOf(await sent)).toBe('paid');
+    expect([shopping.ran, shopping.sessions]).toEqual([[{ amount: 5 }], ['s1', 's2']]);
+    const told = agent.audit('t1').map(({ event }) => event);
+    expect(told.filter((event) => event === 'task_deferred_decision')).toHaveLength(1);
+    expect(told.filter((event) => event === 'tool_exec')).toHaveLength(2);
   });
 
   it('is denied by a guardrail, and by its arguments before anybody is asked', async () => {

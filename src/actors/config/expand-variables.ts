@@ -1,6 +1,8 @@
 /** A text with its variables filled in; `complaints` are sentences that never show a value. */
 export interface Expansion {
   text: string;
+  /** The values that were filled in. */
+  values: string[];
   complaints: string[];
 }
 
@@ -13,6 +15,7 @@ export function expandVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): Expansion {
   const complaints: string[] = [];
+  const values: string[] = [];
   const expanded = text.replace(
     /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?/g,
     (match: string, name?: string) => {
@@ -27,8 +30,9 @@ export function expandVariables(
           `the environment variable ${name} is not set; set it or write the value here`,
         );
       }
+      if (value !== undefined && value !== '') values.push(value);
       return value ?? '';
     },
   );
-  return { text: expanded, complaints };
+  return { text: expanded, values, complaints };
 }

@@ -26,6 +26,7 @@ import { type Placeable, placeFindings } from './place-findings.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import type { ServiceConfig } from './service-schema.ts';
 import { findUnknownKeys } from './unknown-keys.ts';
+import { withFilledValues } from './with-filled-values.ts';
 
 /** What reading a configuration comes to. */
 export type ConfigReading =
@@ -120,7 +121,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   const unparsed = new PathSet(unreadable);
   const broken = new PathSet([...unreadable, ...dropped]);
   return {
-    config,
+    config: withFilledValues(config, (path) => tree.filledAt(original(path))),
     layers,
     findings: [
       ...findings.filter(({ path }) => !unparsed.touches(path)),

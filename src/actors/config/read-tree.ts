@@ -28,6 +28,8 @@ export interface Tree {
   isWritten: (path: Path) => boolean;
   /** True when a value came from the environment, wholly or in part. */
   isFilled: (path: Path) => boolean;
+  /** What came from the environment into a value. */
+  filledAt: (path: Path) => readonly string[];
   /** The text at `path` as the file has it, before variables were filled in; cut when long. */
   textAt: (path: Path) => string;
   /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
@@ -71,6 +73,7 @@ export function readTree(text: string, env: Readonly<Record<string, string | und
     isCut: reader.isCut,
     isWritten: (path) => values.has(JSON.stringify(path)),
     isFilled: (path) => filled.has(JSON.stringify(path)),
+    filledAt: (path) => filled.get(JSON.stringify(path)) ?? [],
     textAt: (path) => cutToRunes(reader.texts.get(JSON.stringify(path)) ?? '', longestQuote),
     locate: (path) => nearest(values, path),
     locateKey: (path) => keys.get(JSON.stringify(path)) ?? nearest(values, path),
@@ -92,7 +95,7 @@ class TreeReader {
   readonly complaints: Complaint[] = [];
   readonly values = new Map<string, Position>();
   readonly keys = new Map<string, Position>();
-  readonly filled = new Set<string>();
+  readonly filled = new Map<string, readonly string[]>();
   readonly texts = new Map<string, string>();
   readonly #document: Document.Parsed;
   readonly #counter: LineCounter;
@@ -200,7 +203,7 @@ class TreeReader {
     if (namesVariable(path)) return text;
     const expansion = expandVariables(text, this.#env);
     for (const complaint of expansion.complaints) this.#complain(path, position, complaint);
-    if (expansion.text !== text) this.filled.add(JSON.stringify(path));
+    if (expansion.text !== text) this.filled.set(JSON.stringify(path), expansion.values);
     return expansion.text;
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { McpServerSettings } from '../../../src/actors/tools/mcp/server-settings.ts';
 import { linesOf, read } from './reading.ts';
 
 const one = (server: string) => linesOf(read(`agent_id: x\nmcp:\n  servers:\n    - ${server}`));
@@ -70,4 +71,20 @@ it('never shows what a header holds', () => {
   expect(text).toEqual([
     'error 4:52 mcp.servers.0.headers.B | mcp.servers.0.headers.B: the value of a header is one line of ASCII',
   ]);
+});
+
+it('keeps apart which values of a server a variable filled in', () => {
+  const text = `agent_id: x
+mcp:
+  servers:
+    - {name: files, command: node, env: {MODE: production}, tools: {deny: []}}
+    - name: shop
+      command: node
+      env: {URL: "https://me:\${PASS}@shop.example.com", REGION: us-east-1, TOKEN: "\${TOKEN}"}
+      tools: {deny: []}
+    - {name: till, url: "https://a/", headers: {Authorization: "Bearer \${TOKEN}"}, tools: {deny: []}}
+`;
+  const reading = read(text, { PASS: 'p4ss', TOKEN: 't0ken' });
+  const servers: readonly McpServerSettings[] = reading.ok ? reading.config.mcp.servers : [];
+  expect(servers.map(({ filled }) => filled)).toEqual([undefined, ['p4ss', 't0ken'], ['t0ken']]);
 });

@@ -3,22 +3,23 @@ import { expandVariables } from '../../../src/actors/config/expand-variables.ts'
 
 const env = { NAME: 'ann', EMPTY: '', NESTED: '${NAME}' };
 
-it.each([
-  ['plain', 'plain'],
-  ['hello ${NAME}!', 'hello ann!'],
-  ['${NAME}${NAME}', 'annann'],
-  ['[${EMPTY}]', '[]'],
-  ['$${NAME}', '${NAME}'],
-  ['$$${NAME}', '$${NAME}'],
-  ['${NESTED}', '${NAME}'],
-  ['$NAME {tool} $ $$', '$NAME {tool} $ $$'],
-])('turns %s into %s', (text, expanded) => {
-  expect(expandVariables(text, env)).toEqual({ text: expanded, complaints: [] });
+it.each<[string, string, string[]]>([
+  ['plain', 'plain', []],
+  ['hello ${NAME}!', 'hello ann!', ['ann']],
+  ['${NAME}${NAME}', 'annann', ['ann', 'ann']],
+  ['[${EMPTY}]', '[]', []],
+  ['$${NAME}', '${NAME}', []],
+  ['$$${NAME}', '$${NAME}', []],
+  ['${NESTED}', '${NAME}', ['${NAME}']],
+  ['$NAME {tool} $ $$', '$NAME {tool} $ $$', []],
+])('turns %s into %s', (text, expanded, values) => {
+  expect(expandVariables(text, env)).toEqual({ text: expanded, values, complaints: [] });
 });
 
 it('names each variable that is missing and fills in the rest', () => {
   expect(expandVariables('${A}-${NAME}-${toString}', env)).toEqual({
     text: '-ann-',
+    values: ['ann'],
     complaints: [
       'the environment variable A is not set; set it or write the value here',
       'the environment variable toString is not set; set it or write the value here',

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Log } from '../../ports.ts';
 import { EgressError, egressCause } from '../egress/egress.ts';
+import type { Pass } from './passes.ts';
 
 /** What the proxy itself says instead of what was asked for. */
 export interface Answer {
@@ -8,6 +9,9 @@ export interface Answer {
   /** Plain text, without a final newline. */
   text: string;
 }
+
+/** Refusals that a pass keeps. */
+const mostRefusals = 3;
 
 const timeoutCodes = new Set([
   'ETIMEDOUT',
@@ -19,11 +23,18 @@ const timeoutCodes = new Set([
 
 /**
  * Answers a failure on the way to a host: 403 when the policy refused it, 504 when it took too long,
- * else 502. No text repeats what was sent.
+ * else 502. No text repeats what was sent. The pass keeps what the policy refused to it.
  */
-export function failureAnswer(error: unknown, host: string, log: Log): Answer {
+export function failureAnswer(
+  error: unknown,
+  host: string,
+  { log, pass }: { log: Log; pass: Pick<Pass, 'refusals'> },
+): Answer {
   const cause = egressCause(error);
-  if (cause instanceof EgressError) return { status: 403, text: cause.message };
+  if (cause instanceof EgressError) {
+    if (pass.refusals.size < mostRefusals) pass.refusals.add(cause.message);
+    return { status: 403, text: cause.message };
+  }
   if (cause !== null) return { status: 504, text: cause.message };
   const code = codeOf(error);
   const isSlow = timeoutCodes.has(code) || (error as Error | null)?.name === 'TimeoutError';

@@ -54,7 +54,7 @@ export async function forward(
     await pipeline(answered.body, response);
   } catch (error) {
     if (response.headersSent || gone.signal.aborted) response.destroy();
-    else answer(response, failureAnswer(error, url.hostname, log));
+    else answer(response, failureAnswer(error, url.hostname, { log, pass }));
   }
 }
 

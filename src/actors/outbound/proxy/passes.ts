@@ -12,6 +12,8 @@ export interface Pass {
   readonly user: string;
   readonly password: string;
   readonly held: Set<Held>;
+  /** What the egress policy said of the hosts that it refused to it, each once. */
+  readonly refusals: Set<string>;
 }
 
 /** The passes that are valid now. */
@@ -22,7 +24,7 @@ export class Passes {
   admit(scope: EgressScope): Pass {
     const user = randomBytes(12).toString('base64url');
     const password = randomBytes(24).toString('base64url');
-    const pass: Pass = { scope, user, password, held: new Set() };
+    const pass: Pass = { scope, user, password, held: new Set(), refusals: new Set() };
     this.#passes.set(user, pass);
     return pass;
   }

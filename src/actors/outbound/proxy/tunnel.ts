@@ -40,7 +40,7 @@ export async function tunnel(
     upstream = await egress.connect(hop, pass.scope, gone.signal);
   } catch (error) {
     if (gone.signal.aborted) return;
-    return refuse(client, failureAnswer(error, hop.hostname, log));
+    return refuse(client, failureAnswer(error, hop.hostname, { log, pass }));
   }
   if (client.destroyed) return void upstream.destroy();
   // A pipeline that leads back to where it began listens to it more often than Node finds usual.

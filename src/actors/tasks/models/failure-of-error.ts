@@ -4,15 +4,17 @@ import { readRetryAfter } from '../../read-retry-after.ts';
 import { failureOfStatus } from './failure-of-status.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
+import type { OfferedName } from './refused-tool.ts';
 
 /**
  * Puts what a provider's package threw, or reported in the middle of a stream, into our own words. Nothing of its message
- * is taken over: it may quote the key, the text that was sent or the body that came back. `now` is epoch milliseconds.
+ * is taken over: it may quote the key, the text that was sent or the body that came back. `tools` are those that were
+ * offered, `now` is epoch milliseconds.
  */
 export async function failureOfError(
   error: unknown,
   subject: ModelSubject,
-  now: number,
+  { now, tools = [] }: { now: number; tools?: readonly OfferedName[] },
 ): Promise<ModelFailure> {
   if (error instanceof ModelFailure) return error;
   const stopped = egressFailure(error, subject);
@@ -27,12 +29,12 @@ export async function failureOfError(
     const said = `${message} ${responseBody.slice(0, 10_000)}`;
     if (statusCode === undefined) return failureOfConnection(last, subject);
     if (statusCode < 200 || statusCode >= 300) {
-      return failureOfStatus(statusCode, subject, { retryAfter, message: said });
+      return failureOfStatus(statusCode, subject, { retryAfter, message: said, tools });
     }
     // A connection that breaks in the middle of an answer is reported with the status that the answer began with.
     return connectionCode(last) === null ? unreadable(subject) : brokenOff(subject);
   }
-  return failureInStream(last, subject);
+  return failureInStream(last, subject, tools);
 }
 
 /** What the egress policy says of a refusal is its own sentence; its errors are known by their codes. */
@@ -74,7 +76,11 @@ const statusOfType: Readonly<Record<string, number>> = {
 };
 
 /** Providers report an error in the middle of a stream as an object of their own, or the connection just ends. */
-function failureInStream(error: unknown, subject: ModelSubject): ModelFailure {
+function failureInStream(
+  error: unknown,
+  subject: ModelSubject,
+  tools: readonly OfferedName[],
+): ModelFailure {
   if (isNetworkError(error)) return brokenOff(subject);
   if (typeof error !== 'object' || error === null) return brokenOff(subject);
   const { name, message, statusCode, type, code } = error as Record<string, unknown>;
@@ -87,7 +93,8 @@ function failureInStream(error: unknown, subject: ModelSubject): ModelFailure {
     statusOfType[String(type)],
     Number(code),
   ].find((found) => typeof found === 'number' && found >= 400 && found < 600);
-  const details = { retryAfter: null, message: typeof message === 'string' ? message : '' };
+  const said = typeof message === 'string' ? message : '';
+  const details = { retryAfter: null, message: said, tools };
   if (typeof status === 'number') return failureOfStatus(status, subject, details);
   return new ModelFailure(
     'broken',

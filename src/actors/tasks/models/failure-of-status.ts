@@ -1,11 +1,14 @@
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
+import { type OfferedName, refusedTool } from './refused-tool.ts';
 
 /** What a provider said besides the status; its message is only looked at, never repeated. */
 export interface StatusDetails {
   /** Milliseconds for which it asked to be left alone. */
   retryAfter: number | null;
   message: string;
+  /** The tools that were offered, in their order. */
+  tools: readonly OfferedName[];
 }
 
 /** How much of a message is looked at, in characters: a provider may write one of any length. */
@@ -25,7 +28,7 @@ const noTools = /does not support (tools|function)|tool use is not supported/i;
 export function failureOfStatus(
   status: number,
   subject: ModelSubject,
-  { retryAfter, message: said }: StatusDetails,
+  { retryAfter, message: said, tools }: StatusDetails,
 ): ModelFailure {
   const message = said.slice(0, looked);
   const who = nameOf(subject);
@@ -44,6 +47,11 @@ export function failureOfStatus(
   if (size) {
     const text = `the conversation is longer than ${who} can take (${status}); begin a new one, or name a model that takes more`;
     return new ModelFailure('unusable', text);
+  }
+  const tool = status === 400 || status === 422 ? refusedTool(message, tools) : null;
+  if (tool !== null && !noTools.test(message)) {
+    const text = `${who} refused the tool ${tool} (${status}); mend the schema of its arguments, or take the tool from the agent`;
+    return new ModelFailure('refused', text);
   }
   return new ModelFailure('refused', refusalOf(status, subject, message));
 }

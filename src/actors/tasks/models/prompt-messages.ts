@@ -12,12 +12,14 @@ import type {
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';
-import type { WireNames } from './wire-names.ts';
+import type { WireTools } from './wire-tools.ts';
+
+type ToldNames = Pick<WireTools, 'toWire' | 'argsToWire'>;
 
 /** To whom a conversation is told. */
 export interface Listener {
   model: ModelSpeaker;
-  names: WireNames;
+  names: ToldNames;
 }
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
@@ -106,12 +108,13 @@ function partTold(part: SaidPart, isOwn: boolean, calls: AssistantPart[]): Assis
   }
 }
 
-function callTold({ call }: Exchange, names: WireNames): AssistantPart {
+function callTold({ call }: Exchange, names: ToldNames): AssistantPart {
   const toolName = names.toWire(call.tool);
-  return { type: 'tool-call', toolCallId: wireId(call.id), toolName, input: call.args };
+  const input = names.argsToWire(call.tool, call.args);
+  return { type: 'tool-call', toolCallId: wireId(call.id), toolName, input };
 }
 
-function resultTold(exchange: Exchange, names: WireNames): ToolContent[number] {
+function resultTold(exchange: Exchange, names: ToldNames): ToolContent[number] {
   const { call, failed } = exchange;
   const value = `${exchange.result}${noteTold(exchange)}`.toWellFormed();
   const output =

@@ -1,5 +1,6 @@
 import type * as Library from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
+import { cutToRunes } from '../../../machines/text.ts';
 import type { Clock, Conversation, Tool, Turn } from '../../ports.ts';
 import type { Provider } from '../../providers/providers.ts';
 import { failureOfError } from './failure-of-error.ts';
@@ -8,7 +9,7 @@ import { endpointOf, type ModelSubject, nameOf } from './model-subject.ts';
 import { promptMessages } from './prompt-messages.ts';
 import { readTurn } from './read-turn.ts';
 import type { SharedTurns } from './shared-turns.ts';
-import { type WireNames, wireNames } from './wire-names.ts';
+import { type WireTools, wireTools } from './wire-tools.ts';
 
 /** A model of a provider, and what it is offered. */
 export interface ProviderModelOptions {
@@ -56,12 +57,17 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
         isLate = true;
         over.abort();
       }, timeout);
+      const tools = [...options.tools()];
+      const names = wireTools(tools);
+      const offered = tools.map(({ name }) => ({ tool: name, wire: names.toWire(name) }));
       try {
         const abortSignal = AbortSignal.any([signal, over.signal]);
-        return await request(options, conversation, { abortSignal, onToken });
+        const turn = { conversation, tools, names };
+        return await request(options, turn, { abortSignal, onToken });
       } catch (error) {
         signal.throwIfAborted();
-        if (!isLate) throw await failureOfError(error, subject, clock.now());
+        if (!isLate)
+          throw await failureOfError(error, subject, { now: clock.now(), tools: offered });
         const limit = formatDuration(timeout);
         throw new ModelFailure(
           'late',
@@ -75,22 +81,27 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
   };
 }
 
+/** What a turn is asked for with. */
+interface AskedTurn {
+  conversation: Conversation;
+  tools: readonly Tool[];
+  names: WireTools;
+}
+
 async function request(
-  { subject, api, maxOutputTokens, load, tools, instructions, turns }: ProviderModelOptions,
-  conversation: Conversation,
+  { subject, api, maxOutputTokens, load, instructions, turns }: ProviderModelOptions,
+  { conversation, tools, names }: AskedTurn,
   { abortSignal, onToken }: { abortSignal: AbortSignal; onToken: (text: string) => void },
 ): Promise<Turn> {
   const [provider, { streamText, jsonSchema }] = await Promise.all([load(), loadLibrary()]);
-  const offered = [...tools()];
   const { provider: of, model: name } = subject;
   const model = { provider: of, model: name, endpoint: endpointOf(subject) };
-  const names = wireNames(offered.map(({ name }) => name));
   const prompt = instructions();
   const { stream } = streamText({
     model: provider.language(subject.model, api),
     messages: promptMessages(conversation, { model, names }),
     ...(prompt === null ? {} : { instructions: prompt }),
-    ...(offered.length === 0 ? {} : { tools: toolSet(offered, names, jsonSchema) }),
+    ...(tools.length === 0 ? {} : { tools: toolSet(tools, { names, jsonSchema, subject }) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     // The chain tries again, and knows which failures may pass.
     maxRetries: 0,
@@ -111,16 +122,28 @@ async function loadLibrary(): Promise<typeof Library> {
   return import('ai');
 }
 
+/** The longest description of a tool, in characters, where a provider refuses the whole request for a longer one. */
+const longestDescriptions: Partial<Record<ModelSubject['provider'], number>> = { openai: 1_024 };
+
+interface ToolSetParts {
+  names: WireTools;
+  jsonSchema: typeof Library.jsonSchema;
+  subject: ModelSubject;
+}
+
 /** Without a function to run them, the library hands every call back: the chart rules on it and runs it. */
 function toolSet(
   tools: readonly Tool[],
-  names: WireNames,
-  jsonSchema: typeof Library.jsonSchema,
+  { names, jsonSchema, subject }: ToolSetParts,
 ): Library.ToolSet {
+  const longest = longestDescriptions[subject.provider] ?? Number.POSITIVE_INFINITY;
   return Object.fromEntries(
-    tools.map(({ name, description, parameters }) => [
+    tools.map(({ name, description }) => [
       names.toWire(name),
-      { description, inputSchema: jsonSchema(parameters) },
+      {
+        description: cutToRunes(description, longest),
+        inputSchema: jsonSchema(names.schemaOf(name)),
+      },
     ]),
   );
 }

@@ -8,7 +8,7 @@ import { type ModelSubject, nameOf } from './model-subject.ts';
 import { metadataLength } from './part-metadata.ts';
 import type { SharedTurns } from './shared-turns.ts';
 import { TurnParts } from './turn-parts.ts';
-import type { WireNames } from './wire-names.ts';
+import type { WireTools } from './wire-tools.ts';
 
 /** The longest answer that is taken: text, thoughts, what is told back with them and arguments together, in characters. */
 const longest = 1024 * 1024;
@@ -19,7 +19,7 @@ const mostCalls = 100;
 /** What reading an answer needs. */
 export interface ReadTurnOptions {
   subject: ModelSubject;
-  names: WireNames;
+  names: Pick<WireTools, 'fromWire' | 'argsFromWire'>;
   /** Hears the text as it comes. */
   onToken: (text: string) => void;
   /** The event loop, shared with every other answer that is read meanwhile. */
@@ -69,7 +69,7 @@ export async function readTurn(
       case 'tool-call':
         if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
         parts.takeCall(part.providerMetadata);
-        turn.calls.push({ tool: names.fromWire(part.toolName), ...argumentsOf(part, written) });
+        turn.calls.push(callOf(part, names, written));
         break;
       case 'error':
         throw part.error;
@@ -94,6 +94,16 @@ export async function readTurn(
   const fault = faultOf(turn, ending, { subject, hasThought });
   if (fault !== null) throw fault;
   return { ...turn, text: turn.text.toWellFormed(), parts: said };
+}
+
+function callOf(
+  part: { toolName: string; toolCallId: string; input: unknown; invalid?: boolean | undefined },
+  names: ReadTurnOptions['names'],
+  written: ReadonlyMap<string, string>,
+): AskedCall {
+  const tool = names.fromWire(part.toolName);
+  const { args, ...rest } = argumentsOf(part, written);
+  return { tool, args: names.argsFromWire(tool, args), ...rest };
 }
 
 /** Arguments that are no JSON stay the text that they are, unless it is certain what they mean. */

@@ -36,12 +36,17 @@ const digits = 16;
 
 function wireName(tool: string): string {
   if (taken.test(tool) && !looksMapped(tool)) return tool;
-  const digest = createHash('sha256').update(tool).digest('hex').slice(0, digits);
-  const letters = tool.replaceAll(/[^A-Za-z0-9_-]/gu, '_').slice(0, 64 - digits - 2);
-  return `${/^[A-Za-z_]/.test(letters) ? '' : '_'}${letters}_${digest}`;
+  const letters = mappedName(tool, /[^A-Za-z0-9_-]/gu, 62);
+  return /^[A-Za-z_]/.test(letters) ? letters : `_${letters}`;
 }
 
-/** A tool that bears the mapped name of another one is mapped as well. */
-function looksMapped(tool: string): boolean {
-  return /_[0-9a-f]{16}$/.test(tool);
+/** Replaces what a name may not have, and puts a digest of the whole at its end. */
+export function mappedName(name: string, refused: RegExp, longest: number): string {
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, digits);
+  return `${name.replaceAll(refused, '_').slice(0, longest - digits)}_${digest}`;
+}
+
+/** Tells whether something bears the mapped name of another one; it is mapped as well. */
+export function looksMapped(name: string): boolean {
+  return /_[0-9a-f]{16}$/.test(name);
 }

@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { doubledPause } from '../../../machines/back-off.ts';
+import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock, EgressScope } from '../../ports.ts';
-import { exactBody } from './exact-results.ts';
+import { HttpRefusal, readRefusal } from './http-refusal.ts';
 import { longestMessage } from './line-reader.ts';
 import { messageGate, redactError } from './message-gate.ts';
+import { readableBody } from './readable-message.ts';
 import { ServerFault } from './server-fault.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
@@ -68,7 +70,16 @@ export function httpTransport(
     }
     const scope = { ...ownScope, ...egress.scope(), isOwn: true };
     const response = await egress.within(scope, () => egress.fetch(input, init), limits);
-    return isNews ? response : watched(response, init, brokenOff);
+    if (isNews) return response;
+    const id = idOf(init?.body);
+    if (response.status >= 400) {
+      const hasSession = new Headers(init?.headers).has('mcp-session-id');
+      const redact = (text: string) => redactSecrets(text, secrets);
+      return readRefusal(response, { id, hasSession, now: clock.now(), redact });
+    }
+    // The SDK takes it for an answer that comes later.
+    if (id !== null && response.status === 202) throw new HttpRefusal(response, 'and no answer');
+    return watched(response, id, brokenOff);
   };
   const transport = new StreamableHTTPClientTransport(address, {
     fetch: send,
@@ -98,17 +109,23 @@ function unheld(init: RequestInit | undefined) {
   return { ref: false, ...(signal === undefined ? {} : { signal }) };
 }
 
+/** A stream with none of these has no answer, and none that may be asked for later by the id of an event. */
+const isEnd = /"result"|"error"|^id:/m;
+
 /** Passes an answer on, and tells of one that breaks off half-way. */
 function watched(
   response: Response,
-  init: RequestInit | undefined,
+  id: unknown,
   brokenOff: (id: unknown, error: unknown) => void,
 ): Response {
   const { body, status, statusText, headers } = response;
   if (body === null || !response.ok) return response;
-  const id = idOf(init?.body);
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const exact = body.pipeThrough(exactBody(isStream));
+  let mayBeAnswered = !isStream || id === null;
+  const see = (text: string) => {
+    mayBeAnswered ||= isEnd.test(text);
+  };
+  const exact = body.pipeThrough(readableBody(isStream, see));
   const reader: ReadableStreamDefaultReader<Uint8Array> = exact.getReader();
   let isLeft = false;
   const stream = new ReadableStream<Uint8Array>({
@@ -116,8 +133,9 @@ function watched(
       try {
         const { done, value } = await reader.read();
         if (isLeft) return;
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        if (!mayBeAnswered) brokenOff(id, new Error('it ended without a result'));
+        controller.close();
       } catch (error) {
         if (isLeft) return;
         brokenOff(id, error);
@@ -132,10 +150,12 @@ function watched(
   return new Response(stream, { status, statusText, headers });
 }
 
+/** Returns the id of a request; `null` for what wants no answer. */
 function idOf(body: unknown): unknown {
   if (typeof body !== 'string') return null;
   try {
-    return (JSON.parse(body) as { id?: unknown }).id ?? null;
+    const { id, method } = JSON.parse(body) as { id?: unknown; method?: unknown };
+    return method === undefined ? null : (id ?? null);
   } catch {
     return null;
   }

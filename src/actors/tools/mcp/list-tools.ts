@@ -12,7 +12,7 @@ const mostPages = 32;
 
 const toolPage = z.looseObject({
   tools: z.array(z.unknown()),
-  nextCursor: z.string().max(4_096).optional(),
+  nextCursor: z.string().max(4_096).nullish(),
 });
 
 /**
@@ -20,17 +20,19 @@ const toolPage = z.looseObject({
  * tool, and compile what results are to look like. Rejects with ServerFault, and with what the SDK throws.
  */
 export async function listTools(client: Client, server: string): Promise<ReadOffer> {
-  if (client.getServerCapabilities()?.tools === undefined) return readOffer(server, []);
+  if (client.getServerCapabilities()?.tools === undefined) {
+    return { ...readOffer(server, []), isWithoutTools: true };
+  }
   const found: unknown[] = [];
-  let cursor: string | undefined;
+  let cursor: string | null | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const params = cursor === undefined ? {} : { cursor };
+    const params = (cursor ?? null) === null ? {} : { cursor };
     const request = { method: 'tools/list', params } as const;
     const answer = await client.request(request, toolPage, { timeout: answerPatience });
     found.push(...answer.tools.slice(0, mostTools + 1 - found.length));
     if (found.length > mostTools) throw new ServerFault(`has more than ${mostTools} tools`);
     cursor = answer.nextCursor;
-    if (cursor === undefined) return readOffer(server, found);
+    if ((cursor ?? null) === null) return readOffer(server, found);
   }
   throw new ServerFault(`tells of its tools on more than ${mostPages} pages`);
 }

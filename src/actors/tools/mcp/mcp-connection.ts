@@ -1,4 +1,3 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type ActorRefFrom, type AnyEventObject, createActor, fromCallback } from 'xstate';
 import {
   connectionMachine,
@@ -8,7 +7,7 @@ import {
   pauseAfter,
 } from '../../../machines/channels/connection-machine.ts';
 import type { Clock, Log } from '../../ports.ts';
-import { McpSession } from './mcp-session.ts';
+import { McpSession, type SessionTransport } from './mcp-session.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { linkFaultOf } from './server-fault.ts';
 
@@ -17,7 +16,7 @@ export interface McpConnectionOptions {
   /** The name of the server. */
   server: string;
   /** Makes a way to the server; each is used once. */
-  transport: () => Transport;
+  transport: () => SessionTransport;
   version: string;
   clock: Clock;
   log: Log;
@@ -109,39 +108,52 @@ export class McpConnection {
     });
   }
 
-  /** A link is one session; it is up once the server has greeted and has told of its tools. */
+  /**
+   * A link is up once the server has greeted and has told of its tools. It is one session after another: a server that
+   * forgets its sessions is greeted again at once, as nothing is wrong with it.
+   */
   #link() {
     return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
       let isStopped = false;
+      let current: McpSession;
       const tell = (event: LinkEvent) => void (isStopped || sendBack(event));
       const down = (error: unknown) => tell({ type: 'link.down', link, fault: linkFaultOf(error) });
       const { server, transport, version, clock, log } = this.#options;
-      const session = new McpSession(
-        {
-          ...{ server, clock, log },
-          transport: transport(),
-          onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
-          onLost: down,
-        },
-        version,
-      );
-      session
-        .open()
-        .then(() => {
-          if (isStopped) return;
-          this.#session = session;
-          this.#noteUp();
-          tell({ type: 'link.up', link });
-        })
-        .catch(down);
+      const open = async (): Promise<void> => {
+        const session = new McpSession(
+          {
+            ...{ server, clock, log },
+            transport: transport(),
+            onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
+            onLost: (fault) => {
+              if (isStopped || !fault.isForgotten) return down(fault);
+              this.#leave(session);
+              open().catch(down);
+            },
+          },
+          version,
+        );
+        current = session;
+        await session.open();
+        if (isStopped) return;
+        this.#session = session;
+        this.#noteUp();
+        tell({ type: 'link.up', link });
+        this.#wake();
+      };
+      open().catch(down);
       return () => {
         isStopped = true;
-        if (this.#session === session) this.#session = null;
-        const closed = session.close();
-        this.#closing.add(closed);
-        void closed.then(() => this.#closing.delete(closed));
+        this.#leave(current);
       };
     });
+  }
+
+  #leave(session: McpSession): void {
+    if (this.#session === session) this.#session = null;
+    const closed = session.close();
+    this.#closing.add(closed);
+    void closed.then(() => this.#closing.delete(closed));
   }
 
   #noteUp(): void {
@@ -149,12 +161,16 @@ export class McpConnection {
     this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
   }
 
-  /** The same fault again and again is told once, until the next connection. */
+  /** The same fault again and again is told once, until the next connection; a time or a number in it does not count. */
   #noteFault(fault: LinkFault | null): void {
-    const isNews = fault !== null && fault.message !== this.#fault?.message;
+    const isNews = fault !== null && masked(fault) !== masked(this.#fault);
     this.#fault = fault;
     if (!isNews) return;
     const { server, log } = this.#options;
     log.warn({ server, lasting: fault.lasting }, `mcp: ${server} ${fault.message}`);
   }
+}
+
+function masked(fault: LinkFault | null): string | undefined {
+  return fault?.message.replaceAll(/\d+/g, '0');
 }

@@ -10,16 +10,20 @@ import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
 import { type OutcomeMark, outcomeMethod } from '../../../machines/task/wait-mark.ts';
 import type { Clock, Log } from '../../ports.ts';
+import { type CallResult, callResult } from './call-result.ts';
 import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
+/** A way to a server; `secrets` are what the server was given over it, which nothing that it says may show. */
+export type SessionTransport = Transport & { readonly secrets?: readonly string[] };
+
 /** What a session is held over, and who hears of it. */
 export interface SessionPorts {
   /** The name of the server. */
   server: string;
-  transport: Transport;
+  transport: SessionTransport;
   clock: Clock;
   log: Log;
   /** Hears what tools there are, at first and whenever that may have changed. */
@@ -31,15 +35,6 @@ export interface SessionPorts {
 /** Milliseconds between two looks at the tools: after news of a change, and when there is none. */
 const relistPause = 5_000;
 const relistInterval = 600_000;
-
-/** What a server says a call came to; its parts are read by whoever shows them. */
-const callResult = z.looseObject({
-  content: z.array(z.unknown()).default([]),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().optional(),
-});
-
-export type CallResult = z.output<typeof callResult>;
 
 const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
 
@@ -84,6 +79,11 @@ export class McpSession {
     return !this.#isLost;
   }
 
+  /** What the server was given to sign in with for as long as the session lasts. */
+  get secrets(): readonly string[] {
+    return this.#ports.transport.secrets ?? [];
+  }
+
   /** Greets the server and learns its tools. Rejects with ServerFault. */
   async open(): Promise<void> {
     try {
@@ -110,6 +110,7 @@ export class McpSession {
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     try {
+      if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
       const params = { name: tool, arguments: args };
       const options = { signal: stop.signal, timeout: never, onprogress: onProgress };
       return await this.#client.request({ method: 'tools/call', params }, callResult, options);
@@ -128,6 +129,11 @@ export class McpSession {
   outcomeOf(taskId: string): Promise<OutcomeMark> {
     const request = { method: outcomeMethod, params: { task_id: taskId } };
     return this.#client.request(request, outcomeMark, { timeout: outcomePatience });
+  }
+
+  /** Looks before long whether the server is still there, as it has answered oddly. */
+  doubt(): void {
+    this.#relistIn(relistPause);
   }
 
   /** Gives the session up, as a call has found the server gone. */

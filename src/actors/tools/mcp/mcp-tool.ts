@@ -1,13 +1,20 @@
 import type { JsonObject } from '../../../machines/json.ts';
-import { cutToRunes } from '../../../machines/text.ts';
-import { redactSecrets } from '../../governance/governance.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../../ports.ts';
-import { calledOff, type Ending, endedCall, failedCall } from './call-failure.ts';
-import { isLoss } from './connection-fault.ts';
+import {
+  calledOff,
+  type Ending,
+  endedCall,
+  failedCall,
+  UndoneCall,
+  undoneCall,
+} from './call-failure.ts';
+import type { CallResult } from './call-result.ts';
+import { isLoss, isUndone } from './connection-fault.ts';
+import { handedOn } from './handed-on.ts';
+import { HttpRefusal } from './http-refusal.ts';
 import type { McpConnection } from './mcp-connection.ts';
-import type { CallResult, McpSession } from './mcp-session.ts';
+import type { McpSession } from './mcp-session.ts';
 import type { OfferedTool } from './offered-tool.ts';
-import { resultText } from './result-text.ts';
 import { WaitAtServer } from './wait-at-server.ts';
 
 /** What a tool of a server is made from. */
@@ -40,12 +47,6 @@ export interface CallLimits {
 
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
 
-/** The longest result that is handed on, in bytes, as that of a script. */
-const longestResult = 1024 * 1024;
-
-/** The longest error that is handed on, in characters. */
-const longestError = 4_000;
-
 /**
  * Makes a tool of one that an MCP server offers (contract section 13). Its arguments are checked by the server, and
  * here only for what is missing or not known, so that nobody is asked to release what cannot run: a schema of a
@@ -57,20 +58,61 @@ export function mcpTool(parts: McpToolParts): Tool {
     ...{ name, idempotent },
     description: offered.description,
     parameters: offered.parameters,
+    ...(offered.annotations === undefined ? {} : { annotations: offered.annotations }),
+    ...(offered.outputSchema === undefined ? {} : { outputSchema: offered.outputSchema }),
     async identity() {
-      const session = await sessionFor(parts, new AbortController().signal);
       const { server, place } = parts;
-      return { server, place, sha256: await session.digestOf(offered.name) };
+      const { signal } = new AbortController();
+      const sha256 = await onceMore(parts, signal, (session) => digestOf(session, parts));
+      return { server, place, sha256 };
     },
     check: (args) => misfit(name, offered.parameters, args),
     async run(args, run) {
       const problem = misfit(name, offered.parameters, args);
       if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
-      const session = await sessionFor(parts, run.signal);
-      const result = await called(session, parts, args, run);
-      return textOf(name, result, parts.secrets);
+      return onceMore(parts, run.signal, async (session, isAgain) => {
+        if (isAgain && (await digestOf(session, parts)) !== offered.sha256) throw changed(name);
+        const result = await called(session, parts, args, run);
+        return handedOn(name, result, [...parts.secrets, ...session.secrets], run);
+      });
     },
   };
+}
+
+/**
+ * Uses a session, and a new one in place of one whose server has certainly done nothing of what it was asked for: a
+ * person may have released the call while the server forgot the session.
+ */
+async function onceMore<Result>(
+  parts: McpToolParts,
+  signal: AbortSignal,
+  use: (session: McpSession, isAgain: boolean) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await use(await sessionFor(parts, signal), false);
+  } catch (error) {
+    if (!(error instanceof UndoneCall) || signal.aborted) throw error;
+    return use(await sessionFor(parts, signal), true);
+  }
+}
+
+/** Returns the hash of the tool as its server has it now. */
+async function digestOf(
+  session: McpSession,
+  { name, offered }: McpToolParts,
+): Promise<string | null> {
+  try {
+    return await session.digestOf(offered.name);
+  } catch (error) {
+    if (!isLoss(error)) throw failedCall(name, error);
+    session.lose(error);
+    throw undoneCall(name, error);
+  }
+}
+
+function changed(name: string): ToolError {
+  const message = `${name} was not run: its server was connected again, and what would run has changed`;
+  return new ToolError(message, { kind: 'changed' });
 }
 
 async function sessionFor(
@@ -115,8 +157,9 @@ async function called(
     if (ending === 'timeout' && (await wait.hasNeverRun(session))) {
       throw calledOff(name, parts.server, wait.said);
     }
-    if (ending !== null) throw endedCall(name, ending);
+    if (ending !== null && (ending !== 'lost' || !isUndone(error))) throw endedCall(name, ending);
     if (isLoss(error)) session.lose(error);
+    else if (error instanceof HttpRefusal) session.doubt();
     throw failedCall(name, error);
   } finally {
     clock.clearTimeout(timer);
@@ -129,27 +172,6 @@ function endingOf(session: McpSession, signal: AbortSignal, late: AbortSignal): 
   if (signal.aborted) return 'stopped';
   if (late.aborted) return 'timeout';
   return session.isOpen ? null : 'lost';
-}
-
-function textOf(name: string, result: CallResult, secrets: readonly string[]): string {
-  const text = redactSecrets(written(name, result), secrets);
-  if (Buffer.byteLength(text) > longestResult) {
-    throw new ToolError(`${name} returned more than a tool may (1 MiB); ask it for less`, {
-      kind: 'too much output',
-    });
-  }
-  if (result.isError !== true) return text;
-  const why = cutToRunes(text.trim(), longestError);
-  throw new ToolError(`${name} failed${why === '' ? '' : `: ${why}`}`, { kind: 'failed' });
-}
-
-/** What goes too deep to be written is no result. */
-function written(name: string, result: CallResult): string {
-  try {
-    return resultText(result);
-  } catch (error) {
-    throw new ToolError(`${name} returned what cannot be written as text`, { cause: error });
-  }
 }
 
 function misfit(name: string, parameters: JsonObject, args: JsonObject): string | null {

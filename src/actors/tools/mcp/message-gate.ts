@@ -32,5 +32,16 @@ export function flood(): ServerFault {
 /** Takes what the agent signs in with out of an error of a server, before it is cut and quoted. */
 export function redactError(message: JSONRPCMessage, secrets: readonly string[]): void {
   if (!('error' in message)) return;
-  message.error.message = redactSecrets(message.error.message, secrets);
+  const { error } = message;
+  error.message = redactSecrets(error.message, secrets);
+  if (error.data !== undefined) error.data = redactedData(error.data, secrets);
+}
+
+/** What cannot be looked through is left out. */
+function redactedData(data: unknown, secrets: readonly string[]): unknown {
+  try {
+    return JSON.parse(redactSecrets(JSON.stringify(data), secrets));
+  } catch {
+    return undefined;
+  }
 }

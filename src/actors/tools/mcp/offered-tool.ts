@@ -5,9 +5,13 @@ export interface OfferedTool {
   /** In the words of the server. */
   name: string;
   description: string;
-  /** JSON Schema of the arguments. */
+  /** JSON Schema of the arguments, in the form that every reader takes. */
   parameters: JsonObject;
-  /** Of description and parameters, in hexadecimal digits. */
+  /** What the server says of its behaviour: the hints of MCP and no texts, as nobody looks at them before a client does. */
+  annotations?: JsonObject;
+  /** The structure of structured results, without texts. */
+  outputSchema?: JsonObject;
+  /** Of the description and of the arguments in the words of the server, in hexadecimal digits. */
   sha256: string;
 }
 

@@ -1,30 +1,34 @@
 import { createHash } from 'node:crypto';
+import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import canonicalize from 'canonicalize';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import { normalName } from '../../tool-name.ts';
+import { checkedSchema, clean } from './checked-schema.ts';
+import { mcpToolName } from './mcp-names.ts';
 import type { OfferedTool, UnusableTool } from './offered-tool.ts';
 import { quoteOf } from './server-fault.ts';
+import { objectSchema } from './tool-schema.ts';
+import { UnfitToolError } from './unfit-tool.ts';
 
 /** The longest description that a model is given, in characters. */
 const longestDescription = 2_000;
 
-/** The longest schema of arguments, in characters of JSON. */
-const longestSchema = 16 * 1024;
+/** The names that MCP gives tools; one that a provider of models refuses is mapped on the way to it. */
+const toolName = /^[A-Za-z0-9_./-]+$/;
 
-/** How deep a schema may go. */
-const deepest = 32;
+/** The longest name under which the agent has a tool, in characters. */
+const longestName = 128;
 
-/** The names that the interfaces of models take. */
-const modelName = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** What neither shows nor is needed in a text: control, format and line-breaking characters but line feed and tab. */
-const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** What MCP clients are shown of the annotations of a tool. */
+const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
 /** What a server's list comes to. */
 export interface ReadOffer {
   tools: OfferedTool[];
   unusable: UnusableTool[];
+  /** True for a server that does not say that it has tools. */
+  isWithoutTools?: true;
 }
 
 /**
@@ -36,76 +40,77 @@ export function readOffer(server: string, list: readonly unknown[]): ReadOffer {
   const offer: ReadOffer = { tools: [], unusable: [] };
   const taken = new Set<string>();
   for (const entry of list) {
-    const { name, inputSchema: schema } = isJsonObject(entry as JsonValue)
-      ? (entry as JsonObject)
-      : {};
-    const reason = faultOf(server, name, schema, taken);
-    if (reason !== null) {
+    const tool = isJsonObject(entry) ? entry : {};
+    const { name } = tool;
+    try {
+      offer.tools.push(readTool(server, tool, taken));
+      taken.add(normalName(name as string));
+    } catch (error) {
+      if (!(error instanceof UnfitToolError)) throw error;
+      const { message: reason } = error;
       offer.unusable.push({ name: typeof name === 'string' ? quoteOf(name) : 'a tool', reason });
-      continue;
     }
-    taken.add(normalName(name as string));
-    offer.tools.push(offeredTool(name as string, (entry as JsonObject)['description'], schema));
   }
   return offer;
 }
 
-function faultOf(
-  server: string,
-  name: unknown,
-  schema: JsonValue | undefined,
-  taken: ReadonlySet<string>,
-): string | null {
-  if (typeof name !== 'string') return 'has no name';
-  if (name === '' || !modelName.test(`${server}__${name}`)) {
-    return `has a name that no model can call; one is letters, digits, _ and -, at most ${62 - server.length} of them`;
-  }
-  if (taken.has(normalName(name))) return 'is there twice';
-  if (schema === undefined || !isJsonObject(schema) || schema['type'] !== 'object') {
-    return 'takes something else than named arguments (its inputSchema has no type: object)';
-  }
-  if (isDeep(schema)) return `has an inputSchema of more than ${deepest} levels`;
-  if (JSON.stringify(schema).length > longestSchema)
-    return 'has an inputSchema of more than 16 KiB';
-  return null;
-}
-
-function offeredTool(
-  name: string,
-  said: JsonValue | undefined,
-  schema: JsonValue | undefined,
-): OfferedTool {
-  const description = cutToRunes(
-    clean(typeof said === 'string' ? said : '').trim(),
-    longestDescription,
-  );
-  const parameters = cleaned(schema ?? {}) as JsonObject;
-  const canonical = canonicalize({ description, parameters }) ?? '';
-  const sha256 = createHash('sha256').update(canonical).digest('hex');
-  return { name, description, parameters, sha256 };
-}
-
-/** Goes down level by level, as a schema that is too deep would take the stack of a function that calls itself. */
-function isDeep(schema: JsonObject): boolean {
-  let level: JsonValue[] = [schema];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) return true;
-    level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null ? Object.values(value) : [],
+/** Throws UnfitToolError. */
+function readTool(server: string, said: JsonObject, taken: ReadonlySet<string>): OfferedTool {
+  const { name, description: described, execution, inputSchema = null } = said;
+  if (typeof name !== 'string') throw new UnfitToolError('has no name');
+  const room = longestName - mcpToolName(server, '').length;
+  if (!toolName.test(name) || name.length > room) {
+    throw new UnfitToolError(
+      `has a name that no model can call; one is letters, digits, _, -, . and /, at most ${room} of them`,
     );
   }
-  return false;
+  if (taken.has(normalName(name))) throw new UnfitToolError('is there twice');
+  if (isJsonObject(execution) && execution['taskSupport'] === 'required') {
+    throw new UnfitToolError('can be called as a task of MCP alone, which the agent does not do');
+  }
+  const schema = checkedSchema(inputSchema);
+  const tool = {
+    name,
+    description: cutToRunes(
+      clean(typeof described === 'string' ? described : '').trim(),
+      longestDescription,
+    ),
+    parameters: checkedSchema(objectSchema(schema)) as JsonObject,
+    ...shownOf(said),
+  };
+  const listed = { ...tool, inputSchema: tool.parameters };
+  if (!ListToolsResultSchema.safeParse({ tools: [listed] }).success) {
+    throw new UnfitToolError('has an inputSchema that MCP clients refuse');
+  }
+  return { ...tool, sha256: digestOf(tool.description, schema) };
 }
 
-function cleaned(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map(cleaned);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [clean(key), cleaned(item)]),
-  );
+/** What of a tool is shown to MCP clients beside its name, its description and its arguments. */
+function shownOf({ annotations, outputSchema }: JsonObject): Partial<OfferedTool> {
+  const said = isJsonObject(annotations) ? annotations : {};
+  const told = hints.filter((hint) => typeof said[hint] === 'boolean');
+  const output = outputOf(outputSchema);
+  return {
+    ...(told.length === 0
+      ? {}
+      : { annotations: Object.fromEntries(told.map((hint) => [hint, said[hint] ?? false])) }),
+    ...(output === null ? {} : { outputSchema: output }),
+  };
 }
 
-function clean(text: string): string {
-  return text.toWellFormed().replaceAll(unseen, '');
+/** Returns the structure of results; `null` where there is none that a client could check results with. */
+function outputOf(said: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(said)) return null;
+  try {
+    return objectSchema(checkedSchema(said), { isBare: true });
+  } catch (error) {
+    if (error instanceof UnfitToolError) return null;
+    throw error;
+  }
+}
+
+/** Of the words of the server, so that a tool that was accepted stays so whatever the normal form becomes. */
+function digestOf(description: string, schema: JsonValue): string {
+  const canonical = canonicalize({ description, parameters: schema ?? {} }) ?? '';
+  return createHash('sha256').update(canonical).digest('hex');
 }

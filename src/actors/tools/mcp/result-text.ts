@@ -1,20 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { oneLine } from '../../../machines/legible.ts';
+import type { ResultExtras } from '../../../machines/task/task.ts';
 import { keptStart } from '../../../machines/text.ts';
-import type { CallResult } from './mcp-session.ts';
+import type { CallResult } from './call-result.ts';
+
+/** The parts of one result that are handed on, in characters of JSON. */
+const longestParts = 1024 * 1024;
 
 /**
  * Writes what a call came to as text, the only thing that a model is told: texts as they are, what is structured as
- * JSON where there is no text, and of pictures, sounds and files no more than that they are there.
+ * JSON where no text holds it, and of pictures, sounds and files no more than that they are there.
  */
-export function resultText({ content, structuredContent }: CallResult): string {
-  const parts = content.map((part) =>
-    isJsonObject(part as JsonValue) ? partText(part as JsonObject) : null,
-  );
+export function resultText({ content, structured }: CallResult): string {
+  const parts = content.map((part) => (isJsonObject(part) ? partText(part) : null));
   const told = parts.filter((part) => part !== null);
-  if (told.length === 0 && structuredContent !== undefined)
-    return JSON.stringify(structuredContent);
+  if (structured !== undefined && !told.some((text) => holds(text, structured))) {
+    told.push(JSON.stringify(structured));
+  }
   return told.join('\n');
+}
+
+/** Returns what a call came to besides its text, in forms that every client of MCP takes; `clean` takes secrets out. */
+export function resultExtras(
+  { content, structured }: CallResult,
+  clean: (text: string) => string,
+): ResultExtras {
+  const cleaned = (value: unknown) => JSON.parse(clean(JSON.stringify(value))) as JsonValue;
+  const parts: JsonObject[] = [];
+  let room = longestParts;
+  for (const part of content) {
+    if (!isMore(part)) continue;
+    const { success, data } = ContentBlockSchema.safeParse(part);
+    if (!success) continue;
+    room -= JSON.stringify(data).length;
+    if (room >= 0) parts.push(cleaned(data) as JsonObject);
+  }
+  return {
+    ...(structured === undefined ? {} : { structured: cleaned(structured) }),
+    ...(parts.length === 0 ? {} : { parts }),
+  };
+}
+
+/** Tells whether a text is the JSON of a value, or is its only member: many servers wrap a text so. */
+function holds(text: string, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return text.trim() === String(value).trim();
+  if (text.includes(JSON.stringify(value))) return true;
+  const members = isJsonObject(value) ? Object.values(value) : [];
+  if (members.length === 1 && holds(text, members[0])) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false;
+  }
+}
+
+/** Tells whether a part has more than text. */
+function isMore(part: unknown): boolean {
+  if (!isJsonObject(part)) return false;
+  const { type, resource = null } = part;
+  if (type === 'resource') return isJsonObject(resource) && typeof resource['text'] !== 'string';
+  return type === 'image' || type === 'audio' || type === 'resource_link';
 }
 
 function partText(part: JsonObject): string | null {

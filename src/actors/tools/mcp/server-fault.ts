@@ -10,21 +10,36 @@ export class ServerFault extends Error {
   readonly code = 'mcp_server_failed';
   /** True when only a person can mend it. */
   readonly isLasting: boolean;
+  /** True when the server was sent nothing. */
+  readonly isUnsent: boolean;
+  /** True when the server is well and has forgotten the session. */
+  readonly isForgotten: boolean;
+  /** Milliseconds for which the server asks to be left alone; `null` when it does not say. */
+  readonly retryAfter: number | null;
 
-  constructor(message: string, { isLasting = false, ...options }: FaultOptions = {}) {
-    super(message, options);
+  constructor(message: string, options: FaultOptions = {}) {
+    const { isLasting = false, isUnsent = false, retryAfter = null, ...rest } = options;
+    const { isForgotten = false, ...error } = rest;
+    super(message, error);
+    this.isForgotten = isForgotten;
     this.isLasting = isLasting;
+    this.isUnsent = isUnsent;
+    this.retryAfter = retryAfter;
   }
 }
 
 interface FaultOptions extends ErrorOptions {
   isLasting?: boolean;
+  isUnsent?: boolean;
+  isForgotten?: boolean;
+  retryAfter?: number | null;
 }
 
 /** Returns what a link is lost by, for whatever was thrown over it. */
 export function linkFaultOf(error: unknown): LinkFault {
   if (error instanceof ServerFault) {
-    return { message: error.message, lasting: error.isLasting, retryAfter: null };
+    const { message, isLasting: lasting, retryAfter } = error;
+    return { message, lasting, retryAfter };
   }
   return { message: quoteOf(messageOf(error)), lasting: false, retryAfter: null };
 }

@@ -8,6 +8,7 @@ import { type ProcessGroup, startGroup } from '../scripts/process-group.ts';
 import type { ScriptIsolation } from '../scripts/run-isolated.ts';
 import { ServerFault } from './server-fault.ts';
 import { programOf } from './server-program.ts';
+import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** What a server over stdio is started with. */
@@ -23,6 +24,8 @@ export interface ServerPlace {
 /** A server that runs. */
 export interface ServerProcess {
   child: ProcessGroup['child'];
+  /** What it was given to reach out with, which nothing that it says may show. */
+  secrets: readonly string[];
   /** Resolves with how it ended, once it has. */
   ended: Promise<string>;
   /** Has it end, with all it started, and resolves once nothing of it is left. Never rejects. */
@@ -73,8 +76,11 @@ export async function startServerProcess(
       ...(writable[0] === undefined ? {} : { SERVICE_WORK_DIR: writable[0] }),
     };
     const group = startGroup({ ...isolated, cwd: agentDirectory, env });
-    const secrets = [...Object.values(server.env), ...(pass?.secretValues ?? [])];
-    return processOf(group, { secrets, clock, left });
+    const wordsOf = (words: string) => lastLines(words.replaceAll(home, '~'), secrets);
+    const secrets = [...serverSecrets(server), ...(pass?.secretValues ?? [])];
+    const why = (words: string) => [...(pass?.refusals() ?? []), wordsOf(words)].filter(Boolean);
+    const parts = { secrets: pass?.secretValues ?? [], clock, left, why };
+    return processOf(group, parts);
   } catch (error) {
     await left();
     if (error instanceof ServerFault) throw error;
@@ -84,7 +90,13 @@ export async function startServerProcess(
 
 function processOf(
   group: ProcessGroup,
-  parts: { secrets: string[]; clock: Clock; left: () => Promise<void> },
+  parts: {
+    secrets: readonly string[];
+    clock: Clock;
+    left: () => Promise<void>;
+    /** Says why it ended, from its last words. */
+    why: (words: string) => string[];
+  },
 ): ServerProcess {
   const { child, supervisor } = group;
   let words = '';
@@ -100,13 +112,14 @@ function processOf(
     group.signal('SIGKILL');
     const end = failed === null && supervisor !== null ? ended(supervisor, code, signal) : null;
     group.release();
+    const last = parts.why(words).join('; ');
     await parts.left();
-    const last = lastLines(words, parts.secrets);
     const how = failed?.code ?? end ?? signal ?? `exit code ${code}`;
     return `ended (${how})${last === '' ? '' : `: ${last}`}`;
   });
   return {
     child,
+    secrets: parts.secrets,
     ended: closed,
     async stop() {
       child.stdin.end();

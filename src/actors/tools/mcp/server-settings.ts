@@ -7,6 +7,8 @@ export interface McpServerSettings {
   command?: string | undefined;
   args: readonly string[];
   env: Record<string, string>;
+  /** What `${NAME}` filled into the values of `headers` and `env`. */
+  filled?: readonly string[] | undefined;
   /** Milliseconds without progress after which a call is given up, and with it; 60 s and 24 h when left out. */
   timeout?: number | undefined;
   total_timeout?: number | undefined;

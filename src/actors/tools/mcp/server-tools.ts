@@ -64,6 +64,9 @@ export class ServerTools {
     for (const { name, reason } of offer.unusable) {
       this.#say(`mcp: the tool ${name} of ${server} is left out: it ${reason}`);
     }
+    if (offer.isWithoutTools === true) {
+      this.#say(`mcp: ${server} offers no tools (its greeting lacks the capability)`);
+    }
     const wanted = offer.tools.filter(({ name }) => isWanted(this.#server, name));
     for (const name of list.allow ?? []) {
       if (wanted.some((tool) => tool.name === name)) continue;

@@ -2,10 +2,10 @@ import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../ports.ts';
-import { exactMessage } from './exact-results.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
 import { flood, mostMessages, redactError } from './message-gate.ts';
+import { readableMessage } from './readable-message.ts';
 import { ServerFault } from './server-fault.ts';
 import type { ServerProcess } from './server-process.ts';
 
@@ -39,6 +39,11 @@ export class StdioTransport implements Transport {
     this.#secrets = secrets;
   }
 
+  /** What the server was started with that nothing it says may show, beside what the settings give it. */
+  get secrets(): readonly string[] {
+    return this.#process?.secrets ?? [];
+  }
+
   /** Starts the server. Rejects with ServerFault. */
   async start(): Promise<void> {
     const process = await this.#open();
@@ -67,7 +72,9 @@ export class StdioTransport implements Transport {
   /** Writes a message. Rejects with ServerFault when the server reads nothing. */
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.child.stdin;
-    if (stdin === undefined || this.#isClosed) throw new ServerFault('is not there');
+    if (stdin === undefined || this.#isClosed) {
+      throw new ServerFault('is not there', { isUnsent: true });
+    }
     stdin.write(serializeMessage(message));
     if (stdin.writableLength <= mostUnread) return;
     const fault = new ServerFault('does not read what it is sent');
@@ -88,11 +95,11 @@ export class StdioTransport implements Transport {
   #receive(line: string): void {
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(exactMessage(line));
+      message = deserializeMessage(readableMessage(line));
     } catch {
       return;
     }
-    redactError(message, this.#secrets);
+    redactError(message, [...this.#secrets, ...this.secrets]);
     this.onmessage?.(message);
   }
 

@@ -428,6 +428,17 @@ describe('egress proxy, passes', () => {
     expect(pass.secretValues.filter((secret) => said.includes(secret))).toEqual([]);
   });
 
+  it('keeps what the policy refused to a pass, each once', async () => {
+    const { proxy, pass, authorization } = await aProxy();
+    for (const line of ['CONNECT evil.test:443', 'GET http://evil.test/', 'CONNECT b.test:443']) {
+      await ask(proxy.port, `${line} HTTP/1.1`, 'Host: x', authorization);
+    }
+    expect(pass.refusals()).toEqual([
+      'egress blocked: evil.test is not on the allowlist (mode=allowlist)',
+      'egress blocked: b.test is not on the allowlist (mode=allowlist)',
+    ]);
+  });
+
   it('does not wait for headers for ever', async () => {
     const { proxy } = await aProxy({ proxyLimits: { headers: 100 } });
     const socket = connect(proxy.port, '127.0.0.1');

@@ -14,8 +14,13 @@ const ollama = {
   keyVariable: null,
 } as const;
 
+const tools = ['shop__pay', 'shop__repo_a1b2'].map((wire) => ({
+  wire,
+  tool: wire.replace('_a1b2', '.a'),
+}));
+
 function told(status: number, message = '', who: typeof subject | typeof ollama = subject) {
-  const failure = failureOfStatus(status, who, { retryAfter: 5, message });
+  const failure = failureOfStatus(status, who, { retryAfter: 5, message, tools });
   return [failure.fault, failure.message];
 }
 
@@ -53,6 +58,31 @@ describe('a status of a provider', () => {
     [
       400,
       'sk-1234 is odd',
+      'refused',
+      'openai gpt did not take the request (400); check model.name and the schemas of the tools',
+    ],
+    ...[
+      [
+        400,
+        "Invalid schema for function 'shop__repo_a1b2': schema must have type 'object'",
+        'repo.a',
+      ],
+      [400, 'tools.0.custom.input_schema: input_schema does not support oneOf', 'pay'],
+      [400, "[{'type': 'bad', 'loc': ('body', 'tools[1].function.parameters')}]", 'repo.a'],
+      [400, 'GenerateContentRequest.tools[0].function_declarations[1].parameters: bad', 'repo.a'],
+      [422, 'Invalid value: "tools[0].parameters"', 'pay'],
+    ].map(
+      ([status, message, tool]) =>
+        [
+          status,
+          message,
+          'refused',
+          `openai gpt refused the tool shop__${tool} (${status}); mend the schema of its arguments, or take the tool from the agent`,
+        ] as [number, string, string, string],
+    ),
+    [
+      400,
+      'tools.7.custom.name: a tool that was never offered',
       'refused',
       'openai gpt did not take the request (400); check model.name and the schemas of the tools',
     ],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { promptMessages } from '../../../../src/actors/tasks/models/prompt-messages.ts';
-import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
+import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
 import type { Message, Part, SaidTurn } from '../../../../src/machines/task/task.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 
-const names = wireNames(['shop.pay']);
+const names = wireTools([{ name: 'shop.pay', parameters: {} }]);
 const model = { provider: 'anthropic', model: 'claude' };
 const listener = { model, names };
 

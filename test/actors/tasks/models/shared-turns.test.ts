@@ -2,7 +2,7 @@ import type { TextStreamPart, ToolSet } from 'ai';
 import { expect, it } from 'vitest';
 import { readTurn } from '../../../../src/actors/tasks/models/read-turn.ts';
 import { SharedTurns } from '../../../../src/actors/tasks/models/shared-turns.ts';
-import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
+import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
 
 it('lets so many go on in one turn of the event loop, in the order in which they came', async () => {
   const turns = new SharedTurns(2);
@@ -47,7 +47,7 @@ it('reads answers that are all there at once without keeping up whatever else th
     keyVariable: null,
   } as const;
   const answers = Array.from({ length: 50 }, () =>
-    readTurn(flood(), { subject, names: wireNames([]), turns, onToken: () => void (read += 1) }),
+    readTurn(flood(), { subject, names: wireTools([]), turns, onToken: () => void (read += 1) }),
   );
   const texts = (await Promise.all(answers)).map(({ text }) => text.length);
   isOver = true;

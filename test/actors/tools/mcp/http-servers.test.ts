@@ -122,19 +122,12 @@ describe('a server over HTTP', () => {
   it('is greeted anew once it has forgotten the session', async () => {
     const { handle, forget } = sdkServer();
     const { url } = await aServer(handle);
-    const { call, log } = await connected(new PuppetFolder([]), [shop(url)]);
-    forget();
-    expect(await call('shop__echo')).toBe(
-      'unreachable: shop__echo failed: its server answered with HTTP 404',
-    );
-    await vi.waitFor(async () => expect(await call('shop__echo')).toBe('here'), {
-      timeout: 10_000,
-    });
-    expect(log.map(({ message }) => message)).toEqual([
-      'mcp: connected',
-      'mcp: shop answered with HTTP 404',
-      'mcp: connected',
-    ]);
+    const { call, log } = await connected(new PuppetFolder([]), [shop(url)], { random: () => 1 });
+    for (let times = 0; times < 6; times += 1) {
+      forget();
+      expect(await call('shop__echo')).toBe('here');
+    }
+    expect(new Set(log.map(({ message }) => message))).toEqual(new Set(['mcp: connected']));
   });
 
   it.each<[string, Handler, string]>([
@@ -148,14 +141,90 @@ describe('a server over HTTP', () => {
       'error -32000: shop__echo failed: MCP error -32000: the answer broke off (terminated)',
     ],
     [
+      'ends its stream without a result',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(': nothing more\n\n');
+      },
+      'error -32000: shop__echo failed: MCP error -32000: the answer broke off (it ended without a result)',
+    ],
+    [
       'answers with a page',
       (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
-      'failed: shop__echo failed: its server does not speak MCP as it should',
+      'failed: shop__echo failed: its server does not speak MCP as it should (its answer is neither JSON nor events)',
     ],
     [
       'breaks',
-      (_, response) => response.writeHead(500).end('a stack with a secret'),
+      (_, response) => response.writeHead(500).end('{"detail":"database of sesame is locked"}'),
+      'failed: shop__echo failed: its server answered with HTTP 500: database of [redacted:credential] is locked',
+    ],
+    [
+      'breaks with a page',
+      (_, response) => response.writeHead(500).end('<h1>Oops</h1>'),
       'failed: shop__echo failed: its server answered with HTTP 500',
+    ],
+    [
+      'does not allow it',
+      (_, response) =>
+        response
+          .writeHead(403, {
+            'www-authenticate': 'Bearer error="insufficient_scope", scope="write"',
+          })
+          .end(),
+      'refused: shop__echo failed: its server refused the call (HTTP 403: insufficient_scope, scope write)',
+    ],
+    [
+      'is asked too often',
+      (_, response) =>
+        response.writeHead(429, { 'retry-after': '90' }).end('{"error":"slow down"}'),
+      'failed: shop__echo failed: its server answered with HTTP 429: slow down; try again in 1m30s',
+    ],
+    [
+      'has an error of JSON-RPC in a 400',
+      (_, response, { id }) =>
+        response
+          .writeHead(400)
+          .end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'above 0' } })),
+      'error -32602: shop__echo failed: MCP error -32602: above 0',
+    ],
+    [
+      'has an error of JSON-RPC without an id in a 400',
+      (_, response) =>
+        response
+          .writeHead(400)
+          .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"above 0"}}'),
+      'error -32602: shop__echo failed: MCP error -32602: above 0',
+    ],
+    [
+      'has an error of JSON-RPC in a 403',
+      (_, response, { id }) =>
+        response
+          .writeHead(403)
+          .end(
+            JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32003, message: 'read only' } }),
+          ),
+      'error -32003: shop__echo failed: MCP error -32003: read only',
+    ],
+    [
+      'says of an argument that there is no such session',
+      (_, response, { id }) => {
+        const error = { code: -32602, message: 'session 7 not found' };
+        response.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      },
+      'error -32602: shop__echo failed: MCP error -32602: session 7 not found',
+    ],
+    [
+      'accepts it and answers nothing',
+      (_, response) => response.writeHead(202).end(),
+      'failed: shop__echo failed: its server answered with HTTP 202: and no answer',
+    ],
+    [
+      'answers null in a stream',
+      (_, response, { id }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: null })}\r\n\r\n`);
+      },
+      'error -32603: shop__echo failed: MCP error -32603: the answer is no message of MCP: its result is null',
     ],
     [
       'leads elsewhere',
@@ -263,6 +332,72 @@ describe('a server over HTTP', () => {
       );
     },
   );
+
+  it.each<[string, Handler, string]>([
+    [
+      'of the transport of 2024-11-05',
+      (_, response) => response.writeHead(405).end(),
+      'answered with HTTP 405, as a server of the HTTP+SSE transport of 2024-11-05 does; write its address for streamable HTTP as url',
+    ],
+    [
+      'of another generation',
+      (_, response, { id }) => {
+        const data = { supported: ['2026-07-28'], requested: '2025-11-25' };
+        const error = { code: -32022, message: 'unsupported protocol version', data };
+        response.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      },
+      'speaks MCP 2026-07-28, and the agent 2025-11-25 and older',
+    ],
+    [
+      'that greets in a version to come',
+      (_, response, { id }) =>
+        answer(response, { id, result: { ...greeting, protocolVersion: '2099-01-01' } }),
+      'speaks MCP 2099-01-01, and the agent 2025-11-25 and older',
+    ],
+    [
+      'that wants OAuth',
+      (_, response) =>
+        response
+          .writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://a.example/"' })
+          .end(),
+      'did not let the agent in (HTTP 401); it wants OAuth, so put a token into its headers in service.yaml',
+    ],
+    [
+      'that greets with a number for its version',
+      (_, response, { id }) =>
+        answer(response, { id, result: { ...greeting, protocolVersion: 7 } }),
+      'does not speak MCP as it should (protocolVersion of its answer is not what MCP has there)',
+    ],
+    [
+      'that is asked too often',
+      (_, response) => response.writeHead(429, { 'retry-after': '90' }).end(),
+      'answered with HTTP 429; it asks to be left alone for 1m30s',
+    ],
+  ])('%s is told by what is wrong', async (_, handle, fault) => {
+    const { url } = await aServer(handle);
+    const { warnings } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(warnings()).toEqual([`mcp: shop ${fault}`]);
+  });
+
+  it('that writes null for its next page has its tools', async () => {
+    const { url } = await aServer((request, response, body) =>
+      body?.method === 'tools/list'
+        ? answer(response, { id: body.id, result: { ...list, nextCursor: null } })
+        : byHand(() => undefined)(request, response, body),
+    );
+    const { tools } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect([...tools.keys()]).toEqual(['shop__echo']);
+  });
+
+  it('without tools says so', async () => {
+    const { url } = await aServer((request, response, body) => {
+      const result = { ...greeting, capabilities: {} };
+      if (body?.method === 'initialize') return answer(response, { id: body.id, result });
+      byHand(() => undefined)(request, response, body);
+    });
+    const { warnings } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(warnings()).toEqual(['mcp: shop offers no tools (its greeting lacks the capability)']);
+  });
 
   it.each([401, 403])('that answers with %d is left to a person', async (status) => {
     const { url } = await aServer((_, response) => response.writeHead(status).end());

@@ -55,7 +55,7 @@ async function openServer(actors: readonly AnyActorRef[]) {
     refuse: (isLasting: boolean) => void refusals.set('initialize', isLasting ? 401 : 500),
     async breakOff(isLasting: boolean) {
       expect(await call('shop__echo')).toBe('here');
-      refusals.set('tools/call', isLasting ? 403 : 404);
+      refusals.set('tools/call', isLasting ? 401 : 404);
       expect(await call('shop__echo')).toContain('shop__echo failed: its server');
     },
   } satisfies LinkedService & { news: unknown };

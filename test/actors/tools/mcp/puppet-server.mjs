@@ -20,7 +20,11 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const asked = new Map();
 
 if (process.env.PUPPET === 'silent') setInterval(() => undefined, 1_000);
-else if (process.env.PUPPET === 'dead') {
+else if (process.env.PUPPET === 'noisy') {
+  note('started');
+  process.stderr.write(`see ${process.env.HOME}/log-${process.pid}-${Date.now()}` + '\n');
+  process.exit(3);
+} else if (process.env.PUPPET === 'dead') {
   process.stderr.write(`no such file: config.json ${process.env.PUPPET_KEY}` + '\n');
   process.exit(3);
 } else createInterface({ input: process.stdin }).on('line', (line) => receive(JSON.parse(line)));
@@ -67,6 +71,11 @@ const lists = {
 
 const plays = {
   echo: (args) => text(JSON.stringify(args)),
+  /** Answers with a message that the test writes. */
+  answer: ({ message }, id) => {
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...message })}\n`);
+    return null;
+  },
   hang: () => {
     note('hangs');
     return null;

@@ -77,6 +77,8 @@ export interface Connected {
   warnings(): string[];
   /** What tools told of their waits elsewhere. */
   waits: unknown[];
+  /** What tools had besides their texts. */
+  extras: unknown[];
   /** Calls a tool, and returns its result or the message of its ToolError. */
   call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
   stop(): Promise<void>;
@@ -106,6 +108,7 @@ export function connect(
   const log: TestAgent['log'] = [];
   const events: ToolEvent[] = [];
   const waits: unknown[] = [];
+  const extras: unknown[] = [];
   const open = connectMcpServers({
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
@@ -121,7 +124,7 @@ export function connect(
   });
   onTestFinished(() => open.stop());
   return {
-    ...{ tools, log, events, waits },
+    ...{ tools, log, events, waits, extras },
     tried: () => open.tried(),
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
@@ -129,7 +132,9 @@ export function connect(
       const tool = tools.get(name);
       if (tool === undefined) return `no tool ${name}`;
       try {
-        return await tool.run(args, { ...run, signal, onWait: (wait) => waits.push(wait) });
+        const onWait = (wait: unknown) => waits.push(wait);
+        const onExtras = (more: unknown) => extras.push(more);
+        return await tool.run(args, { ...run, signal, onWait, onExtras });
       } catch (error) {
         if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
         throw error;

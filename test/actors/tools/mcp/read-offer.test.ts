@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
+import { mcpToolName } from '../../../../src/actors/tools/mcp/mcp-names.ts';
 import { readOffer } from '../../../../src/actors/tools/mcp/read-offer.ts';
 import { listed } from './puppet.ts';
 
@@ -28,24 +30,24 @@ describe('readOffer', () => {
     ['no object', 7, 'has no name'],
     ['no name', {}, 'has no name'],
     [
-      'a name with a dot',
-      listed('a.b'),
-      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+      'a name with a space',
+      listed('a b'),
+      'has a name that no model can call; one is letters, digits, _, -, . and /, at most 122 of them',
     ],
     [
       'a name that is too long',
-      listed('a'.repeat(59)),
-      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+      listed('a'.repeat(123)),
+      'has a name that no model can call; one is letters, digits, _, -, . and /, at most 122 of them',
     ],
     [
       'an empty name',
       listed(''),
-      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+      'has a name that no model can call; one is letters, digits, _, -, . and /, at most 122 of them',
     ],
     [
-      'no schema',
-      listed('a', { inputSchema: undefined }),
-      'takes something else than named arguments (its inputSchema has no type: object)',
+      'one that requires tasks of MCP',
+      listed('a', { execution: { taskSupport: 'required' } }),
+      'can be called as a task of MCP alone, which the agent does not do',
     ],
     [
       'a schema of a text',
@@ -104,6 +106,19 @@ describe('readOffer', () => {
     const { unusable } = readOffer('shop', [listed(`a\n\u001b[2J${'b'.repeat(1_000)}`)]);
     expect(unusable[0]?.name).toMatch(/^a \\u001b\[2Jb{1,300}$/);
     expect(unusable[0]?.name.length).toBeLessThanOrEqual(310);
+  });
+
+  it('has names with dots and slashes, which are mapped on the way to a model', () => {
+    const names = ['repo.list', 'repo/list', 'n'.repeat(80)];
+    const { tools } = readOffer(
+      'shop',
+      names.map((name) => listed(name)),
+    );
+    expect(tools.map(({ name }) => name)).toEqual(names);
+    const wires = wireNames(tools.map(({ name }) => mcpToolName('shop', name)));
+    const sent = names.map((name) => wires.toWire(mcpToolName('shop', name)));
+    expect(new Set(sent).size).toBe(3);
+    for (const name of sent) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
   });
 
   it('never throws, whatever the list holds', () => {

@@ -35,7 +35,7 @@ describe('a server over stdio', () => {
 
   it('has nothing of the environment of the daemon', async () => {
     const folder = everyTool();
-    const env = { PUPPET_DIR: folder.path, MODE: 'test' };
+    const env = { PUPPET_DIR: folder.path, MODE: 'test', PUPPET_TOKEN: 'sesame-open' };
     const { call } = await connected(folder, [puppetConfig({ env })]);
     const seen = JSON.parse(await call('shop__env')) as Record<string, string>;
     expect(seen).toEqual({
@@ -44,10 +44,11 @@ describe('a server over stdio', () => {
       LANG: 'C.UTF-8',
       TZ: 'UTC',
       MODE: 'test',
-      PUPPET_DIR: '[redacted:credential]',
-      SERVICE_AGENT_DIR: '[redacted:credential]',
+      PUPPET_DIR: folder.path,
+      PUPPET_TOKEN: '[redacted:credential]',
+      SERVICE_AGENT_DIR: folder.path,
     });
-    expect(await call('shop__where')).toBe('[redacted:credential]');
+    expect(await call('shop__where')).toBe(folder.path);
   });
 
   it('shows texts as they are, structured results as JSON, and of the rest that it is there', async () => {
@@ -60,9 +61,6 @@ describe('a server over stdio', () => {
     const { call, tools } = await connected(everyTool(), [puppetConfig()]);
     expect(await call('shop__broken')).toBe(
       'error -32603: shop__broken failed: MCP error -32603: it broke',
-    );
-    expect(await call('shop__liar')).toBe(
-      'failed: shop__liar failed: its server does not speak MCP as it should',
     );
     expect(await call('shop__big')).toBe(
       'too much output: shop__big returned more than a tool may (1 MiB); ask it for less',
@@ -167,7 +165,7 @@ describe('a server over stdio', () => {
     ['empty', 'tells of its tools on more than 32 pages'],
     ['crowd', 'has more than 256 tools'],
     ['book', 'sent a message of more than 4 MiB'],
-    ['nonsense', 'does not speak MCP as it should'],
+    ['nonsense', 'does not speak MCP as it should (tools of its answer is not what MCP has there)'],
   ])('whose list of tools is no such list (%s) is let go of', async (mode, fault) => {
     const bad = puppetConfig({ env: { PUPPET: mode } });
     const till = puppetConfig({ name: 'till', tools: { allow: ['echo'] } });
@@ -209,7 +207,7 @@ describe('a server over stdio', () => {
       ['loop', { $ref: '#', properties: { a: { $ref: '#/properties/a' } } }],
       ['pattern', { properties: { a: { pattern: evil } }, patternProperties: { [evil]: {} } }],
       ['false', { required: 'a', properties: ['a'], additionalProperties: 'no' }],
-      ['none', { not: {}, allOf: [false], required: [7, null] }],
+      ['none', { not: {}, allOf: [{}], required: [7, null] }],
       ['own', { properties: { ['__proto__']: { type: 'string' } }, additionalProperties: false }],
     ];
     const folder = new PuppetFolder(
@@ -258,6 +256,37 @@ describe('a server over stdio', () => {
     const env = { PUPPET: 'chatty' };
     const { call } = await connected(everyTool(), [puppetConfig({ env })]);
     expect(await call('shop__echo')).toBe('{}');
+  });
+
+  it('shows nothing of the pass to the proxy, and says which host was refused to it', async () => {
+    const refusal = 'egress blocked: registry.npmjs.org is not on the allowlist (mode=allowlist)';
+    const pass = {
+      env: { HTTPS_PROXY: 'http://user-of-pass:word-of-pass@127.0.0.1:1' },
+      secretValues: ['word-of-pass', 'user-of-pass'],
+      refusals: () => [refusal],
+      release: () => undefined,
+    };
+    const proxy = { port: 1, socketPath: '', admit: () => pass, close: async () => undefined };
+    const isolation = () => ({ proxy, sandbox: 'env' as const });
+    const dead = puppetConfig({ name: 'desk', env: { PUPPET: 'dead' } });
+    const folder = everyTool();
+    const { call, warnings } = await connected(folder, [puppetConfig(), dead], { isolation });
+    expect(JSON.parse(await call('shop__env'))['HTTPS_PROXY']).toBe(
+      'http://[redacted:credential]:[redacted:credential]@127.0.0.1:1',
+    );
+    await vi.waitUntil(() => warnings().length > 0, patient);
+    expect(warnings()).toEqual([
+      `mcp: desk ended (exit code 3): ${refusal}; no such file: config.json undefined`,
+    ]);
+  });
+
+  it('tells a fault once, however its times and numbers differ', async () => {
+    const folder = everyTool();
+    const { warnings } = await connected(folder, [puppetConfig({ env: { PUPPET: 'noisy' } })]);
+    await vi.waitUntil(() => folder.told.length > 2, { timeout: 15_000 });
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^mcp: shop ended \(exit code 3\): see ~\/log-\d+-\d+$/),
+    ]);
   });
 
   it('keeps nobody up when it dies or is not there, and says why without its secrets', async () => {

@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import type { Tool } from '../../ports.ts';
+import { looksMapped, mappedName, type WireNames, wireNames } from './wire-names.ts';
+
+/** What every provider takes as the name of an argument: anthropic refuses the whole request for another one. */
+const taken = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** The tools of an agent, their arguments included, as they go over the wire of a provider, and back. */
+export interface WireTools extends WireNames {
+  /** The schema of the arguments of a tool as a provider takes it. */
+  schemaOf(tool: string): JsonObject;
+  argsToWire(tool: string, args: JsonObject): JsonObject;
+  argsFromWire(tool: string, args: JsonValue): JsonValue;
+}
+
+/** Maps the names of tools, and those of their arguments, to names that every provider takes. */
+export function wireTools(tools: readonly Pick<Tool, 'name' | 'parameters'>[]): WireTools {
+  const schemas = new Map(tools.map(({ name, parameters }) => [name, parameters]));
+  const renamed = new Map(
+    tools.map(({ name, parameters }) => [name, renamedOf(parameters)] as const),
+  );
+  return {
+    ...wireNames(schemas.keys()),
+    schemaOf: (tool) => schemaOf(schemas.get(tool) ?? {}, renamed.get(tool) ?? none),
+    argsToWire: (tool, args) => withNames(args, renamed.get(tool) ?? none),
+    argsFromWire(tool, args) {
+      const back = new Map([...(renamed.get(tool) ?? none)].map(([own, wire]) => [wire, own]));
+      return isJsonObject(args) ? withNames(args, back) : args;
+    },
+  };
+}
+
+type Renamed = ReadonlyMap<string, string>;
+
+const none: Renamed = new Map();
+
+function renamedOf({ properties = null }: JsonObject): Renamed {
+  if (!isJsonObject(properties)) return none;
+  const odd = Object.keys(properties).filter((name) => !taken.test(name) || looksMapped(name));
+  return new Map(odd.map((name) => [name, mappedName(name, /[^A-Za-z0-9_.-]/gu, 63)]));
+}
+
+function schemaOf(parameters: JsonObject, renamed: Renamed): JsonObject {
+  if (renamed.size === 0) return parameters;
+  const { properties, required } = parameters;
+  return {
+    ...parameters,
+    properties: withNames(properties as JsonObject, renamed),
+    ...(Array.isArray(required)
+      ? {
+          required: required.map((name) =>
+            typeof name === 'string' ? (renamed.get(name) ?? name) : name,
+          ),
+        }
+      : {}),
+  };
+}
+
+function withNames(values: JsonObject, names: Renamed): JsonObject {
+  if (names.size === 0) return values;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [names.get(name) ?? name, value]),
+  );
+}

@@ -1,0 +1,66 @@
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import { inexactNumber, inexactSentence } from '../../../machines/exact-json.ts';
+import { mendedMessage } from './mended-message.ts';
+
+const newline = 0x0a;
+
+/** Every result with numbers that are handed on has one of them; the second is from before 2024-11-05. */
+const marks = ['structuredContent', 'toolResult'] as const;
+
+/**
+ * Returns a message of a server as it is, or an error in place of a result with a number that reading would change: a
+ * rounded number would be handed on as what the server said.
+ */
+function exactMessage(text: string): string {
+  if (!marks.some((mark) => text.includes(mark))) return text;
+  const inexact = inexactNumber(text);
+  if (inexact === null) return text;
+  try {
+    const { id, result } = JSON.parse(text) as { id?: unknown; result?: Record<string, unknown> };
+    if (marks.every((mark) => result?.[mark] === undefined)) return text;
+    const error = { code: ErrorCode.InternalError, message: inexactSentence(inexact) };
+    return JSON.stringify({ jsonrpc: '2.0', id, error });
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a message of a server as the agent reads it. */
+export function readableMessage(text: string): string {
+  return mendedMessage(exactMessage(text));
+}
+
+/**
+ * Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. `see` is given each
+ * piece of the body.
+ */
+export function readableBody(
+  isStream: boolean,
+  see: (text: string) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  let kept: Uint8Array[] = [];
+  const take = (): Buffer => {
+    const bytes = Buffer.concat(kept);
+    kept = [];
+    const text = bytes.toString();
+    see(text);
+    if (!isStream) return Buffer.from(readableMessage(text));
+    return Buffer.from(text.split('\n').map(readableLine).join('\n'));
+  };
+  return new TransformStream({
+    transform(chunk, controller) {
+      const end = isStream ? chunk.lastIndexOf(newline) + 1 : 0;
+      if (end > 0) {
+        kept.push(chunk.subarray(0, end));
+        controller.enqueue(take());
+      }
+      if (end < chunk.length) kept.push(chunk.subarray(end));
+    },
+    flush: (controller) => controller.enqueue(take()),
+  });
+}
+
+function readableLine(line: string): string {
+  const [, start = '', json] = /^(data:\s*)(.*?)\r?$/s.exec(line) ?? [];
+  return json === undefined ? line : start + readableMessage(json);
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { serverSecrets } from '../../../../src/actors/tools/mcp/server-secrets.ts';
+import { puppetConfig } from './puppet.ts';
+
+const secretsOf = (env: Record<string, string>, headers = {}, filled?: string[]) => [
+  ...new Set(serverSecrets(puppetConfig({ env, headers, filled }))),
+];
+
+it.each([
+  'TOKEN',
+  'GITHUB_TOKEN',
+  'api_key',
+  'SHOP-SECRET',
+  'PGPASSWORD',
+  'DB_PASSWORD_2',
+  'APIKEY',
+  'GITLAB_PAT',
+])('the variable %s holds a secret', (name) => {
+  expect(secretsOf({ [name]: 'sesame-open' })).toEqual(['sesame-open']);
+});
+
+it.each([
+  'JIRA_URL',
+  'NODE_ENV',
+  'AWS_REGION',
+  'MEMORY_FILE_PATH',
+  'LOG_LEVEL',
+  'MONKEY',
+  'TOKENIZER',
+  'KEYBOARD',
+  'PATH',
+])('the variable %s holds no secret, unless one was filled in', (name) => {
+  expect(secretsOf({ [name]: 'us-east-1' })).toEqual([]);
+  expect(secretsOf({ [name]: 'a/us-east-1' }, {}, ['us-east-1'])).toEqual(['us-east-1']);
+});
+
+it('what a header signs in with is a secret, and each word of it', () => {
+  const headers = {
+    ...{ Authorization: 'Bearer sesame1', 'X-Api-Key': 'a1b2c3d4', Cookie: 'sid=f00f00f00' },
+    ...{ Accept: 'application/json', 'X-Region': 'us-east-1' },
+  };
+  expect(secretsOf({}, headers)).toEqual([
+    ...['Bearer sesame1', 'a1b2c3d4', 'sid=f00f00f00', 'sesame1', 'f00f00f00'],
+  ]);
+});
+
+it('the password in an address is a secret, and the address is none', () => {
+  expect(secretsOf({ DATABASE_URL: 'postgres://app:open%20sesame@db.example.com/shop' })).toEqual([
+    ...['open%20sesame', 'open sesame'],
+  ]);
+});
