@@ -2,7 +2,7 @@ import { earlierEqual } from '../task/ran-calls.ts';
 import type { Deferral } from '../task/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
-import { governanceFailed } from './finding.ts';
+import { changedSinceApproval, governanceFailed } from './finding.ts';
 import type { Ruling, Verdict } from './ruling.ts';
 import { tightened } from './tightened.ts';
 import {
@@ -16,9 +16,6 @@ import {
 const brokenLayer = governanceFailed('intent alignment broke');
 
 const unidentified = governanceFailed('what would run could not be determined');
-
-/** What would run is not what its approvers saw (contract 7-holds section 1.4). */
-const changedSinceApproval = 'what would run has changed since the approval was requested';
 
 /** It was released under a policy that demanded less; a restart came before it ran. */
 const approvedByTooFew = 'the policy in force demands other approvals than this call was given';

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
@@ -20,6 +18,7 @@ import { elapsed } from '../../elapsed.ts';
 import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
+import { runsDigest } from './runs-digest.ts';
 
 /** What governance needs from outside. */
 export interface GovernPorts {
@@ -90,10 +89,7 @@ export function createGovern(ports: GovernPorts) {
     const tool = tools.get(call.tool);
     try {
       if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-      const { name, description, parameters } = tool;
-      const runs = (await tool.identity?.()) ?? { description, parameters };
-      const identity = { tool: name, runs };
-      return hash('sha256', canonicalize(identity) ?? '', 'hex');
+      return await runsDigest(tool);
     } catch (error) {
       failed(error, call, 'what would run could not be determined');
       throw error;

@@ -67,6 +67,7 @@ export function mcpTool(parts: McpToolParts): Tool {
       const problem = misfit(name, offered.parameters, args);
       if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
       const session = await sessionFor(parts, run.signal);
+      await run.confirm?.();
       const result = await called(session, parts, args, run);
       return textOf(name, result, parts.secrets);
     },
