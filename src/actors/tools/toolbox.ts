@@ -75,7 +75,11 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
   const settings = (tool: string) => settingsOf(tool, config.tools);
   for (const tool of builtinTools(known, { ...dependencies, files, settings })) {
     const configured = settings(tool.name);
-    add({ ...tool, identity: async () => definedOf(configured) });
+    const identity = async () => ({
+      config: definedOf(configured),
+      runs: (await tool.identity?.()) ?? null,
+    });
+    add({ ...tool, identity });
   }
   const taken = new Set(known.map(normalName));
   for (const definition of read.skills.flatMap((skill) => skill.tools)) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
@@ -12,6 +13,7 @@ import {
   type JudgeIntentInput,
   noPolicy,
   type ToolCallInput,
+  toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
@@ -32,6 +34,19 @@ export interface GovernPorts {
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
   ) => PromiseActorLogic<Output, Input>;
+}
+
+/** A tool was taken from the agent, or got another definition, while it was looked at. */
+class ToolChangedError extends Error {
+  readonly code = toolChangedCode;
+
+  constructor(tool: string) {
+    super(`${tool} has changed since it was offered to the model`);
+  }
+}
+
+function isAsItWas({ description, parameters }: Tool, now: Tool | undefined): boolean {
+  return now?.description === description && isDeepStrictEqual(now.parameters, parameters);
 }
 
 /** Returns the call as the model asked for it, before MODIFY. */
@@ -85,11 +100,13 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  const identify = fromPromise<string, IdentifyInput>(async ({ input: { call } }) => {
+  const identify = fromPromise<string, IdentifyInput>(async ({ input: { call, isNew } }) => {
     const tool = tools.get(call.tool);
     try {
       if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-      return await runsDigest(tool);
+      const digest = await runsDigest(tool);
+      if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
+      return digest;
     } catch (error) {
       failed(error, call, 'what would run could not be determined');
       throw error;

@@ -22,8 +22,8 @@ export interface McpToolParts {
   clock: Clock;
   /** The name of the server. */
   server: string;
-  /** Where it is asked, or what it is started from: the same definition elsewhere is another tool. */
-  place: JsonObject;
+  /** Returns where it is asked, or what it is started from: the same definition elsewhere is another tool. */
+  place: () => Promise<JsonObject>;
   /** 60 s, 24 h and 10 s when left out. */
   limits?: Partial<CallLimits>;
 }
@@ -60,7 +60,11 @@ export function mcpTool(parts: McpToolParts): Tool {
     async identity() {
       const session = await sessionFor(parts, new AbortController().signal);
       const { server, place } = parts;
-      return { server, place, sha256: await session.digestOf(offered.name) };
+      return {
+        server,
+        place: await place(),
+        sha256: await session.digestOf(offered.name, offered.sha256),
+      };
     },
     check: (args) => misfit(name, offered.parameters, args),
     async run(args, run) {

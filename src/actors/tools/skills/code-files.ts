@@ -51,10 +51,13 @@ export function isCodeName(name: string): boolean {
   );
 }
 
-/** Tells whether code in the same folder may load a file: JSON, as `require` does, and texts without an ending, as a shell does. */
-export function isLoadedByNeighbors(name: string): boolean {
+/**
+ * Tells whether code in the same folder may load a file: JSON, as `require` does, and texts without an ending, as a shell
+ * does. In the agent's own folder the latter are notes and logs.
+ */
+export function isLoadedByNeighbors(name: string, isRoot: boolean): boolean {
   const ending = extname(name).toLowerCase();
-  return ending === '.json' || (ending === '' && !name.startsWith('.'));
+  return ending === '.json' || (ending === '' && !isRoot && !name.startsWith('.'));
 }
 
 /** Tells by its content whether a file is a program. Rejects for a failure of the machine. */

@@ -119,14 +119,15 @@ class Walk {
     folder: string,
     { isWhole, hasCode }: { isWhole: boolean; hasCode: boolean },
   ): Promise<void> {
-    const { own, apart } = this.#tree;
+    const { own, apart, agentDirectory } = this.#tree;
     const path = join(folder, entry.name);
     if (entry.name === '.git' || apart.includes(path)) return;
     const isOwn = isWhole || own.includes(path);
     if (entry.isSymbolicLink()) return this.#follow(path, isOwn);
     if (!entry.isDirectory()) {
-      const counts =
-        isOwn || isCodeName(entry.name) || (hasCode && isLoadedByNeighbors(entry.name));
+      const isRoot = folder === agentDirectory;
+      const isNeighbor = hasCode && isLoadedByNeighbors(entry.name, isRoot);
+      const counts = isOwn || isCodeName(entry.name) || isNeighbor;
       return this.#take(path, counts);
     }
     if (entry.name !== 'node_modules') await this.visit(path, isOwn);

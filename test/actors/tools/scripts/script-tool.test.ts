@@ -120,6 +120,13 @@ describe('scriptTool', () => {
     expect(await python.identity?.()).toEqual(before);
   });
 
+  it('starts nothing that is not what was approved', async () => {
+    const go = tool({ content: 'ls "$SERVICE_AGENT_DIR"; touch "$SERVICE_AGENT_DIR/ran"' });
+    const confirm = () => Promise.reject(new ToolError('it has changed'));
+    await expect(go.run({}, { ...run, confirm })).rejects.toThrow('it has changed');
+    expect(await go.run({}, { ...run, confirm: async () => undefined })).toBe('go.sh');
+  });
+
   it('names the first folder that it may write and keep, and no other', async () => {
     const content = 'echo "${SERVICE_WORK_DIR-none}"';
     const isolation = (writable: string[]) => () => ({
