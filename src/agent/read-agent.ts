@@ -64,12 +64,15 @@ export async function readAgent(
     };
   }
   const { config, layers } = loaded;
+  let folders: readonly string[] = [];
   const toolbox = await createToolbox({
     ...{ directory, config, env, clock, isolation },
     state: statePaths(config),
+    writable: () => folders,
   });
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
+  folders = writable.folders;
   const instructions = await readInstructions(directory, loaded);
   const { guardrails, problems } = readGuardrails(
     config.security.guardrails,
