@@ -103,7 +103,8 @@ it('lets nothing write the code of an MCP server', async () => {
   mkdirSync(join(directory, 'shop'));
   writeFileSync(join(directory, 'shop/server.js'), '');
   writeFileSync(join(directory, 'near.js'), '');
-  const server = (name: string, file: string) => ({ name, command: 'node', args: [file] });
+  const tools = { deny: [] };
+  const server = (name: string, file: string) => ({ name, command: 'node', args: [file], tools });
   const servers = [server('shop', 'shop/server.js'), server('near', 'near.js')];
   const egress = { writable: ['shop', 'work'] };
   const service = { agent_id: 'x', mcp: { servers }, egress };
