@@ -33,7 +33,7 @@ import { whenReachable } from './when-reachable.ts';
 
 /** What the task system is made of. */
 export interface TaskSystemOptions
-  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits'> {
+  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'> {
   onRestart: 'abandon' | 'resume';
   /** How much a run of a task may use up. */
   limits: TaskLimits;
@@ -91,9 +91,11 @@ export class TaskSystem {
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
+    this.sessions = new Sessions(rows.sessions);
     this.#tasks = new LiveTasks({
       ...options,
       isShared,
+      sessions: this.sessions,
       waits,
       watchers: this.watchers,
       onMeasured: (measured) => this.metrics.measured(measured),
@@ -112,7 +114,6 @@ export class TaskSystem {
       isShared,
       isInspected,
     });
-    this.sessions = new Sessions(rows.sessions);
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);
   }

@@ -15,7 +15,8 @@ import {
   type ToolCallInput,
   toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
-import type { ToolCall } from '../../../machines/task/task.ts';
+import { withRan } from '../../../machines/task/ran-calls.ts';
+import type { RanCall, ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
@@ -30,6 +31,8 @@ export interface GovernPorts {
   tools: ReadonlyMap<string, Tool>;
   ids: Ids;
   log: Log;
+  /** Returns the calls that have started in the session of a task, in other tasks as well; none when left out. */
+  ranInSession?: (taskId: string) => Promise<readonly RanCall[]>;
   /** Attributes the requests of an actor to the run they are made for; to nobody when left out. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -100,22 +103,30 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  const identify = fromPromise<string, IdentifyInput>(async ({ input: { call, isNew } }) => {
-    const tool = tools.get(call.tool);
-    try {
-      if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-      const digest = await runsDigest(tool);
-      if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
-      return digest;
-    } catch (error) {
-      failed(error, call, 'what would run could not be determined');
-      throw error;
-    }
-  });
+  /** Calls of the session as they are when a call is to be held; a task beside it may have made them. */
+  const ranBefore = new WeakMap<ToolCall, readonly RanCall[]>();
+  const identify = fromPromise<string, IdentifyInput>(
+    async ({ input: { taskId, call, isNew } }) => {
+      const tool = tools.get(call.tool);
+      try {
+        if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
+        const digest = await runsDigest(tool);
+        ranBefore.set(call, (await ports.ranInSession?.(taskId)) ?? []);
+        if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
+        return digest;
+      } catch (error) {
+        failed(error, call, 'what would run could not be determined');
+        throw error;
+      }
+    },
+  );
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
-      showCall: assign(({ context }) => ({ shown: policy.shown(context.call.args) })),
+      showCall: assign(({ context: { call, ran } }) => ({
+        shown: policy.shown(call.args),
+        ran: withRan(ran, ranBefore.get(call) ?? []),
+      })),
       modifyCall: assign(({ context }) => ({
         modification: timed(() => modificationOf(context)),
       })),
