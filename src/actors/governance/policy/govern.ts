@@ -110,7 +110,7 @@ export function createGovern(ports: GovernPorts) {
       const tool = tools.get(call.tool);
       try {
         if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-        const digest = await runsDigest(tool);
+        const digest = await runsDigest(tool, policy);
         ranBefore.set(call, (await ports.ranInSession?.(taskId)) ?? []);
         if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
         return digest;

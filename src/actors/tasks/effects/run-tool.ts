@@ -93,7 +93,7 @@ class WaitedTime {
 }
 
 async function attempt(
-  { tools, outbound, log, onWait }: RunToolPorts,
+  { tools, policy, outbound, log, onWait }: RunToolPorts,
   {
     taskId,
     correlationId,
@@ -122,7 +122,7 @@ async function attempt(
       });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
-    if (approvedRuns !== undefined) run.confirm = () => confirmed(tool, approvedRuns);
+    if (approvedRuns !== undefined) run.confirm = () => confirmed(tool, approvedRuns, policy);
     run.onWait = (wait) => {
       waits.see(wait !== null);
       onWait(taskId, wait);
@@ -144,8 +144,8 @@ async function attempt(
 }
 
 /** Rejects with BarredError when something else would run than what was approved. */
-async function confirmed(tool: Tool, approved: string): Promise<void> {
-  if ((await runsDigest(tool)) === approved) return;
+async function confirmed(tool: Tool, approved: string, policy: Policy): Promise<void> {
+  if ((await runsDigest(tool, policy)) === approved) return;
   throw new BarredError(changedSinceApproval, { kind: 'changed since approval' });
 }
 

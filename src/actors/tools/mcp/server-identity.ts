@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import type { JsonObject } from '../../../machines/json.ts';
+import { digestSettings } from '../digest-settings.ts';
 import { digestOf, digestTree } from '../skills/skills.ts';
 import { codeName, namedFiles } from './server-code.ts';
 import type { ServerPlace } from './server-process.ts';
@@ -10,9 +10,6 @@ import type { McpServerSettings } from './server-settings.ts';
 
 /** Endings of files that say how a server works. */
 const configurationFile = /\.(?:json|jsonc|ya?ml|toml|ini|conf|cfg)$/i;
-
-/** Names of what is signed in with, which is renewed while calls wait and shows nothing of where a call goes. */
-const credentialName = /authorization|cookie|token|key|secret|passw|credential/i;
 
 /**
  * Returns what a server is, beside what it says of its tools: where it is asked, or what it is started from, with its
@@ -24,10 +21,10 @@ export async function serverIdentity(
   place: Pick<ServerPlace, 'agentDirectory' | 'isolation'>,
 ): Promise<JsonObject> {
   const { url, command = '', args, headers, env } = server;
-  if (url !== undefined) return { url, headers: settingsIn(headers) };
+  if (url !== undefined) return { url, headers: digestSettings(headers) };
   const program = await digestOf(programOf(command, place.agentDirectory));
   const code = await codeOf(server, place);
-  return { command, args: [...args], env: settingsIn(env), program, code };
+  return { command, args: [...args], env: digestSettings(env), program, code };
 }
 
 async function codeOf(
@@ -57,13 +54,4 @@ async function filesOf(words: readonly string[], agentDirectory: string): Promis
     ),
   );
   return named.filter((_, at) => found[at]);
-}
-
-function settingsIn(given: Readonly<Record<string, string>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      credentialName.test(name) ? null : hash('sha256', value, 'hex'),
-    ]),
-  );
 }

@@ -109,7 +109,7 @@ describe('running a tool', () => {
       },
       { identity: async () => ({ version }) },
     );
-    const approvedRuns = await runsDigest(pay);
+    const approvedRuns = await runsDigest(pay, aPolicy());
     expect((await start(pay, { approvedRuns }).outcome).kind).toBe('returned');
     version = 'changed';
     expect(await start(pay, { approvedRuns }).outcome).toMatchObject({
