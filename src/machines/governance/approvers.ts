@@ -17,6 +17,8 @@ export interface DecisionAttempt {
   deferralId: string | null;
   /** Pins the decision to the arguments it was shown. */
   argsSha256: string | null;
+  /** Pins the decision to what would run; absent for none. */
+  runsSha256?: string;
   /** Epoch milliseconds. */
   at: number;
   /** The chat that carried it and vouches for the caller, such as `slack`; left out when it came over the endpoint. */
