@@ -188,7 +188,7 @@ describe('a decision that counts', () => {
       body: { error: 'the pending call has other arguments; look at them before you decide' },
     });
     const other = { args: { amount: 5 }, args_sha256: '0'.repeat(64) };
-    expect((await agent.decide('t1', { ...approve, ...other })).status).toBe(400);
+    expect((await agent.decide('t1', { ...approve, ...other })).status).toBe(409);
     const pins = { args: { amount: 5 }, args_sha256: deferral.args_sha256, runs_sha256 };
     expect((await agent.decide('t1', { ...approve, ...pins })).status).toBe(200);
     expect(textOf(await held)).toBe('paid');

@@ -7,7 +7,7 @@ import type { TaskLimits } from '../../machines/task/limits.ts';
 import { type Caller, isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
-import { screenPrompt } from '../governance/governance.ts';
+import { pinnedToArguments, screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
@@ -163,7 +163,8 @@ export class TaskSystem {
   }
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
-  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+  async decide(id: string, asked: DecisionAttempt): Promise<DecisionAnswer> {
+    const attempt = pinnedToArguments(asked);
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {

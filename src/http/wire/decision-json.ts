@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { argumentsDigest } from '../../actors/governance/governance.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
@@ -41,7 +40,8 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     const issue = result.error.issues[0];
     throw new Problem(400, { error: `${issue?.path.join('.')} ${issue?.message}` });
   }
-  const { approver, approver_email, note, deferral_id, runs_sha256 } = result.data;
+  const { approver, approver_email, note, deferral_id, args_sha256, args, runs_sha256 } =
+    result.data;
   return {
     verb,
     approver: approver ?? null,
@@ -49,17 +49,11 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     note: note ?? '',
     caller,
     deferralId: deferral_id ?? null,
-    argsSha256: pinnedArguments(result.data),
+    argsSha256: args_sha256 ?? null,
+    ...(args === undefined ? {} : { args: args as JsonObject }),
     ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
     at,
   };
-}
-
-function pinnedArguments({ args, args_sha256: named }: z.output<typeof decisionDetails>) {
-  if (args === undefined) return named ?? null;
-  const digest = argumentsDigest(args as JsonObject);
-  if (named === undefined || named.toLowerCase() === digest) return digest;
-  throw new Problem(400, { error: 'args_sha256 is not the digest of args; leave one of them out' });
 }
 
 /** Presents the answer of a task to a decision: the status and body of contract section 6. */
