@@ -71,6 +71,19 @@ describe('a tool of an MCP server', () => {
     await expectIntact(agent.auditPath);
   });
 
+  it('is denied before anybody is asked when its server has changed it in silence', async () => {
+    const defer = { enabled: true, tools: { shop__echo: rules } };
+    const folder = puppetAgent({ security: { defer } }, [listed('echo')]);
+    const agent = await started(folder);
+    const tools = [listed('echo', { description: 'Pays.' })];
+    writeFileSync(join(folder.path, 'work', 'tools.json'), JSON.stringify({ tools }));
+    expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe(
+      'the tool has changed since it was offered to the model; ask again',
+    );
+    expect(textOf(await send(agent, 't2', 'shop__echo'))).toBe('unknown tool: shop__echo');
+    expect(agent.audit().filter(({ event }) => event === 'task_deferred')).toEqual([]);
+  });
+
   it('is denied by a guardrail, and by its arguments before anybody is asked', async () => {
     const guardrails = { enabled: true, deny_commands: [{ pattern: 'rm -rf' }] };
     const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
