@@ -216,6 +216,11 @@ export interface ToolRun {
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;
+  /**
+   * Compares what would run with what was approved, and rejects when it is something else; absent for a call that nobody
+   * had to approve. A tool with an identity calls it right before the call starts.
+   */
+  confirm?: () => Promise<void>;
   /** Hears that the call waits at another program for a person there, and with `null` that it does no more. */
   onWait?: (wait: WaitElsewhere | null) => void;
   /** Receives what the result has besides its text, before the call resolves; the text holds the data as well. */
@@ -249,7 +254,7 @@ export interface Tool {
   /**
    * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
    * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
-   * is what its description and parameters are.
+   * is what its description and parameters are. A tool that has one calls `confirm` of its runs.
    */
   identity?(): Promise<JsonValue>;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
-import { type Skill, writableFolder } from '../actors/tools/tools.ts';
+import { type Skill, serverCode, writableFolder } from '../actors/tools/tools.ts';
 import { statePaths } from './state-paths.ts';
 
 /** What `egress.writable` comes to. */
@@ -29,7 +29,11 @@ export async function readWritable(
     ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
-  ].map((path) => resolve(agentDirectory, path));
+    ...serverCode(config.mcp.servers),
+  ]
+    .map((path) => resolve(agentDirectory, path))
+    // A server that lies in the agent's own folder is guarded as a file.
+    .filter((path) => path !== agentDirectory);
   const reading: WritableReading = { folders: [], problems: [], warnings: [] };
   for (const [index, name] of config.egress.writable.entries()) {
     const at = (message: string) => problemAt(['egress', 'writable', index], message);

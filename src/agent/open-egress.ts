@@ -137,6 +137,9 @@ async function isolateScripts(
   { config, toolbox, directory, writable, log }: EgressParts,
   egress: Egress,
 ): Promise<ScriptIsolation | null> {
+  await makeWritable(writable).catch((error: unknown) => {
+    throw new StartError(`a folder of egress.writable cannot be made: ${messageOf(error)}`);
+  });
   const hasScripts = toolbox.skills.some(({ tools }) => tools.length > 0);
   const hasServers = config.mcp.servers.some(({ command }) => command !== undefined);
   const isForModels = toolbox.tools.has('cli_execute');
@@ -148,9 +151,6 @@ async function isolateScripts(
   log.info({ sandbox: level }, tookWords[level]);
   if (warning !== undefined) log.warn({}, warning);
   if (level === 'env') warnOfOpenScripts(config, log);
-  await makeWritable(writable).catch((error: unknown) => {
-    throw new StartError(`a folder of egress.writable cannot be made: ${messageOf(error)}`);
-  });
   const proxy = stack.adopt(await startEgressProxy({ egress, log }), (opened) => opened.close());
   return {
     proxy,

@@ -67,13 +67,16 @@ export async function readAgent(
     };
   }
   const { config, layers } = loaded;
+  let folders: readonly string[] = [];
   const toolbox = await createToolbox({
     ...{ directory, config, env, clock, isolation },
     state: statePaths(config),
+    writable: () => folders,
   });
   const seen = mcpToolsSeen(directory, config);
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
+  folders = writable.folders;
   const instructions = await readInstructions(directory, loaded);
   const { guardrails, problems } = readGuardrails(
     config.security.guardrails,

@@ -33,6 +33,22 @@ export function readExactJson(text: string): JsonValue {
   throw new InexactNumberError(inexactSentence(inexact));
 }
 
+/** What is wrong with a JSON text in which a key stands twice in one object: readers differ in which one they take. */
+export const repeatedKey = 'a key stands twice in one object; send each key once';
+
+/** Tells whether an object of a JSON text has a key twice, of which reading it has left one. */
+export function hasRepeatedKey(value: JsonValue, { keys }: Pick<JsonMeasure, 'keys'>): boolean {
+  return keysOf(value) !== keys;
+}
+
+function keysOf(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const items = Object.values(value);
+  let count = Array.isArray(value) ? 0 : items.length;
+  for (const item of items) count += keysOf(item);
+  return count;
+}
+
 /** Returns the first number of a JSON text that reading would change, cut; `null` without one. */
 export function inexactNumber(text: string): string | null {
   return measureJson(text).inexact;

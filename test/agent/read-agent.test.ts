@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatProblem } from '../../src/actors/config/config.ts';
@@ -145,5 +145,22 @@ it('reads the files of the channels, and says what is wrong in them', async () =
   ]);
   expect(bad.warnings.map(formatProblem)).toEqual([
     'slack-config.yaml:2:12: settings.conversation: this key is not known; did you mean conversations?',
+  ]);
+});
+
+it('lets nothing write the code of an MCP server', async () => {
+  const directory = temporaryFolder();
+  mkdirSync(join(directory, 'shop'));
+  writeFileSync(join(directory, 'shop/server.js'), '');
+  writeFileSync(join(directory, 'near.js'), '');
+  const tools = { deny: [] };
+  const server = (name: string, file: string) => ({ name, command: 'node', args: [file], tools });
+  const servers = [server('shop', 'shop/server.js'), server('near', 'near.js')];
+  const egress = { writable: ['shop', 'work'] };
+  const service = { agent_id: 'x', mcp: { servers }, egress };
+  writeFileSync(join(directory, 'service.yaml'), JSON.stringify(service));
+  const { problems } = await readAgent(directory, {}, new ManualClock(0));
+  expect(problems.map(({ message }) => message)).toEqual([
+    'scripts may not write shop/server.js; name a folder apart from it',
   ]);
 });

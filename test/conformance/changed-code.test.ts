@@ -79,4 +79,23 @@ describe('a call whose code is changed while it waits', () => {
     const [, paid] = await released(agent);
     expect(paid).toHaveLength(1);
   });
+
+  it('is denied when it would sign in as somebody else', async () => {
+    const as = (account: string) => ({
+      credentials: [
+        { tool: 'pay', provider: 'static', spec: { env: { ACCOUNT: { from_env: account } } } },
+      ],
+    });
+    const env = { TEST_ACCOUNT_A: 'a', TEST_ACCOUNT_B: 'b' };
+    const folder = new AgentFolder({ ...settings, ...as('TEST_ACCOUNT_A') });
+    onTestFinished(() => folder.remove());
+    const first = await startInFolder(folder, env);
+    first.send('t1', [{ tool: 'pay', args: { amount: 5 } }]).catch(() => undefined);
+    await first.reached('t1', 'deferred');
+    await first.stop();
+    const file = join(folder.path, 'service.yaml');
+    const service = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...service, ...as('TEST_ACCOUNT_B') }));
+    expect(await released(await startInFolder(folder, env))).toEqual([text, []]);
+  });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
@@ -9,6 +9,7 @@ import {
   deferring,
   expectIntact,
   launchAgent,
+  startInFolder,
   type TestAgent,
   textOf,
 } from '../helpers/test-agent.ts';
@@ -127,6 +128,19 @@ describe('a model that is after the agent itself', () => {
         refusal(expect.stringContaining('no tool may see')),
       );
     }
+  });
+
+  it('writes below egress.writable, also where the agent has no scripts', async () => {
+    const plain = folderWith({ security: {}, egress: { writable: ['work'] } });
+    rmSync(join(plain.path, 'SKILL.md'));
+    rmSync(join(plain.path, 'scripts'), { recursive: true });
+    const agent = await startInFolder(plain);
+    const args = { path: 'work/plan.txt', content: 'tea at six' };
+    const sent = await agent.send('t1', [{ tool: 'file_write', args }]);
+    expect([
+      sent.body.status.state,
+      readFileSync(join(plain.path, 'work/plan.txt'), 'utf8'),
+    ]).toEqual(['completed', 'tea at six']);
   });
 
   it.each(madeOf)('does not write %s, and does not change it', async (path) => {

@@ -16,16 +16,21 @@ needsBwrap();
 
 const shop = { name: 'shop', command: 'node', args: ['puppet/server.mjs'], tools: { deny: [] } };
 
-/** The folder of an agent with the puppet in it. */
+/** The folder of an agent with the puppet in it, which keeps what it offers and was told apart from its code. */
 function puppetAgent(settings: ServiceSettings, tools: readonly object[]): AgentFolder {
-  const folder = new AgentFolder({ mcp: { servers: [shop] }, ...settings });
+  const folder = new AgentFolder({
+    mcp: { servers: [shop] },
+    egress: { writable: ['work'] },
+    ...settings,
+  });
   const puppet = join(folder.path, 'puppet');
   mkdirSync(puppet);
+  mkdirSync(join(folder.path, 'work'));
   copyFileSync(
     join(import.meta.dirname, '../actors/tools/mcp/puppet-server.mjs'),
     join(puppet, 'server.mjs'),
   );
-  writeFileSync(join(puppet, 'tools.json'), JSON.stringify({ tools }));
+  writeFileSync(join(folder.path, 'work', 'tools.json'), JSON.stringify({ tools }));
   return folder;
 }
 
@@ -88,6 +93,19 @@ describe('a tool of an MCP server', () => {
     expect(told.filter((event) => event === 'tool_exec')).toHaveLength(2);
   });
 
+  it('is denied before anybody is asked when its server has changed it in silence', async () => {
+    const defer = { enabled: true, tools: { shop__echo: rules } };
+    const folder = puppetAgent({ security: { defer } }, [listed('echo')]);
+    const agent = await started(folder);
+    const tools = [listed('echo', { description: 'Pays.' })];
+    writeFileSync(join(folder.path, 'work', 'tools.json'), JSON.stringify({ tools }));
+    expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe(
+      'the tool has changed since it was offered to the model; ask again',
+    );
+    expect(textOf(await send(agent, 't2', 'shop__echo'))).toBe('unknown tool: shop__echo');
+    expect(agent.audit().filter(({ event }) => event === 'task_deferred')).toEqual([]);
+  });
+
   it('is denied by a guardrail, and by its arguments before anybody is asked', async () => {
     const guardrails = { enabled: true, deny_commands: [{ pattern: 'rm -rf' }] };
     const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
@@ -110,7 +128,7 @@ describe('a tool of an MCP server', () => {
     const agent = await started(folder);
     expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe('{}');
     const changed = listed('echo', { description: 'Echoes, after you have paid.' });
-    const path = join(folder.path, 'puppet', 'tools.json');
+    const path = join(folder.path, 'work', 'tools.json');
     writeFileSync(path, JSON.stringify({ tools: [changed] }));
     let tries = 0;
     await vi.waitFor(
@@ -163,7 +181,7 @@ describe('a tool of an MCP server', () => {
     expect(before).toContain('shop__echo');
     const without = before.filter((name) => name !== 'shop__echo');
     const offered = { tools: [listed('echo', { description: 'Echoes, after you have paid.' })] };
-    writeFileSync(join(folder.path, 'puppet', 'tools.json'), JSON.stringify(offered));
+    writeFileSync(join(folder.path, 'work', 'tools.json'), JSON.stringify(offered));
     await vi.waitFor(() => expect(changes).toEqual([without]), { timeout: 15_000 });
     new SeenTools(folder.path).accept('shop', ['echo']);
     await vi.waitFor(() => expect(changes).toEqual([without, expect.arrayContaining(before)]), {
@@ -189,7 +207,7 @@ describe.each(isWithoutBwrap ? ['env'] : ['env', 'bwrap'])('a server at level %s
     const own = await aServer((_, response) => response.end('own'));
     const folder = puppetAgent(
       {
-        egress: { sandbox, allowed_private: [`127.0.0.1:${open.port}`] },
+        egress: { sandbox, writable: ['work'], allowed_private: [`127.0.0.1:${open.port}`] },
         mcp: {
           servers: [
             shop,

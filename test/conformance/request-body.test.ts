@@ -35,6 +35,24 @@ describe('a body that cannot be read', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  it('is refused when a key stands twice in one object, wherever it is sent to', async () => {
+    const error = 'a key stands twice in one object; send each key once';
+    const parts = '[{"kind":"data","data":{"amount":5,"\\u0061mount":500}}]';
+    const sent = await agent.post('/tasks/send', `{"message":{"parts":${parts}}}`);
+    expect(sent).toMatchObject({ status: 400, body: { error } });
+    const decision = '{"decision":"reject","decision":"approve"}';
+    expect((await agent.post('/tasks/t1/decisions', decision)).status).toBe(400);
+    const message = `{"role":"user","messageId":"m1","parts":${parts}}`;
+    const params = `{"message":${message}}`;
+    const call = `{"jsonrpc":"2.0","id":7,"method":"message/send","params":${params}}`;
+    expect((await agent.post('/', call)).body).toMatchObject({
+      error: { code: -32700, message: `parse error: ${error}` },
+    });
+    expect((await agent.post('/v1/message:send', params)).status).toBe(400);
+    const apart = '{"message":{"parts":[{"kind":"data","data":[{"a":1},{"a":2,"b":{"a":3}}]}]}}';
+    expect((await agent.post('/tasks/send', apart)).status).toBe(200);
+  });
+
   it('is refused when it is no UTF-8', async () => {
     const body = Buffer.from('{"message":{"parts":[{"kind":"text","text":"\xff"}]}}', 'latin1');
     expect(await agent.post('/tasks/send', body as never)).toMatchObject({

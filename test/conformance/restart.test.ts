@@ -186,6 +186,22 @@ describe('a tool that ran when the process was killed', () => {
     }
   });
 
+  it('runs no more where the policy in force would make another call of it', async () => {
+    const settings = deferring({}, { on_restart: 'resume' });
+    const tools = [{ name: 'hold', idempotent: true }];
+    const first = await runAgent(folderOf({ ...settings, tools }));
+    await begun(first, 't1', hold);
+    await first.kill();
+    const file = join(first.folder.path, 'service.yaml');
+    const service = JSON.parse(readFileSync(file, 'utf8'));
+    const rules = { hold: { arguments: [{ path: 'limit', set: 10 }] } };
+    const security = { ...service.security, modify: { enabled: true, tools: rules } };
+    writeFileSync(file, JSON.stringify({ ...service, security }));
+    const second = await runAgent(first.folder);
+    expect(textOf({ body: await reached(second, 't1', 'failed') })).toBe(unknown);
+    expect(second.folder.held).toHaveLength(1);
+  });
+
   it('after a release is as unknown as any other', async () => {
     const settings = {
       security: {

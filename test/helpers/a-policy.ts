@@ -8,6 +8,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
     deferRuleOf: () => null,
+    credentialOf: () => null,
     modify: () => ({ kind: 'unchanged' }),
     shown: (args) => args,
     checkOutput: async (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),

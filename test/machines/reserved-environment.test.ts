@@ -9,6 +9,8 @@ describe('a variable that a skill asks for', () => {
     ...['PATH', 'HOME', 'LANG', 'TZ', 'ENV', 'BASH_ENV', 'SHELLOPTS', 'IFS', 'SSH_AUTH_SOCK'],
     ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'RUBYOPT', 'RUBYLIB'],
     ...['LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'PYTHONPATH', 'PYTHON'],
+    ...['NODE_PATH', 'GCONV_PATH', 'PERLLIB', 'LUA_INIT', 'JAVA_TOOL_OPTIONS', 'OPENSSL_CONF'],
+    ...['BASH_FUNC_ls', 'npm_config_prefix', 'DOTNET_STARTUP_HOOKS', 'PS4', 'LESSOPEN'],
     ...['GIT_SSH_COMMAND', 'PERL5OPT', 'SERVICE_AUDIT_SIGNING_KEY', 'LD_', 'path', 'Node_Options'],
   ])('is not %s, which would steer the script', (name) => {
     expect(refusedVariable(name)).toBe(steers(name));

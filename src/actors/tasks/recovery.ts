@@ -5,6 +5,9 @@ import { SystemError, unrecorded } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { SharedWork } from './shared-work.ts';
 
+/** Waiting calls that are ruled on again at the same time when the service starts. */
+const reviewedAtOnce = 64;
+
 /** Tasks given up in one commit when the service restarts. */
 const abandonedAtOnce = 500;
 
@@ -28,11 +31,20 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
   await nameStrangers(ports);
   if (onRestart === 'abandon') await abandonInterrupted(ports);
   tasks.start();
-  for (const id of await store.rows.parked()) await skipUnreadable(ports, () => tasks.review(id));
+  await reviewParked(ports);
   if (ports.shared !== null) return;
   for (const id of await store.rows.working()) {
     await skipUnreadable(ports, () => tasks.activate(id));
   }
+}
+
+/** Rules again on the calls that wait, several at the same time, as one may wait for the server of its tool. */
+async function reviewParked(ports: RecoveryPorts): Promise<void> {
+  const ids = (await ports.store.rows.parked()).values();
+  const reviewer = async () => {
+    for (const id of ids) await skipUnreadable(ports, () => ports.tasks.review(id));
+  };
+  await Promise.all(Array.from({ length: reviewedAtOnce }, reviewer));
 }
 
 async function nameStrangers({ store, log }: RecoveryPorts): Promise<void> {

@@ -1,7 +1,6 @@
 import { heardHistory } from '../../machines/conversation/session.ts';
 import { saidBy } from '../../machines/task/follow-up.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
-import { ranBefore } from '../../machines/task/ran-calls.ts';
 import { ownerOfNextRun } from '../../machines/task/task-access.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { Clock, Ids } from '../ports.ts';
@@ -16,7 +15,7 @@ export interface RunInputPorts {
   limits: TaskLimits;
   /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
   onToolError: TaskInput['onToolError'];
-  sessions: Pick<Sessions, 'heard'>;
+  sessions: Pick<Sessions, 'heard' | 'ran'>;
 }
 
 /** Returns what a run of a task begins with; one after another goes on with the history of the task. */
@@ -39,7 +38,7 @@ export async function runInputOf(
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
     session: session.messages,
-    ran: before === undefined ? session.ran : ranBefore([before.task]),
+    ran: before === undefined ? session.ran : await sessions.ran(before.task),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),

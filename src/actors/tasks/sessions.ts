@@ -6,8 +6,8 @@ import {
 } from '../../machines/conversation/session.ts';
 import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
 import { ranBefore } from '../../machines/task/ran-calls.ts';
-import type { Caller, Message, RanCall } from '../../machines/task/task.ts';
-import { asOwner } from '../../machines/task/task-access.ts';
+import type { Caller, Message, RanCall, Task } from '../../machines/task/task.ts';
+import { asOwner, ownerOf } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
 import { Turns } from './turns.ts';
 
@@ -54,6 +54,17 @@ export class Sessions {
     const owner = caller && asOwner(caller);
     const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, owner, sessionBound.tasks));
     return { messages: sessionMessages(tasks, owner), ran: ranBefore(tasks) };
+  }
+
+  /** Returns the newest calls that started in the session of a task, oldest first. */
+  async ran({
+    contextId,
+    owner,
+    requester,
+  }: Pick<Task, 'contextId' | 'owner' | 'requester'>): Promise<RanCall[]> {
+    const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
+    const { tasks } = sessionBound;
+    return ranBefore(await Array.fromAsync(this.#rows.newestOf(contextId, whose, tasks)));
   }
 
   /** Lists the sessions of a caller, the one that changed last first. */

@@ -2,6 +2,7 @@ import { createActor, toPromise } from 'xstate';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
 import { speakersIn } from '../../machines/task/follow-up.ts';
+import type { ToolCall } from '../../machines/task/task.ts';
 import { currentCall, type TaskContext } from '../../machines/task/task-input.ts';
 import { createGovern, type GovernPorts } from '../governance/governance.ts';
 import type { Clock } from '../ports.ts';
@@ -28,23 +29,22 @@ export async function stillHolds(
 }
 
 /**
- * Tells whether a call that had started before a restart may run once more: the policy in force still allows it, and what
- * was approved is what would run. A call that nobody had to approve is not one that somebody must approve now.
+ * Tells whether a call that had started before a restart may run once more: the policy in force still allows it as it is,
+ * and what was approved is what would run. A call that nobody had to approve is not one that somebody must approve now.
  */
 export async function mayRepeat(
   context: TaskContext,
-  { clock, ...ports }: GovernPorts & { clock: Clock },
+  { policy, ...ports }: GovernPorts & { clock: Clock },
 ): Promise<boolean> {
   const { held } = context;
   const call = currentCall(context);
-  if (held === null) {
-    const { refusal, defer } = ports.policy.rulesFor(call);
-    return refusal === null && defer === null;
-  }
   const { id: taskId, request, requester } = context.run;
   const speakers = speakersIn(context);
   const asked = { taskId, call, request, requester, speakers, held };
-  return (await ruledAgain(asked, { clock, ...ports })).kind === 'allow';
+  // What was asked for is as it was when the call was compared with it.
+  const rulesFor = (one: ToolCall) => ({ ...policy.rulesFor(one), judgesIntent: false });
+  const ruling = await ruledAgain(asked, { ...ports, policy: { ...policy, rulesFor } });
+  return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
 }
 
 function ruledAgain(

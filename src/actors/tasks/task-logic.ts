@@ -33,6 +33,7 @@ import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
 import { oneCallModel } from './models/one-call-model.ts';
+import type { Sessions } from './sessions.ts';
 import type { Speaker } from './spoken-turn.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 import type { Progress } from './watchers.ts';
@@ -53,6 +54,7 @@ export interface TaskLogicPorts {
   log: Log;
   /** Bounds how many calls of one caller wait. */
   waits: WaitingLimit;
+  sessions: Pick<Sessions, 'ran'>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   /** Begins a turn of a task's model for who follows the task. */
@@ -62,7 +64,7 @@ export interface TaskLogicPorts {
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
-  const { onProgress, speak, waits } = ports;
+  const { onProgress, speak, waits, sessions } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -79,7 +81,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           admit: (id, calls) => waits.admit(live(id).actor.getSnapshot().context.run, calls),
         }),
       ),
-      govern: createGovern({ policy, scorer, tools, ids, log, attribute: served }),
+      govern: createGovern({
+        ...{ policy, scorer, tools, ids, log, attribute: served },
+        ranInSession: (id) => sessions.ran(live(id).actor.getSnapshot().context.run),
+      }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(
         createRunTool({

@@ -7,7 +7,7 @@ import type { TaskLimits } from '../../machines/task/limits.ts';
 import { type Caller, isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
-import { screenPrompt } from '../governance/governance.ts';
+import { pinnedToArguments, screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
@@ -33,7 +33,7 @@ import { whenReachable } from './when-reachable.ts';
 
 /** What the task system is made of. */
 export interface TaskSystemOptions
-  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits'> {
+  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'> {
   onRestart: 'abandon' | 'resume';
   /** How much a run of a task may use up. */
   limits: TaskLimits;
@@ -91,9 +91,11 @@ export class TaskSystem {
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
+    this.sessions = new Sessions(rows.sessions);
     this.#tasks = new LiveTasks({
       ...options,
       isShared,
+      sessions: this.sessions,
       waits,
       watchers: this.watchers,
       onMeasured: (measured) => this.metrics.measured(measured),
@@ -113,7 +115,6 @@ export class TaskSystem {
       isShared,
       isInspected,
     });
-    this.sessions = new Sessions(rows.sessions);
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);
   }
@@ -157,7 +158,8 @@ export class TaskSystem {
   }
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
-  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+  async decide(id: string, asked: DecisionAttempt): Promise<DecisionAnswer> {
+    const attempt = pinnedToArguments(asked);
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {

@@ -48,6 +48,8 @@ export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'>
   config: ToolSettings;
   /** Paths of its state, such as the store, which no tool may see; absolute, or taken from its folder. */
   state?: readonly string[];
+  /** Asked at each call for the folders that its tools may write, absolute with links resolved; none when left out. */
+  writable?: () => readonly string[];
 }
 
 /**
@@ -58,7 +60,7 @@ export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'>
  * sidestepped through the other.
  */
 export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
-  const { directory, config, state = [], ...given } = input;
+  const { directory, config, state = [], writable = () => [], ...given } = input;
   const agentDirectory = await realpath(directory);
   const dependencies = { ...given, agentDirectory };
   const read = await readSkills(directory, { mainPath: config.skills.path });
@@ -70,12 +72,16 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
     directory: agentDirectory,
     state: ['.service', ...state],
     code: codeOf(config, read.skills),
-    writable: () => input.isolation?.()?.writable ?? [],
+    writable,
   });
   const settings = (tool: string) => settingsOf(tool, config.tools);
   for (const tool of builtinTools(known, { ...dependencies, files, settings })) {
     const configured = settings(tool.name);
-    add({ ...tool, identity: async () => definedOf(configured) });
+    const identity = async () => ({
+      config: definedOf(configured),
+      runs: (await tool.identity?.()) ?? null,
+    });
+    add({ ...tool, identity });
   }
   const taken = new Set(known.map(normalName));
   for (const definition of read.skills.flatMap((skill) => skill.tools)) {

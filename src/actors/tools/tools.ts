@@ -15,6 +15,7 @@ export {
   type Standing,
   standingOf,
 } from './mcp/seen-tools.ts';
+export { serverCode } from './mcp/server-code.ts';
 export type { McpServerSettings } from './mcp/server-settings.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
 export type { ScriptDependencies, ScriptIsolation } from './scripts/run-isolated.ts';

@@ -1,6 +1,6 @@
 import { parse } from '@hapi/bourne';
 import type { Context, Middleware, Next } from 'koa';
-import { inexactSentence } from '../../machines/exact-json.ts';
+import { hasRepeatedKey, inexactSentence, repeatedKey } from '../../machines/exact-json.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { RequestState } from '../request-state.ts';
 import { jsonFault, measureBody } from '../wire/json-fault.ts';
@@ -93,6 +93,11 @@ function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: str
     read = parse(text, { protoAction }) as JsonValue;
   } catch {
     throw new Problem(400, { error: malformed ?? notJson });
+  }
+  // Of a body whose keys `__proto__` are dropped no keys are counted.
+  const isCounted = protoAction === 'error' || !text.includes('__proto__');
+  if (isCounted && hasRepeatedKey(read, measure)) {
+    throw new Problem(400, { error: malformed ?? repeatedKey });
   }
   if (measure.inexact === null) return read;
   throw new InexactBody(inexactSentence(measure.inexact), read);

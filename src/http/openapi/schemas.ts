@@ -189,6 +189,7 @@ export const conflict = z.object({
   decided_at: time.optional(),
   deferral_id: z.string().optional(),
   args_sha256: digest.optional(),
+  runs_sha256: digest.optional(),
 });
 
 export const inspection = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
-import type { JsonValue } from '../../machines/json.ts';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
@@ -20,13 +20,16 @@ export const decisionDetails = z.object({
   // Only an absent field means any pending call: an empty one is an unset variable, a mistake.
   deferral_id: text(128).optional(),
   args_sha256: text(64).optional(),
+  runs_sha256: text(64).optional(),
+  args: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
 });
 
 /** The answer to a body without a decision (contract section 6). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
 /**
- * Reads the body of a decision (contract section 6); unknown keys are ignored. Throws a 400 Problem.
+ * Reads the body of a decision (contract section 6); unknown keys are ignored. A decision changes no arguments: those
+ * that are sent with one are those it is for. Throws a 400 Problem.
  *
  * @param at epoch milliseconds at which the decision arrived
  */
@@ -37,7 +40,8 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     const issue = result.error.issues[0];
     throw new Problem(400, { error: `${issue?.path.join('.')} ${issue?.message}` });
   }
-  const { approver, approver_email, note, deferral_id, args_sha256 } = result.data;
+  const { approver, approver_email, note, deferral_id, args_sha256, args, runs_sha256 } =
+    result.data;
   return {
     verb,
     approver: approver ?? null,
@@ -46,6 +50,8 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     caller,
     deferralId: deferral_id ?? null,
     argsSha256: args_sha256 ?? null,
+    ...(args === undefined ? {} : { args: args as JsonObject }),
+    ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
     at,
   };
 }
@@ -78,6 +84,10 @@ export function presentAnswer(
     case 'otherArguments': {
       const error = 'the pending call has other arguments; look at them before you decide';
       return { status: 409, body: { error, args_sha256: answer.pendingSha256 } };
+    }
+    case 'otherRuns': {
+      const error = 'the pending call would run something else; look at it before you decide';
+      return { status: 409, body: { error, runs_sha256: answer.pendingSha256 } };
     }
     case 'notPending':
       return { status: 404, body: { error: 'no pending deferral for task' } };

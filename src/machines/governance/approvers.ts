@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 import type { Caller, Deferral } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
@@ -17,6 +18,10 @@ export interface DecisionAttempt {
   deferralId: string | null;
   /** Pins the decision to the arguments it was shown. */
   argsSha256: string | null;
+  /** Arguments that were sent with the decision, which must be those of the call; they count by their digest. */
+  args?: JsonObject;
+  /** Pins the decision to what would run; absent for none. */
+  runsSha256?: string;
   /** Epoch milliseconds. */
   at: number;
   /** The chat that carried it and vouches for the caller, such as `slack`; left out when it came over the endpoint. */

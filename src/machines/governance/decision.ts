@@ -16,6 +16,7 @@ export type DecisionAnswer =
   | { kind: 'decided'; settled: SettledDeferral }
   | { kind: 'otherDeferral'; pendingId: string }
   | { kind: 'otherArguments'; pendingSha256: string }
+  | { kind: 'otherRuns'; pendingSha256: string }
   | { kind: 'notPending' };
 
 /** Answers an attempt on a task that waits for nothing: who decided before, or that nothing was pending. */
@@ -33,6 +34,10 @@ export function answerMispinned(
   }
   if (attempt.argsSha256 !== null && attempt.argsSha256.toLowerCase() !== deferral.argsSha256) {
     return { kind: 'otherArguments', pendingSha256: deferral.argsSha256 };
+  }
+  const { runsSha256 = '' } = deferral;
+  if (attempt.runsSha256 !== undefined && attempt.runsSha256.toLowerCase() !== runsSha256) {
+    return { kind: 'otherRuns', pendingSha256: runsSha256 };
   }
   return null;
 }

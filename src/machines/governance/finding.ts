@@ -27,6 +27,9 @@ export interface Refusal {
   isMisfit?: true;
 }
 
+/** What would run is not what its approvers saw (contract 7-holds section 1.4). */
+export const changedSinceApproval = 'what would run has changed since the approval was requested';
+
 /** What a layer that broke, or was never asked, amounts to: a refusal that says so. */
 export function governanceFailed(what: string): Refusal {
   return {

@@ -2,7 +2,7 @@ import { earlierEqual } from '../task/ran-calls.ts';
 import type { Deferral } from '../task/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
-import { governanceFailed } from './finding.ts';
+import { changedSinceApproval, governanceFailed } from './finding.ts';
 import type { Ruling, Verdict } from './ruling.ts';
 import { tightened } from './tightened.ts';
 import {
@@ -17,8 +17,8 @@ const brokenLayer = governanceFailed('intent alignment broke');
 
 const unidentified = governanceFailed('what would run could not be determined');
 
-/** What would run is not what its approvers saw (contract 7-holds section 1.4). */
-const changedSinceApproval = 'what would run has changed since the approval was requested';
+/** The model asked for a tool that has another definition by now. */
+const toolChanged = 'the tool has changed since it was offered to the model; ask again';
 
 /** It was released under a policy that demanded less; a restart came before it ran. */
 const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
@@ -258,7 +258,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         'Digests everything that decides what the call would do: its approvers release exactly that.',
       invoke: {
         src: 'identify',
-        input: ({ context: { taskId, call } }) => ({ taskId, call }),
+        input: ({ context: { taskId, call, held } }) => ({ taskId, call, isNew: held === null }),
         onDone: [
           {
             guard: { type: 'runsSomethingElse', params: ({ event }) => event.output },
@@ -290,13 +290,23 @@ export const toolCallMachine = toolCallSetup.createMachine({
             ],
           },
         ],
-        onError: {
-          target: 'ruled',
-          actions: [
-            { type: 'deny', params: report.denialOf('defer', unidentified, 0) },
-            { type: 'report', params: ({ context }) => report.findingsOf(context, unidentified) },
-          ],
-        },
+        onError: [
+          {
+            guard: {
+              type: 'hasToolChanged',
+              params: ({ event }: { event: { error: unknown } }) => event.error,
+            },
+            target: 'ruled',
+            actions: { type: 'deny', params: { layer: 'defer', text: toolChanged, took: 0 } },
+          },
+          {
+            target: 'ruled',
+            actions: [
+              { type: 'deny', params: report.denialOf('defer', unidentified, 0) },
+              { type: 'report', params: ({ context }) => report.findingsOf(context, unidentified) },
+            ],
+          },
+        ],
       },
     },
     ruled: { description: 'The ruling stands; nothing is asked after it.', type: 'final' },

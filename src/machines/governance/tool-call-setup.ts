@@ -64,7 +64,13 @@ export interface JudgeIntentInput {
 }
 
 /** What is digested: everything that decides what a call would do. */
-export type IdentifyInput = Pick<ToolCallInput, 'taskId' | 'call'>;
+export interface IdentifyInput extends Pick<ToolCallInput, 'taskId' | 'call'> {
+  /** True when nobody was asked about the call before, so that a tool that is no longer as the model saw it is refused. */
+  isNew: boolean;
+}
+
+/** The code of the error of a tool that is no longer as the model saw it. */
+export const toolChangedCode = 'tool_changed';
 
 /** The fact of a demand to sign in again at a higher level. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
@@ -170,6 +176,8 @@ export const toolCallSetup = setup({
       modification.call.argsSha256 !== held?.deferral.argsSha256,
     stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
     needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
+    hasToolChanged: (_, error: unknown) =>
+      error instanceof Error && 'code' in error && error.code === toolChangedCode,
     isReleased: ({ context }) => context.held?.isReleased === true && !isChanged(context),
     lacksApprovals: ({ context }) => {
       const { held, rules, requester, speakers } = context;

@@ -1,7 +1,7 @@
 import { whenMinted, whenRun, whenStarted } from './executing-outcomes.ts';
 import * as failureOf from './failure-of.ts';
 import { fromContext, withOutput, withStanding } from './params-from.ts';
-import { approvedDigest, currentCall, mintInput } from './task-input.ts';
+import { approvedDigest, approvedRuns, currentCall, mintInput } from './task-input.ts';
 import { taskSetup } from './task-setup.ts';
 
 /** The part of the task chart in which one allowed call runs, once, between two records on disk. */
@@ -68,6 +68,7 @@ export const executing = taskSetup.createStateConfig({
               tags: context.run.tags,
               call: currentCall(context),
               approvedSha256: approvedDigest(context),
+              ...approvedRuns(context),
               needsCredential: context.credential !== null,
             }),
             onDone: [

@@ -49,6 +49,12 @@ export function earlierEqual(
   return { callId, at, ...(approver === undefined ? {} : { approver }) };
 }
 
+/** Returns calls with others that they may hold as well, oldest first. */
+export function withRan(ran: readonly RanCall[], others: readonly RanCall[]): RanCall[] {
+  const calls = new Map([...others, ...ran].map((one) => [one.callId, one]));
+  return [...calls.values()].toSorted((one, other) => one.at - other.at);
+}
+
 /** Returns the calls of a run that started in it, not earlier. */
 export function ranInRun({ ran = [] }: { ran?: RanCall[] }): RanCall[] {
   return ran.filter(({ isEarlier }) => isEarlier !== true);

@@ -141,6 +141,8 @@ export interface RunToolInput {
   tags: Record<string, string>;
   call: ToolCall;
   approvedSha256: string | null;
+  /** Digest of what was approved to run; absent for a call that needed nobody. */
+  approvedRuns?: string;
   /** True when the call may only run with the credentials that were made for it. */
   needsCredential: boolean;
 }

@@ -193,6 +193,14 @@ export function approvedDigest(context: TaskContext): string | null {
   return isReleased ? held.deferral.argsSha256 : null;
 }
 
+/** Returns the digest of what a person released to run; empty for a call that needed nobody. */
+export function approvedRuns(context: TaskContext): { approvedRuns?: string } {
+  const runsSha256 = context.held?.deferral.runsSha256;
+  return runsSha256 === undefined || approvedDigest(context) === null
+    ? {}
+    : { approvedRuns: runsSha256 };
+}
+
 /** Returns what making the credentials of the current call needs. Throws when it needs none. */
 export function mintInput(context: TaskContext): MintInput {
   const { credential: provider, run } = context;

@@ -16,8 +16,7 @@ async function toolbox(
   const config = { builtin_tools: [], tools: [], skills: { path: 'SKILL.md' }, ...settings };
   const directory = realpathSync(agentFolder(files));
   const folders = writable.map((folder) => join(directory, folder));
-  const isolation = () => ({ proxy: null, sandbox: 'env' as const, writable: folders });
-  return createToolbox({ directory, config, env, clock, isolation });
+  return createToolbox({ directory, config, env, clock, writable: () => folders });
 }
 
 const head = '---\nname: s\ndescription: d\n';

@@ -23,6 +23,12 @@ describe('a decision pinned to what was shown', () => {
     ['an empty deferral', { deferralId: '' }, { kind: 'otherDeferral', pendingId: 'call-1' }],
     ['other arguments', { argsSha256: '00' }, { kind: 'otherArguments', pendingSha256: digest }],
     ['empty arguments', { argsSha256: '' }, { kind: 'otherArguments', pendingSha256: digest }],
+    ['what would run', { runsSha256: 'C3'.repeat(32) }, null],
+    [
+      'something else that would run',
+      { argsSha256: digest, runsSha256: '' },
+      { kind: 'otherRuns', pendingSha256: 'c3'.repeat(32) },
+    ],
     [
       'another deferral with these arguments',
       { deferralId: 'call-2', argsSha256: digest },
@@ -34,7 +40,8 @@ describe('a decision pinned to what was shown', () => {
       { kind: 'otherArguments', pendingSha256: digest },
     ],
   ])('that was %s', (_, pins, expected) => {
-    expect(answerMispinned(aDeferral(), anAttempt(pins))).toEqual(expected);
+    const deferral = aDeferral({ runsSha256: 'c3'.repeat(32) });
+    expect(answerMispinned(deferral, anAttempt(pins))).toEqual(expected);
   });
 });
 

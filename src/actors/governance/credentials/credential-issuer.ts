@@ -1,4 +1,5 @@
 import type { CredentialProvider } from '../../../machines/governance/ruling.ts';
+import type { JsonObject } from '../../../machines/json.ts';
 import type { Log } from '../../ports.ts';
 import { ToolMap } from '../../tool-name.ts';
 import { type AssumeRolePorts, assumeRole } from './assume-role.ts';
@@ -27,6 +28,8 @@ export interface CredentialRequest {
 export interface CredentialIssuer {
   /** Returns the provider that issues the credential of a tool; `null` when it gets none. */
   providerOf(tool: string): CredentialProvider | null;
+  /** Returns what the provider of a tool is told, without a secret; left out by one that is told nothing. */
+  specOf?(tool: string): JsonObject | null;
   /**
    * Issues a credential for one call, which must then not run without it. Rejects with a CredentialError
    * and nothing else, also for a tool that gets none.
@@ -45,10 +48,11 @@ export function createCredentialIssuer(
   const flaw = checkCredentials(entries, ports.env).find(({ severity }) => severity === 'error');
   if (flaw) throw new CredentialError(`credentials.${flaw.path.join('.')}: ${flaw.message}`);
   const makers = new ToolMap(
-    entries.map((entry) => [entry.tool, { provider: entry.provider, make: makerOf(entry, ports) }]),
+    entries.map((entry) => [entry.tool, { ...entry, make: makerOf(entry, ports) }]),
   );
   return {
     providerOf: (tool) => makers.get(tool)?.provider ?? null,
+    specOf: (tool) => makers.get(tool)?.spec ?? null,
     async issue(request) {
       const { tool, taskId, callId, signal } = request;
       const maker = makers.get(tool);

@@ -1,8 +1,18 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import type { DecisionAttempt } from '../../../machines/governance/approvers.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
 /** Returns the lower-case hex SHA-256 of the RFC 8785 form of a call's arguments (contract section 4). */
 export function argumentsDigest(args: JsonObject): string {
   return hash('sha256', canonicalize(args) ?? '', 'hex');
+}
+
+/** Returns a decision pinned to the arguments that were sent with it; one whose digest is of others fits no call. */
+export function pinnedToArguments({ args, ...attempt }: DecisionAttempt): DecisionAttempt {
+  if (args === undefined) return attempt;
+  const digest = argumentsDigest(args);
+  const { argsSha256: named } = attempt;
+  const fits = named === null || named.toLowerCase() === digest;
+  return { ...attempt, argsSha256: fits ? digest : '' };
 }

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { isDeepStrictEqual } from 'node:util';
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
@@ -14,12 +13,15 @@ import {
   type JudgeIntentInput,
   noPolicy,
   type ToolCallInput,
+  toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
-import type { ToolCall } from '../../../machines/task/task.ts';
+import { withRan } from '../../../machines/task/ran-calls.ts';
+import type { RanCall, ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
+import { runsDigest } from './runs-digest.ts';
 
 /** What governance needs from outside. */
 export interface GovernPorts {
@@ -29,10 +31,25 @@ export interface GovernPorts {
   tools: ReadonlyMap<string, Tool>;
   ids: Ids;
   log: Log;
+  /** Returns the calls that have started in the session of a task, in other tasks as well; none when left out. */
+  ranInSession?: (taskId: string) => Promise<readonly RanCall[]>;
   /** Attributes the requests of an actor to the run they are made for; to nobody when left out. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
   ) => PromiseActorLogic<Output, Input>;
+}
+
+/** A tool was taken from the agent, or got another definition, while it was looked at. */
+class ToolChangedError extends Error {
+  readonly code = toolChangedCode;
+
+  constructor(tool: string) {
+    super(`${tool} has changed since it was offered to the model`);
+  }
+}
+
+function isAsItWas({ description, parameters }: Tool, now: Tool | undefined): boolean {
+  return now?.description === description && isDeepStrictEqual(now.parameters, parameters);
 }
 
 /** Returns the call as the model asked for it, before MODIFY. */
@@ -86,23 +103,30 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  const identify = fromPromise<string, IdentifyInput>(async ({ input: { call } }) => {
-    const tool = tools.get(call.tool);
-    try {
-      if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-      const { name, description, parameters } = tool;
-      const runs = (await tool.identity?.()) ?? { description, parameters };
-      const identity = { tool: name, runs };
-      return hash('sha256', canonicalize(identity) ?? '', 'hex');
-    } catch (error) {
-      failed(error, call, 'what would run could not be determined');
-      throw error;
-    }
-  });
+  /** Calls of the session as they are when a call is to be held; a task beside it may have made them. */
+  const ranBefore = new WeakMap<ToolCall, readonly RanCall[]>();
+  const identify = fromPromise<string, IdentifyInput>(
+    async ({ input: { taskId, call, isNew } }) => {
+      const tool = tools.get(call.tool);
+      try {
+        if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
+        const digest = await runsDigest(tool, policy);
+        ranBefore.set(call, (await ports.ranInSession?.(taskId)) ?? []);
+        if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
+        return digest;
+      } catch (error) {
+        failed(error, call, 'what would run could not be determined');
+        throw error;
+      }
+    },
+  );
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
-      showCall: assign(({ context }) => ({ shown: policy.shown(context.call.args) })),
+      showCall: assign(({ context: { call, ran } }) => ({
+        shown: policy.shown(call.args),
+        ran: withRan(ran, ranBefore.get(call) ?? []),
+      })),
       modifyCall: assign(({ context }) => ({
         modification: timed(() => modificationOf(context)),
       })),

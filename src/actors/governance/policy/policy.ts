@@ -24,6 +24,8 @@ export interface Policy {
   rulesFor(call: ToolCall): ToolRules;
   /** Returns how calls of a tool are held now; `null` when they run without approval. */
   deferRuleOf(tool: string): DeferRule | null;
+  /** Returns what makes the credentials of a tool, without a secret; `null` when it gets none. */
+  credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
   /** Returns the arguments as people and logs are shown them. Never throws. */
@@ -65,6 +67,10 @@ export function createPolicy(parts: PolicyParts): Policy {
       defer: deferRuleOf(call.tool),
       credential: credentials?.providerOf(call.tool) ?? null,
     }),
+    credentialOf(tool) {
+      const provider = credentials?.providerOf(tool) ?? null;
+      return provider === null ? null : { provider, spec: credentials?.specOf?.(tool) ?? null };
+    },
     modify: (call) =>
       modify === null
         ? { kind: 'unchanged' }

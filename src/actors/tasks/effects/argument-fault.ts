@@ -1,4 +1,10 @@
-import { InexactNumberError, readExactJson } from '../../../machines/exact-json.ts';
+import {
+  hasRepeatedKey,
+  InexactNumberError,
+  measureJson,
+  readExactJson,
+  repeatedKey,
+} from '../../../machines/exact-json.ts';
 import { isExactValue } from '../../../machines/exact-number.ts';
 import { isJsonObject } from '../../../machines/json.ts';
 
@@ -32,8 +38,11 @@ export function argumentFault(tool: string, args: unknown, written?: string): st
 function misreading(written: string): string | null {
   if (written.trim() === '') return null;
   try {
-    readExactJson(written);
-    return null;
+    const value = readExactJson(written);
+    const measure = measureJson(written);
+    // What is too deep is refused for that.
+    const isRepeated = measure.depth <= deepest && hasRepeatedKey(value, measure);
+    return isRepeated ? `are not plain: ${repeatedKey}` : null;
   } catch (error) {
     if (error instanceof InexactNumberError) return `are not exact: ${error.message}`;
     return brokenAt(written, error);

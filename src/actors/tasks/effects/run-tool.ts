@@ -1,4 +1,5 @@
 import { fromPromise } from 'xstate';
+import { changedSinceApproval } from '../../../machines/governance/finding.ts';
 import type { ResultExtras, WaitElsewhere } from '../../../machines/task/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
@@ -7,6 +8,7 @@ import {
   type Credential,
   type CredentialVault,
   type Policy,
+  runsDigest,
 } from '../../governance/governance.ts';
 import {
   type Clock,
@@ -91,8 +93,16 @@ class WaitedTime {
 }
 
 async function attempt(
-  { tools, outbound, log, onWait }: RunToolPorts,
-  { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
+  { tools, policy, outbound, log, onWait }: RunToolPorts,
+  {
+    taskId,
+    correlationId,
+    tags,
+    call,
+    approvedSha256,
+    approvedRuns,
+    needsCredential,
+  }: RunToolInput,
   credential: Credential | null,
   { signal, waits }: { signal: AbortSignal; waits: WaitedTime },
 ): Promise<Raw> {
@@ -112,6 +122,7 @@ async function attempt(
       });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    if (approvedRuns !== undefined) run.confirm = () => confirmed(tool, approvedRuns, policy);
     run.onWait = (wait) => {
       waits.see(wait !== null);
       onWait(taskId, wait);
@@ -140,6 +151,12 @@ async function attempt(
     const failure = 'failed inside the service';
     return { kind: 'failed', text: `${call.tool} ${failure}`, failure };
   }
+}
+
+/** Rejects with BarredError when something else would run than what was approved. */
+async function confirmed(tool: Tool, approved: string, policy: Policy): Promise<void> {
+  if ((await runsDigest(tool, policy)) === approved) return;
+  throw new BarredError(changedSinceApproval, { kind: 'changed since approval' });
 }
 
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &

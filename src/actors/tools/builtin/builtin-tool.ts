@@ -27,6 +27,7 @@ export function builtinTool<Arguments = JsonObject>(tool: UncheckedTool<Argument
       validateArguments(tool.name, schema(), args);
       const misfit = tool.check?.(args) ?? null;
       if (misfit !== null) throw new ToolError(misfit, { kind: 'invalid arguments' });
+      await run.confirm?.();
       return tool.run(args as Arguments, run);
     },
   };

@@ -1,6 +1,7 @@
 import { type Tool, ToolError } from '../../ports.ts';
 import { findProgram } from '../../process/process.ts';
 import { runIsolated } from '../scripts/run-isolated.ts';
+import { digestOf, digestTree } from '../skills/skills.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
 /** What a model may ask for. */
@@ -46,6 +47,14 @@ export function cliExecute(dependencies: BuiltinDependencies): Tool {
         ? 'cli_execute: an argument is no text'
         : null;
     },
+    async identity() {
+      const { agentDirectory, isolation } = dependencies;
+      const { hidden = [], writable = [] } = isolation?.() ?? {};
+      const programs = commands.map(async (name) => [name, await programDigest(name)] as const);
+      // A program may be asked to run a file of the agent.
+      const code = await digestTree({ agentDirectory, own: [], apart: [...hidden, ...writable] });
+      return { programs: Object.fromEntries(await Promise.all(programs)), code };
+    },
     async run({ command, args = [], stdin = '' }, run) {
       const program = commands.includes(command) ? findProgram(command) : null;
       if (program === null) {
@@ -62,4 +71,9 @@ export function cliExecute(dependencies: BuiltinDependencies): Tool {
       );
     },
   });
+}
+
+async function programDigest(name: string): Promise<string> {
+  const program = findProgram(name);
+  return program === null ? 'missing' : digestOf(program);
 }

@@ -119,10 +119,15 @@ export class McpSession {
     }
   }
 
-  /** Asks the server for its tools anew, and returns the hash of one as it is now; `null` for one that it lacks. */
-  async digestOf(tool: string): Promise<string | null> {
-    const { tools } = await listTools(this.#client, this.#ports.server);
-    return tools.find(({ name }) => name === tool)?.sha256 ?? null;
+  /**
+   * Asks the server for its tools anew, and returns the hash of one as it is now; `null` for one that it lacks. When it is
+   * not what it was, the agent gets what is offered now.
+   */
+  async digestOf(tool: string, known: string): Promise<string | null> {
+    const offer = await listTools(this.#client, this.#ports.server);
+    const sha256 = offer.tools.find(({ name }) => name === tool)?.sha256 ?? null;
+    if (sha256 !== known && !this.#isLost) this.#ports.onOffer(offer);
+    return sha256;
   }
 
   /** Asks what became of a call by the task that the server said. Rejects with the error of the SDK. */

@@ -29,8 +29,8 @@ export interface McpToolParts {
   clock: Clock;
   /** The name of the server. */
   server: string;
-  /** Where it is asked, or what it is started from: the same definition elsewhere is another tool. */
-  place: JsonObject;
+  /** Returns where it is asked, or what it is started from: the same definition elsewhere is another tool. */
+  place: () => Promise<JsonObject>;
   /** 60 s, 24 h and 10 s when left out. */
   limits?: Partial<CallLimits>;
 }
@@ -64,14 +64,18 @@ export function mcpTool(parts: McpToolParts): Tool {
       const { server, place } = parts;
       const { signal } = new AbortController();
       const sha256 = await onceMore(parts, signal, (session) => digestOf(session, parts));
-      return { server, place, sha256 };
+      return { server, place: await place(), sha256 };
     },
     check: (args) => misfit(name, offered.parameters, args),
     async run(args, run) {
       const problem = misfit(name, offered.parameters, args);
       if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
+      await run.confirm?.();
       return onceMore(parts, run.signal, async (session, isAgain) => {
-        if (isAgain && (await digestOf(session, parts)) !== offered.sha256) throw changed(name);
+        if (isAgain) {
+          if ((await digestOf(session, parts)) !== offered.sha256) throw changed(name);
+          await run.confirm?.();
+        }
         const result = await called(session, parts, args, run);
         return handedOn(name, result, [...parts.secrets, ...session.secrets], run);
       });
@@ -102,7 +106,7 @@ async function digestOf(
   { name, offered }: McpToolParts,
 ): Promise<string | null> {
   try {
-    return await session.digestOf(offered.name);
+    return await session.digestOf(offered.name, offered.sha256);
   } catch (error) {
     if (!isLoss(error)) throw failedCall(name, error);
     session.lose(error);

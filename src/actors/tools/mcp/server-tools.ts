@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../../machines/json.ts';
 import { commandLine } from '../../command-line.ts';
 import type { Clock, Log, Tool } from '../../ports.ts';
 import { normalName } from '../../tool-name.ts';
@@ -9,11 +8,13 @@ import { type CallLimits, mcpTool } from './mcp-tool.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
+import { serverIdentity } from './server-identity.ts';
+import type { ServerPlace } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** What the tools of a server are given to. */
-export interface ServerToolsParts {
+export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | 'isolation'> {
   /** The tools of the agent, to which those of the servers are added as they come and go. */
   tools: Map<string, Tool>;
   /** Tells of a tool whether the settings call it idempotent; a server is not asked. */
@@ -104,7 +105,7 @@ export class ServerTools {
       ...{ name, server, offered, connection, clock },
       idempotent: isIdempotent(name),
       secrets: serverSecrets(this.#server),
-      place: placeOf(this.#server),
+      place: () => serverIdentity(this.#server, this.#parts),
       limits: { ...limitsOf(this.#server), ...limits },
     });
     tools.set(name, tool);
@@ -178,10 +179,6 @@ export class ServerTools {
     this.#parts.log.warn({ server: this.#server.name }, message);
     return true;
   }
-}
-
-function placeOf({ url, command, args }: McpServerSettings): JsonObject {
-  return url === undefined ? { command: command ?? '', args: [...args] } : { url };
 }
 
 function limitsOf({ timeout, total_timeout: total }: McpServerSettings): Partial<CallLimits> {

@@ -119,6 +119,7 @@ async function runKeptApart(
     const command = { ...isolated, cwd, env, input };
     const changed = await changedCode(code);
     if (changed !== null) throw codeChanged(name, relative(agentDirectory, changed));
+    await run.confirm?.();
     return await runProcess(command, limits, { clock, signal: run.signal });
   } catch (error) {
     if (error instanceof ToolError) throw error;

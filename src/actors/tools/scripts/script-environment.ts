@@ -1,5 +1,5 @@
 import type { ToolRun } from '../../ports.ts';
-import { scriptPath } from '../../process/process.ts';
+import { refusedVariable, scriptPath } from '../../process/process.ts';
 
 type Variables = Record<string, string>;
 
@@ -23,13 +23,9 @@ export interface ScriptPlace {
   proxy: Variables;
 }
 
-/** Variables that make a program load code of somebody else's choice. */
-const loading =
-  /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$|PYTHON(STARTUP|PATH|HOME)$|PERL5(OPT|LIB)$|RUBY(OPT|LIB)$)/;
-
 /**
  * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
- * Variables that make programs load code are left out, even when they are asked for.
+ * Variables that steer programs are left out, even when they are asked for.
  */
 export function scriptEnvironment(
   { agentDirectory, env }: ScriptSurroundings,
@@ -42,7 +38,7 @@ export function scriptEnvironment(
   });
   const given = Object.entries({ ...Object.fromEntries(asked), ...run.credential?.env() });
   return {
-    ...Object.fromEntries(given.filter(([name]) => !loading.test(name))),
+    ...Object.fromEntries(given.filter(([name]) => refusedVariable(name) === null)),
     ...proxy,
     PATH: scriptPath,
     HOME: home,

@@ -1,5 +1,6 @@
 import { dirname, relative } from 'node:path';
 import { type Tool } from '../../ports.ts';
+import { digestSettings } from '../digest-settings.ts';
 import {
   checkArguments,
   compileLater,
@@ -36,7 +37,10 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
       const { hidden = [], writable = [] } = isolation?.() ?? {};
       const own = [dirname(definition.script)];
       const code = await digestTree({ agentDirectory, own, apart: [...hidden, ...writable] });
-      return { script: relative(agentDirectory, definition.script), environment, code };
+      const given = digestSettings(
+        Object.fromEntries(environment.map((one) => [one, dependencies.env[one]])),
+      );
+      return { script: relative(agentDirectory, definition.script), environment: given, code };
     },
     async run(args, run) {
       validateArguments(name, schema(), args);

@@ -9,7 +9,7 @@ import { scriptExtensions } from './find-script.ts';
 export type CodeDigest = ReadonlyMap<string, string>;
 
 /** Bytes of code that are read to digest it. */
-const largestCode = 64n * 1024n * 1024n;
+const largestCode = 1024n * 1024n * 1024n;
 
 /** Bytes up to which a file is read as a whole, which takes a fraction of the time. */
 const small = 1024n * 1024n;

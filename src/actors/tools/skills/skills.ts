@@ -4,7 +4,7 @@ export {
   validateArguments,
 } from './argument-schema.ts';
 export { changedCode } from './code-digest.ts';
-export { digestTree } from './code-tree.ts';
+export { digestOf, digestTree } from './code-tree.ts';
 export type { ScriptExtension } from './find-script.ts';
 export { parseFrontmatter } from './frontmatter.ts';
 export { heldNames, toolsToHold } from './held-names.ts';

@@ -62,6 +62,10 @@ describe('a call a model asks for', () => {
     ['{"note": "Dear', 'are not valid JSON: cut off at character 14'],
     ['{"amount": 1,}', 'are not valid JSON: wrong at character 13'],
     [
+      '{"amount": 5, "to": {}, "amount": 500}',
+      'are not plain: a key stands twice in one object; send each key once',
+    ],
+    [
       '{"rate": 0.1000000000000000055511}',
       'are not exact: the number 0.1000000000000000055511 cannot be read without changing it; send it as a string',
     ],

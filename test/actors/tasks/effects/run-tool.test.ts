@@ -3,6 +3,7 @@ import { createActor, toPromise } from 'xstate';
 import { CredentialVault } from '../../../../src/actors/governance/credentials/credentials.ts';
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
+import { runsDigest } from '../../../../src/actors/governance/policy/runs-digest.ts';
 import { type Tool, ToolError } from '../../../../src/actors/ports.ts';
 import { createRunTool } from '../../../../src/actors/tasks/effects/run-tool.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
@@ -15,6 +16,7 @@ const args = { amount: 5 };
 /** How a call is run, beside its tool. */
 interface Setting {
   approvedSha256?: string | null;
+  approvedRuns?: string;
   needsCredential?: boolean;
   policy?: Policy;
   vault?: CredentialVault;
@@ -43,6 +45,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
         tags: {},
         call: aCall({ tool: 'pay', args, argsSha256: argumentsDigest(args) }),
         approvedSha256,
+        ...(setting.approvedRuns === undefined ? {} : { approvedRuns: setting.approvedRuns }),
         needsCredential,
       },
     },
@@ -111,6 +114,30 @@ describe('running a tool', () => {
     });
     expect(pay.runs).toHaveLength(1);
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('has a tool compare what it is with what was approved, right before it starts', async () => {
+    const paid: string[] = [];
+    let version = 'approved';
+    const pay = toolCalled(
+      'pay',
+      async (_, run) => {
+        await run.confirm?.();
+        paid.push(version);
+        return 'paid';
+      },
+      { identity: async () => ({ version }) },
+    );
+    const approvedRuns = await runsDigest(pay, aPolicy());
+    expect((await start(pay, { approvedRuns }).outcome).kind).toBe('returned');
+    version = 'changed';
+    expect(await start(pay, { approvedRuns }).outcome).toMatchObject({
+      kind: 'barred',
+      error: 'what would run has changed since the approval was requested',
+      failure: 'changed since approval',
+    });
+    expect((await start(pay).outcome).kind).toBe('returned');
+    expect(paid).toEqual(['approved', 'changed']);
   });
 
   it('tells a failure of the tool in its own words, and its kind beside them', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '../../../../src/actors/ports.ts';
@@ -32,6 +32,22 @@ describe('cli_execute', () => {
     await expect(call(directory, args, 'env')).rejects.toEqual(
       new ToolError('cli_execute was not run: there is no sandbox'),
     );
+  });
+
+  it('is what its programs and the code of the agent are', async () => {
+    const directory = agentFolder({ 'report.py': 'one' });
+    const tool = await aBuiltin('cli_execute', directory, {
+      agentDirectory: directory,
+      settings: () => ({ commands: ['cat', 'no-such-program'] }),
+    });
+    const sha = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const before = await tool.identity?.();
+    expect(before).toEqual({
+      programs: { cat: sha, 'no-such-program': 'missing' },
+      code: { 'report.py': sha },
+    });
+    writeFileSync(join(directory, 'report.py'), 'other');
+    expect(await tool.identity?.()).not.toEqual(before);
   });
 
   it.each(['bash', '/bin/cat', 'cat ', '../cat'])('does not run %j', async (command) => {

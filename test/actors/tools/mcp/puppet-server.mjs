@@ -1,13 +1,13 @@
 /**
  * An MCP server over stdio that does as its tools are called, good and bad. What it offers is in `tools.json` beside
- * it, and read at each list; what it was told is in `told` there.
+ * it, or where it may write, and read at each list; what it was told is in `told` there.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const here = process.env.PUPPET_DIR ?? dirname(process.argv[1]);
+const here = process.env.PUPPET_DIR ?? process.env.SERVICE_WORK_DIR ?? dirname(process.argv[1]);
 const note = (text) => {
   // A sandbox lets nothing be written here.
   try {

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { patient } from '../../../helpers/patient.ts';
 import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
@@ -118,7 +119,10 @@ describe('a server over stdio', () => {
     const folder = new PuppetFolder([listed('echo')]);
     const { tools } = await connected(folder, [puppetConfig()]);
     const before = await tools.get('shop__echo')?.identity?.();
-    const place = { command: 'node', args: ['server.mjs'] };
+    const sha = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const named = { 'server.mjs': sha };
+    const code = { named, tree: { 'server.mjs': sha, 'tools.json': sha } };
+    const place = { command: 'node', args: ['server.mjs'], env: {}, program: sha, code };
     expect(before).toEqual({
       server: 'shop',
       place,
@@ -133,12 +137,33 @@ describe('a server over stdio', () => {
 
   it('is another tool when its server is started from something else', async () => {
     const folder = new PuppetFolder([listed('echo')]);
+    const servers = [
+      puppetConfig({ env: { TILL: '1', TILL_TOKEN: 'a' } }),
+      puppetConfig({ env: { TILL: '1', TILL_TOKEN: 'b' } }),
+      puppetConfig({ env: { TILL: '2', TILL_TOKEN: 'a' } }),
+      puppetConfig({ env: { TILL: '1', TILL_TOKEN: 'a' }, args: ['server.mjs', '--live'] }),
+    ];
     const identities = await Promise.all(
-      [puppetConfig(), puppetConfig({ args: ['server.mjs', '--live'] })].map(async (server) =>
+      servers.map(async (server) =>
         (await connected(folder, [server])).tools.get('shop__echo')?.identity?.(),
       ),
     );
-    expect(identities[0]).not.toEqual(identities[1]);
+    const [one, renewed, ...moved] = identities;
+    expect(renewed).toEqual(one);
+    for (const other of moved) expect(other).not.toEqual(one);
+    const [tool] = (await connected(folder, [puppetConfig()])).tools.values();
+    const before = await tool?.identity?.();
+    appendFileSync(join(folder.path, 'server.mjs'), '// changed');
+    expect(await tool?.identity?.()).not.toEqual(before);
+  });
+
+  it('has the tool that was found changed before a call withheld at once', async () => {
+    const folder = new PuppetFolder([listed('echo')]);
+    const { tools } = await connected(folder, [puppetConfig()]);
+    const tool = tools.get('shop__echo');
+    folder.offer([listed('echo', { description: 'Does something else.' })]);
+    await tool?.identity?.();
+    expect([...tools.keys()]).toEqual([]);
   });
 
   it('may return no number that would be rounded', async () => {

@@ -120,6 +120,24 @@ describe('scriptTool', () => {
     expect(await python.identity?.()).toEqual(before);
   });
 
+  it('is another tool where its variables have other values, but for what it signs in with', async () => {
+    const environment = ['SHOP_URL', 'SHOP_TOKEN'];
+    const identityWith = (env: Record<string, string>) => {
+      const dependencies = { env };
+      return tool({ content: '', definition: { environment }, dependencies }).identity?.();
+    };
+    const one = await identityWith({ SHOP_URL: 'a', SHOP_TOKEN: 'x' });
+    expect(await identityWith({ SHOP_URL: 'a', SHOP_TOKEN: 'y' })).toEqual(one);
+    expect(await identityWith({ SHOP_URL: 'b', SHOP_TOKEN: 'x' })).not.toEqual(one);
+  });
+
+  it('starts nothing that is not what was approved', async () => {
+    const go = tool({ content: 'ls "$SERVICE_AGENT_DIR"; touch "$SERVICE_AGENT_DIR/ran"' });
+    const confirm = () => Promise.reject(new ToolError('it has changed'));
+    await expect(go.run({}, { ...run, confirm })).rejects.toThrow('it has changed');
+    expect(await go.run({}, { ...run, confirm: async () => undefined })).toBe('go.sh');
+  });
+
   it('names the first folder that it may write and keep, and no other', async () => {
     const content = 'echo "${SERVICE_WORK_DIR-none}"';
     const isolation = (writable: string[]) => () => ({

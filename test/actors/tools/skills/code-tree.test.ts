@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -29,7 +37,8 @@ async function changedBy(agent: string, path: string, file: string): Promise<str
   const before = await digest(agent);
   write(path, file, 'changed');
   const after = await digest(agent);
-  return Object.keys(after).filter((name) => after[name] !== before[name]);
+  const names = Object.keys({ ...before, ...after });
+  return names.filter((name) => after[name] !== before[name]);
 }
 
 describe('what the programs of an agent are made of', () => {
@@ -37,9 +46,72 @@ describe('what the programs of an agent are made of', () => {
     ['a package of a package', 'node_modules/a/node_modules/b/index.js'],
     ['data of a package of a package', 'node_modules/a/node_modules/b/rates.json'],
     ['compiled Python', 'lib/helper.pyc'],
-  ])('is %s', async (_, file) => {
-    const agent = folder('scripts/pay.js', file);
+    ['an archive of Python', 'lib/helper.zip'],
+    ['a library with its version', 'lib/libpay.so.1'],
+    ['a program, by how it begins', 'tools/convert.dat', '#!/bin/sh\n'],
+    ['JSON beside code', 'lib/rates.json', '{}', 'lib/helper.js'],
+    ['what a shell may read beside code', 'lib/common', '', 'lib/helper.sh'],
+  ])('is %s', async (_, file, content = file, beside = file) => {
+    const agent = folder('scripts/pay.js', file, beside);
+    write(agent, file, content);
     expect(await changedBy(agent, agent, file)).toEqual([file]);
+  });
+
+  it('is no data: JSON, texts and tables in folders without code', async () => {
+    const data = ['data/orders.json', 'data/plan', 'notes.txt', 'lib/table.csv'];
+    const agent = folder('scripts/pay.js', 'lib/helper.js', ...data);
+    expect(Object.keys(await digest(agent)).toSorted()).toEqual([
+      'lib/helper.js',
+      'scripts/pay.js',
+    ]);
+  });
+
+  it('is a program without an ending that may be run', async () => {
+    const agent = folder('scripts/pay.js', 'tools/convert');
+    chmodSync(join(agent, 'tools/convert'), 0o755);
+    expect(await changedBy(agent, agent, 'tools/convert')).toEqual(['tools/convert']);
+  });
+
+  it('is a file that was changed again at once, to the same length', async () => {
+    const agent = folder('scripts/pay.js');
+    const seen = new Set<string | undefined>();
+    for (let at = 0; at < 20; at += 1) {
+      write(agent, 'scripts/pay.js', `pay(${at % 10}${at > 9 ? 'a' : 'b'})`);
+      seen.add((await digest(agent))['scripts/pay.js']);
+    }
+    expect(seen.size).toBe(20);
+  });
+
+  it('is the same at every place, links to what lies outside included', async () => {
+    const digests = ['a', 'b/c/d'].map(async (depth) => {
+      const top = folder('shared/lib/money.js', 'shared/lib/deep/rates.json', 'one/go.py');
+      write(top, 'one/near.py', 'near');
+      const agent = join(top, depth, 'agent');
+      write(agent, 'scripts/pay.js', 'pay');
+      symlinkSync(join(top, 'shared/lib'), join(agent, 'scripts/lib'));
+      symlinkSync(join(top, 'shared'), join(agent, 'all'));
+      symlinkSync(join(top, 'one/go.py'), join(agent, 'scripts/go.py'));
+      return digest(agent);
+    });
+    const [one, other] = await Promise.all(digests);
+    expect(one).toEqual(other);
+    expect(Object.keys(one ?? {}).toSorted()).toEqual([
+      'all',
+      'all/lib/deep/rates.json',
+      'all/lib/money.js',
+      'scripts/go.py',
+      'scripts/go.py/go.py',
+      'scripts/go.py/near.py',
+      'scripts/lib',
+      'scripts/pay.js',
+    ]);
+  });
+
+  it('is what lies beside linked code, which that code may load', async () => {
+    const agent = folder('scripts/pay.js');
+    const shared = folder('lib/money.js', 'lib/amount.js');
+    symlinkSync(join(shared, 'lib/money.js'), join(agent, 'scripts/money.js'));
+    expect(await changedBy(agent, shared, 'lib/amount.js')).toEqual(['scripts/money.js/amount.js']);
   });
 
   it('is a package that a link leads to', async () => {

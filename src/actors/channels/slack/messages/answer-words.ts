@@ -68,6 +68,8 @@ export function answerWords(
       return overWords;
     case 'otherArguments':
       return 'The call has other arguments by now than this message shows. Nothing was decided.';
+    case 'otherRuns':
+      return 'The call would run something else by now. Nothing was decided.';
   }
 }
 
