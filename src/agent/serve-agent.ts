@@ -118,12 +118,13 @@ function placesOf(address: string, port: number): ListeningAddress[] {
 }
 
 /** What MCP clients are shown. */
-function mcpFace({ config, toolbox, mcp }: ServingParts): McpFace {
+function mcpFace({ config, toolbox, mcp, audit }: ServingParts): McpFace {
   const { agent_id: agentId, version } = config;
   return {
     ...{ agentId, version },
     tools: () => offeredTools(config, toolbox.tools),
     onToolsChanged: (listener) => mcp.onChange(listener),
+    key: (purpose) => audit.store.keys.of(purpose),
   };
 }
 

@@ -22,6 +22,8 @@ export interface McpFace {
   tools: () => readonly Pick<Tool, 'name' | 'description' | 'parameters'>[];
   /** Has a listener hear whenever they have changed. */
   onToolsChanged: (listener: () => void) => void;
+  /** Returns a key of the agent by its purpose; all daemons over one store have the same. */
+  key: (purpose: string) => Promise<Buffer>;
 }
 
 /** Clients are asked nothing whose answer has a schema; the SDK would make a compiler of schemas for each session. */
@@ -30,10 +32,13 @@ const noSchemas: jsonSchemaValidator = {
 };
 
 /**
- * Makes the server of one session: it lists the tools of the agent, and makes each call a task. Messages come with
- * the request that they came in, as whoever sent them may do no more than that request.
+ * Makes the server of one message: it lists the tools of the agent, and makes each call a task. The message comes with the
+ * request that it came in, as whoever sent it may do no more than that request.
  */
-export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPorts): Server {
+export function mcpServer(
+  face: Pick<McpFace, 'agentId' | 'version' | 'tools'>,
+  ports: CallPorts,
+): Server {
   const { agentId: name, version, tools } = face;
   const server = new Server(
     { name, version },
