@@ -8,6 +8,7 @@ import type {
   FollowUp,
   Message,
   RanCall,
+  ResultExtras,
   SaidPart,
   SaidTurn,
   WaitElsewhere,
@@ -215,6 +216,8 @@ export interface ToolRun {
   signal: AbortSignal;
   /** Hears that the call waits at another program for a person there, and with `null` that it does no more. */
   onWait?: (wait: WaitElsewhere | null) => void;
+  /** Receives what the result has besides its text, before the call resolves; the text holds the data as well. */
+  onExtras?: (extras: ResultExtras) => void;
   /** The egress of a tool; without it nothing can be reached. */
   outbound?: ToolOutbound;
 }
@@ -233,6 +236,10 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
+  /** What the MCP server of the tool says of its behaviour; clients are shown it, and nothing here relies on it. */
+  readonly annotations?: JsonObject;
+  /** JSON Schema of `structured`, as the MCP server of the tool states it. */
+  readonly outputSchema?: JsonObject;
   /** True when running it twice under one call id is harmless. */
   readonly idempotent: boolean;
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */

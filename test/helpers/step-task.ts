@@ -90,7 +90,8 @@ export function seen({ snapshot, effects }: Step): {
 /** Every state in which a task can rest between two events, each reached by the shortest way. */
 export const restingStates = {
   thinking: (): Step => begin(),
-  governing: (calls = [aCall()]): Step => finish(begin(), 'think', said('', calls)),
+  governing: (calls = [aCall()], input: Partial<TaskInput> = {}): Step =>
+    finish(begin(input), 'think', said('', calls)),
   asked: (deferral = aDeferral(), input: Partial<TaskInput> = {}): Step =>
     finish(finish(begin(input), 'think', said('', [aCall()])), 'govern', deferred(deferral)),
   reminded: (deferral = nudged()): Step =>

@@ -9,7 +9,7 @@ import {
   type TaskState,
   taskStates,
 } from './task.ts';
-import type { TaskContext } from './task-input.ts';
+import { extrasIn, type TaskContext } from './task-input.ts';
 
 /** What of a snapshot makes up the public task. */
 export interface DescribedSnapshot {
@@ -44,6 +44,7 @@ export function describeTask(
     history: messages,
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
+    ...(state === 'completed' ? extrasOf(text, context) : {}),
     ...(context.cut === undefined ? {} : { cut: context.cut }),
     requester: run.requester,
     ...(run.owner === undefined ? {} : { owner: run.owner }),
@@ -98,6 +99,14 @@ export function describeCrash(task: Task, failure: Failure, at: number): Task {
     wakeAt: null,
     answer: null,
   };
+}
+
+/** An answer that is another text than the result does not bring what came with the result. */
+function extrasOf(text: string | null, { run, exchanges }: TaskContext): Pick<Task, 'extras'> {
+  const last = exchanges.at(-1);
+  if (run.surface !== 'mcp' || last?.result !== text) return {};
+  const extras = extrasIn(last);
+  return isEmpty(extras) ? {} : { extras };
 }
 
 function stageOf(state: TaskState, tags: DescribedSnapshot['tags']): DeferralStage | null {

@@ -12,6 +12,7 @@ import type {
   HeldMessage,
   Message,
   RanCall,
+  ResultExtras,
   SaidPart,
   SaidTurn,
   Surface,
@@ -158,7 +159,7 @@ export type ToolOutcome = {
   /** Numbers, from 1, of the MODIFY rules that rewrote the output. */
   rewrites: number[];
 } & (
-  | { kind: 'returned'; result: string }
+  | ({ kind: 'returned'; result: string } & ResultExtras)
   /** `failure` says what kind it was, without a word of the tool; 'failed' when left out. */
   | { kind: 'failed' | 'barred'; error: string; failure?: string }
   | { kind: 'withheld'; error: string }

@@ -13,6 +13,7 @@ import type {
   Owner,
   Part,
   RanCall,
+  ResultExtras,
   SaidTurn,
   SettledDeferral,
   Surface,
@@ -153,8 +154,16 @@ export function pendingDeferral({ deferral }: TaskContext): Deferral {
 }
 
 /** How a call ended for the model, at a time in epoch milliseconds. */
-export interface CallEnd extends Pick<Exchange, 'result' | 'failed'> {
+export interface CallEnd extends Pick<Exchange, 'result' | 'failed' | 'structured' | 'parts'> {
   at: number;
+}
+
+/** Returns what of a result is not text. */
+export function extrasIn({ structured, parts }: ResultExtras): ResultExtras {
+  return {
+    ...(structured === undefined ? {} : { structured }),
+    ...(parts === undefined ? {} : { parts }),
+  };
 }
 
 /** Returns what a task knows once its current call has ended. */

@@ -42,6 +42,7 @@ import type {
 import {
   currentCall,
   endCall,
+  extrasIn,
   pendingDeferral,
   type TaskContext,
   type TaskInput,
@@ -131,9 +132,11 @@ export const taskSetup = setup({
     ),
     keepResult: assign(({ context }, outcome: ToolOutcome) => {
       const { at } = outcome;
-      return outcome.kind === 'returned'
-        ? endCall(context, { result: outcome.result, at })
-        : endCall(context, { result: outcome.error, failed: true, at });
+      if (outcome.kind !== 'returned') {
+        return endCall(context, { result: outcome.error, failed: true, at });
+      }
+      const extras = context.run.surface === 'mcp' ? extrasIn(outcome) : {};
+      return endCall(context, { result: outcome.result, ...extras, at });
     }),
     keepMisfit: assign(({ context }, ruling: Ruling) => {
       const { text } = failureOf.ofRuling(context, ruling);

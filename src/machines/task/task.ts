@@ -89,8 +89,16 @@ export interface WaitElsewhere {
   until?: string;
 }
 
-/** A tool call that has ended, with what the model is told of it. */
-export interface Exchange {
+/** What a call came to besides its text. */
+export interface ResultExtras {
+  /** The result as data. */
+  structured?: JsonValue;
+  /** Pictures, sounds and files as content blocks of MCP. */
+  parts?: JsonObject[];
+}
+
+/** A tool call that has ended, with what the model is told of it; the extras are kept for MCP clients alone. */
+export interface Exchange extends ResultExtras {
   call: ToolCall;
   result: string;
   /** True when `result` is an error: the tool failed, or the call could not be run as it was asked. */
@@ -296,6 +304,8 @@ export interface Task {
   leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
+  /** What the call of an MCP client came to besides its text; absent for nothing. */
+  extras?: ResultExtras;
   /** Why the provider cut the answer; absent for a whole one. */
   cut?: CutReason;
   /** Who asked for the latest run. */

@@ -1,5 +1,5 @@
 import { fromPromise } from 'xstate';
-import type { WaitElsewhere } from '../../../machines/task/task.ts';
+import type { ResultExtras, WaitElsewhere } from '../../../machines/task/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
@@ -34,7 +34,7 @@ export interface RunToolPorts {
 
 /** What a tool came to before the rules for output had their say. */
 type Raw =
-  | { kind: 'returned'; text: string }
+  | { kind: 'returned'; text: string; extras: ResultExtras }
   | { kind: 'failed' | 'barred'; text: string; failure: string };
 
 /** The call was allowed as something else than what would run, and no other try makes it that. */
@@ -116,11 +116,15 @@ async function attempt(
       waits.see(wait !== null);
       onWait(taskId, wait);
     };
+    let extras: ResultExtras = {};
+    run.onExtras = (come) => {
+      extras = come;
+    };
     if (outbound !== null) run.outbound = outbound;
     const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
       tool.run(call.args, run),
     );
-    return { kind: 'returned', text: result.toWellFormed() };
+    return { kind: 'returned', text: result.toWellFormed(), extras };
   } catch (error) {
     if (error instanceof ToolError) {
       const kind = error instanceof BarredError ? 'barred' : 'failed';
@@ -134,12 +138,12 @@ async function attempt(
 
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
   (
-    | { kind: 'returned'; result: string }
+    | ({ kind: 'returned'; result: string } & ResultExtras)
     | { kind: 'failed' | 'barred'; error: string; failure: string }
     | { kind: 'withheld'; error: string }
   );
 
-/** Output that cannot be checked is withheld. */
+/** Output that cannot be checked is withheld; what comes with a text is withheld once a rule has changed the text. */
 async function checkedOutcome(
   { policy, log }: RunToolPorts,
   tool: string,
@@ -153,9 +157,11 @@ async function checkedOutcome(
     if (checked.kind === 'withheld') {
       return { kind: 'withheld', error: checked.reason, findings, rewrites };
     }
-    return raw.kind === 'returned'
-      ? { kind: raw.kind, result: checked.text, findings, rewrites }
-      : { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
+    if (raw.kind !== 'returned') {
+      return { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
+    }
+    const kept = checked.text === raw.text ? raw.extras : {};
+    return { kind: raw.kind, result: checked.text, ...kept, findings, rewrites };
   } catch (error) {
     log.error({ error, tool }, 'governance: the output could not be checked');
     const what = 'the output could not be checked';

@@ -73,9 +73,28 @@ describe('running a tool', () => {
         credential: null,
         signal: expect.any(AbortSignal),
         onWait: expect.any(Function),
+        onExtras: expect.any(Function),
       },
     ]);
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('hands on what the result has besides its text, unless a rule has changed the text', async () => {
+    const extras = { structured: { card: 4 }, parts: [{ type: 'image', data: 'AA==' }] };
+    const pay = toolCalled('pay', async (_, { onExtras }) => {
+      onExtras?.(extras);
+      return 'card 4';
+    });
+    const changing: Policy = {
+      ...aPolicy(),
+      checkOutput: async () => ({ kind: 'passed', text: 'card [x]', findings: [], rewrites: [1] }),
+    };
+    const outcomes = [start(pay), start(pay, { policy: changing })].map(({ outcome }) => outcome);
+    const rest = { kind: 'returned', at: 7_000, duration: expect.any(Number), findings: [] };
+    expect(await Promise.all(outcomes)).toEqual([
+      { ...rest, result: 'card 4', ...extras, rewrites: [], checking: expect.any(Number) },
+      { ...rest, result: 'card [x]', rewrites: [1], checking: expect.any(Number) },
+    ]);
   });
 
   it('runs what was approved, and nothing else', async () => {
