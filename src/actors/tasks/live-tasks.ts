@@ -26,7 +26,8 @@ import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
 /** What keeping tasks alive needs. */
-export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'speak'> {
+export interface LiveTasksOptions
+  extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
   /** Takes contents into the audit log; left out while none are. */
@@ -71,6 +72,7 @@ export class LiveTasks {
       ...options,
       live,
       onProgress: (id, progress) => watchers.progressed(id, progress),
+      onToolProgress: (id, report) => watchers.reported(id, report),
       speak: (id) => watchers.speak(id),
     });
     this.#idleLogic = createIdleTaskLogic(live);

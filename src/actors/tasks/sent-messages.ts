@@ -26,19 +26,18 @@ export class SentMessages {
   }
 
   /**
-   * Runs `take` with what a message of a sender is known by, and returns its answer; of several at once with the same id
-   * the next begins when the one before has an answer.
+   * Runs `take` with what is known by a key, and returns its answer; of several at once by the same key the next begins
+   * when the one before has an answer.
    */
-  async recalled<Answer>(
-    sender: Caller | null,
-    message: Message,
+  async inTurn<Answer>(
+    key: string,
+    recall: () => Promise<Recalled>,
     take: (sent: Recalled) => Promise<Answer>,
   ): Promise<Answer> {
-    const key = messageKey(sender, message.messageId);
     const before = this.#taking.get(key);
     const taken = (async () => {
       await before?.catch(() => undefined);
-      return take(await this.recall(sender, message));
+      return take(await recall());
     })();
     this.#taking.set(key, taken);
     try {
@@ -48,13 +47,28 @@ export class SentMessages {
     }
   }
 
+  /** Does `inTurn` with a message of a sender. */
+  recalled<Answer>(
+    sender: Caller | null,
+    message: Message,
+    take: (sent: Recalled) => Promise<Answer>,
+  ): Promise<Answer> {
+    const key = messageKey(sender, message.messageId);
+    return this.inTurn(key, () => this.recall(sender, message), take);
+  }
+
   /** Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is new. */
   async recall(sender: Caller | null, { messageId }: Message): Promise<Recalled> {
     const key = messageKey(sender, messageId);
+    return this.recallUnless(key, (task) => task?.failure?.kind === 'stepUp');
+  }
+
+  /** Returns what is known by a key. A task that `isOver` holds for does not count; it is given none before its first save. */
+  async recallUnless(key: string, isOver: (task: Task | undefined) => boolean): Promise<Recalled> {
     const taskId = await this.#find(key);
     if (taskId === undefined) return { key, supersedes: null };
-    const isRefused = (await this.#ports.find(taskId))?.failure?.kind === 'stepUp';
-    return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
+    const isSuperseded = isOver(await this.#ports.find(taskId));
+    return isSuperseded ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
   /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */

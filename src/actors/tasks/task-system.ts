@@ -14,12 +14,13 @@ import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Intake } from './intake.ts';
+import { type AskedCall, JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { recover } from './recovery.ts';
 import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
-import { SentMessages } from './sent-messages.ts';
+import { type Recalled, SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
 import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
 import type { SharedWork } from './shared-work.ts';
@@ -68,6 +69,7 @@ export class TaskSystem {
   readonly #options: TaskSystemOptions;
   readonly #tasks: LiveTasks;
   readonly #sent: SentMessages;
+  readonly #joined: JoinedCalls;
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
   #isDrained = false;
@@ -103,6 +105,8 @@ export class TaskSystem {
       findLive: (id) => this.#tasks.find(id),
       find: (id) => this.reads.find(id),
     });
+    const { policy } = options;
+    this.#joined = new JoinedCalls({ policy, sent: this.#sent, rows: rows.messages, clock });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
     const isInspected = options.inspect !== undefined;
     this.reads = new TaskReads({
@@ -141,6 +145,35 @@ export class TaskSystem {
       message,
       async (sent) => sent.taskId ?? this.#open(request, sent),
     );
+  }
+
+  /**
+   * Starts work on one call, or finds the equal call of the same caller that is at work, waits or has an outcome that
+   * its caller has not received. Returns the task, and whether it is new. Throws SystemError.
+   */
+  async openCall(request: TaskRequest, call: AskedCall): Promise<{ id: string; isNew: boolean }> {
+    this.intake.checkRun();
+    const key = this.#joined.keyOf(request.requester, call);
+    if (key === null) return { id: await this.#open(request, null), isNew: true };
+    return this.#joined.inTurn(key, async (sent) => {
+      if (sent.taskId !== undefined) return { id: sent.taskId, isNew: false };
+      let begun: string | null = null;
+      const onBegun = (id: string): void => {
+        begun = id;
+      };
+      const id = await this.#open({ ...request, onBegun }, sent, () => this.#joined.recall(key));
+      return { id, isNew: id === begun };
+    });
+  }
+
+  /** Counts one more request for the call that a task waits with, which approvers are shown. Throws SystemError. */
+  async joinCall(id: string): Promise<void> {
+    await this.#tellParked(id, (task) => task.actor.send({ type: 'call.repeated' }));
+  }
+
+  /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
+  receivedCall(task: Task, call: AskedCall): Promise<void> {
+    return this.#joined.received(task, call);
   }
 
   /**
@@ -234,7 +267,11 @@ export class TaskSystem {
     await store.close();
   }
 
-  async #open(request: TaskRequest, sent: SentMessage | null): Promise<string> {
+  async #open(
+    request: TaskRequest,
+    sent: SentMessage | null,
+    recall: () => Promise<Recalled> = () => this.#sent.recall(request.requester, request.message),
+  ): Promise<string> {
     const id = request.id ?? this.#options.ids.next();
     const before = request.id === undefined ? undefined : await this.#ended(request.id);
     const { sessions } = this;
@@ -245,17 +282,19 @@ export class TaskSystem {
     if (sent !== null) this.#sent.begin(sent.key, task);
     request.onBegun?.(id);
     const mayBeElsewhere = sent !== null || request.id !== undefined;
-    return this.#options.shared !== null && mayBeElsewhere ? this.#kept(request, task) : id;
+    return this.#options.shared !== null && mayBeElsewhere
+      ? this.#kept(task, sent === null ? null : recall)
+      : id;
   }
 
   /** Resolves with the id of a task once no other daemon can have begun one in its place. */
-  async #kept({ message, requester, isKnownById }: TaskRequest, task: LiveTask): Promise<string> {
+  async #kept(task: LiveTask, recall: (() => Promise<Recalled>) | null): Promise<string> {
     try {
       await task.saved();
       return task.id;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw unrecorded(this.#options.store, error);
-      const sent = isKnownById === true ? await this.#sent.recall(requester, message) : null;
+      const sent = recall === null ? null : await recall();
       if (sent?.taskId === undefined) throw stillRunning(task.id);
       return sent.taskId;
     }

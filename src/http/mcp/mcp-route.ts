@@ -1,8 +1,9 @@
 import type { Clock, Ids, Log } from '../../actors/ports.ts';
 import { Heartbeats } from '../heartbeats.ts';
 import type { RoutedContext } from '../request-state.ts';
-import type { McpFace } from './mcp-server.ts';
+import type { McpFace } from './mcp-face.ts';
 import type { McpSessions } from './mcp-sessions.ts';
+import { WaitingClients } from './waiting-clients.ts';
 
 /** The path of the MCP face (contract section 5). */
 export const mcpPath = '/mcp';
@@ -32,7 +33,11 @@ export function mcpRoute(face: McpFace, ports: McpPorts) {
       import('./mcp-sessions.ts'),
       import('./session-id.ts'),
     ]);
-    return new Sessions(face, new SessionIds(key), { ...ports, beats });
+    return new Sessions(face, new SessionIds(key), {
+      ...ports,
+      beats,
+      waiting: new WaitingClients(),
+    });
   };
   return async function mcp(ctx: RoutedContext) {
     // Loaded with the first client; a store that cannot be read now is asked again.

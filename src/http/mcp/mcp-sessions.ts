@@ -5,12 +5,14 @@ import type { RoutedContext } from '../request-state.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
-import type { CallPorts, McpRequest } from './call-tool.ts';
+import type { CallPorts, McpRequest } from './call-ports.ts';
 import { Listeners } from './listeners.ts';
-import { type McpFace, mcpServer } from './mcp-server.ts';
+import type { McpFace } from './mcp-face.ts';
+import { mcpServer } from './mcp-server.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { SessionId, SessionIds } from './session-id.ts';
+import { ToolListing } from './tool-listing.ts';
 
 /** The longest id of a message, in characters: it is kept for as long as the call takes. */
 const longestId = 256;
@@ -31,6 +33,7 @@ export class McpSessions {
   readonly #ids: SessionIds;
   readonly #listeners = new Listeners();
   readonly #underWay = new RequestsUnderWay();
+  readonly #listing: ToolListing;
   /** Sessions that their clients have ended here, the oldest first. */
   readonly #ended = new Set<string>();
 
@@ -38,6 +41,7 @@ export class McpSessions {
     this.#face = face;
     this.#ports = ports;
     this.#ids = ids;
+    this.#listing = new ToolListing(face, ports.log);
     face.onToolsChanged(() => this.#listeners.notify('notifications/tools/list_changed'));
   }
 
@@ -87,7 +91,7 @@ export class McpSessions {
       // The stream of the answer says itself that it goes on.
       keepAliveMs: 0,
     });
-    await mcpServer(this.#face, this.#ports).connect(transport as Transport);
+    await mcpServer(this.#face, this.#ports, this.#listing).connect(transport as Transport);
     const id = fieldOf(message, 'id');
     if (id !== undefined && !ctx.res.closed) {
       const release = this.#underWay.add(session.text, id, transport as Transport);

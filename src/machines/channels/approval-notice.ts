@@ -16,6 +16,8 @@ export interface ApprovalRequest {
   messages?: readonly HeldMessage[];
   /** An equal call of the session that ran before; absent when there is none. */
   repeats?: NonNullable<Deferral['repeats']>;
+  /** How often its caller has asked for the call; absent for once. */
+  requests?: number;
   /** Pins a decision to the arguments that were shown. */
   argsSha256: string;
   /** Who asked, by email or name; `null` when nobody knows. */
@@ -42,6 +44,11 @@ export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): stri
   const { at, approver } = repeats;
   const by = approver === undefined ? '' : `, approved by ${oneLine(approver)}`;
   return `An equal call of this session already ran at ${new Date(at).toISOString()}${by}.`;
+}
+
+/** Returns in one sentence that the call was asked for more than once; `null` for once. */
+export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): string | null {
+  return requests === undefined ? null : `Requested ${requests} times; it runs once.`;
 }
 
 /** How the wait for a release ended; `at` is epoch milliseconds. */

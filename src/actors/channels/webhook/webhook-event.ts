@@ -78,6 +78,7 @@ export function webhookEvent(
       ...(request.args === undefined ? {} : { args: request.args }),
       args_sha256: request.argsSha256,
       ...(request.repeats === undefined ? {} : { repeats: repeatsJson(request.repeats) }),
+      ...(request.requests === undefined ? {} : { requests: request.requests }),
       requester: request.requester,
       target: request.target,
       approvers: request.approvers,
