@@ -128,7 +128,7 @@ export class McpSessions {
 
   #listen(ctx: RoutedContext, session: SessionId): void {
     if (!ctx.get('Accept').includes('text/event-stream')) {
-      throw new Problem(406, { error: 'listening takes Accept: text/event-stream' });
+      throw new Problem(400, { error: 'listening takes Accept: text/event-stream' });
     }
     const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(spokenIn(ctx, session));
     if (!isSupported) throw new Problem(400, { error: unsupported });

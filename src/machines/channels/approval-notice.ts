@@ -69,7 +69,7 @@ export interface ApprovalNotice {
 export type MessageRef = JsonObject;
 
 /** What a notice says that an earlier one did not. */
-export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'ended' | 'changed';
+export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'repeated' | 'ended' | 'changed';
 
 /** Returns what a notice says that the one before it did not; `null` when it says the same. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
@@ -82,6 +82,7 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
   if (JSON.stringify(now.request.messages) !== JSON.stringify(before.request.messages)) {
     return 'written';
   }
+  if (now.request.requests !== before.request.requests) return 'repeated';
   return 'changed';
 }
 

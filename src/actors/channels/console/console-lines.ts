@@ -81,6 +81,7 @@ function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): st
     const last = request.messages?.at(-1);
     return `still waits; ${last?.from ?? 'somebody'} has written since: ${last?.text ?? ''}`;
   }
+  if (news === 'repeated') return `still waits; it was requested ${request.requests ?? 1} times`;
   if (news === 'reminded') return `still waits for a release, auto-deny ${timeLeft(request, now)}`;
   return stage === 'escalated'
     ? `still waits, so others are asked as well, auto-deny ${timeLeft(request, now)}`
