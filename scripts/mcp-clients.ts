@@ -83,7 +83,7 @@ const many = new TriedAgent(crowded, Number(port), crowd);
 copyFileSync(server, join(crowded, 'many-tools.mjs'));
 await many.start();
 try {
-  const { tools, median } = await listTime(modules, `${many.url}/mcp`);
+  const { tools, median } = await listTime(`${many.url}/mcp`);
   console.log(`\ntools/list of ${tools} tools: ${median.toFixed(0)} ms (median of 20)`);
 } finally {
   await many.stop();

@@ -1,28 +1,16 @@
-import { pathToFileURL } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-interface ListingClient {
-  connect(transport: object): Promise<void>;
-  listTools(): Promise<{ tools: object[] }>;
-  close(): Promise<void>;
-}
-
-/** Measures `tools/list` of the newest SDK, in milliseconds. */
-export async function listTime(
-  modules: string,
-  url: string,
-): Promise<{ tools: number; median: number }> {
-  const load = (path: string) => import(pathToFileURL(`${modules}/sdk132/dist/esm/${path}`).href);
-  const { Client } = await load('client/index.js');
-  const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js');
-  const client = new Client({ name: 'matrix', version: '1' }) as ListingClient;
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+/** Measures `tools/list` of a client of the SDK, in milliseconds. */
+export async function listTime(url: string): Promise<{ tools: number; median: number }> {
+  const client = new Client({ name: 'matrix', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(url));
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
   const times: number[] = [];
   let tools = 0;
   for (let round = 0; round < 20; round += 1) {
     const began = performance.now();
-    ({
-      tools: { length: tools },
-    } = await client.listTools());
+    tools = (await client.listTools()).tools.length;
     times.push(performance.now() - began);
   }
   await client.close();

@@ -121,6 +121,12 @@ export class CallerTasks {
     await this.#system.receivedCall(task, call);
   }
 
+  /** Returns the task with an alias, as committed to disk; only those of a store that daemons share have one. */
+  async findByAlias(alias: string): Promise<Task | undefined> {
+    const id = await this.#system.reads.findByAlias(alias);
+    return id === undefined ? undefined : this.findOwn(id);
+  }
+
   /** Returns a task of the caller alone, as committed to disk. */
   async findOwn(id: string): Promise<Task | undefined> {
     const task = await this.find(id);

@@ -22,7 +22,7 @@ export async function openTask(
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
 export async function openTaskFor(
   state: RequestState,
-  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface'>,
+  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface' | 'alias'>,
   isFollowed = false,
 ): Promise<string> {
   const id = await state.tasks.open({ ...asked, ...originOf(state) }, isFollowed);
@@ -36,7 +36,7 @@ export async function openTaskFor(
  */
 export async function openCallFor(
   state: RequestState,
-  asked: Pick<TaskRequest, 'message' | 'surface'>,
+  asked: Pick<TaskRequest, 'message' | 'surface' | 'alias'>,
   call: AskedCall,
 ): Promise<{ id: string; isNew: boolean }> {
   const opened = await state.tasks.openCall({ ...asked, ...originOf(state) }, call);

@@ -31,6 +31,7 @@ it('has one session at three daemons, where equal calls wait for one decision', 
     const calls = Array.from({ length: 9 }, () =>
       client.callTool({ name: 'pay', arguments: { order } }),
     );
+    for (const call of calls) call.catch(() => undefined);
     const waiting = async () => (await b.get('/deferrals')).body.deferrals;
     await vi.waitFor(async () => expect((await waiting())[0]?.requests).toBe(9), patient);
     const all = await waiting();
@@ -41,4 +42,13 @@ it('has one session at three daemons, where equal calls wait for one decision', 
     expect(answers.map(textIn)).toEqual(answers.map(() => JSON.stringify({ order })));
   }
   expect(agents.flatMap(({ folder }) => folder.paid)).toHaveLength(3);
+  // What calls a call off reaches another daemon than the call.
+  const stop = new AbortController();
+  const params = { name: 'pay', arguments: {}, _meta: { task_id: 'called-off' } };
+  const called = client.callTool(params, undefined, { signal: stop.signal });
+  called.catch(() => undefined);
+  await a.reached('called-off', 'deferred');
+  stop.abort('the user has changed her mind');
+  const { status } = await b.reached('called-off', 'canceled');
+  expect(status.message.parts[0].text).toBe('canceled: the user has changed her mind');
 });

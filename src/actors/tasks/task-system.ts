@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { causesOf } from '../../machines/error-code.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
@@ -50,6 +51,9 @@ export interface TaskSystemOptions
 
 /** How often a lost process lets its tasks be seen again by another try, at most. */
 const maximumTries = 4;
+
+/** How often a repeated call is tried to be counted, at most: many may come at several daemons at once. */
+const maximumCounts = 50;
 
 /**
  * The one way to tasks: start, say, decide, cancel; what stands beside it reads and follows them. What it tells is
@@ -168,7 +172,8 @@ export class TaskSystem {
 
   /** Counts one more request for the call that a task waits with, which approvers are shown. Throws SystemError. */
   async joinCall(id: string): Promise<void> {
-    await this.#tellParked(id, (task) => task.actor.send({ type: 'call.repeated' }));
+    const count = (task: LiveTask): void => task.actor.send({ type: 'call.repeated' });
+    await this.#tell(id, count, () => this.#tasks.activateParked(id), maximumCounts);
   }
 
   /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
@@ -274,17 +279,24 @@ export class TaskSystem {
   ): Promise<string> {
     const id = request.id ?? this.#options.ids.next();
     const before = request.id === undefined ? undefined : await this.#ended(request.id);
+    const alias = await this.#aliasOf(request);
     const { sessions } = this;
     const input = await runInputOf(id, request, before, { ...this.#options, sessions });
     this.intake.checkRun();
     if (request.id !== undefined) this.#refuseLive(id);
     const task = this.#tasks.open(input, before, sent);
     if (sent !== null) this.#sent.begin(sent.key, task);
+    if (alias !== null) task.keep(alias);
     request.onBegun?.(id);
     const mayBeElsewhere = sent !== null || request.id !== undefined;
     return this.#options.shared !== null && mayBeElsewhere
       ? this.#kept(task, sent === null ? null : recall)
       : id;
+  }
+
+  async #aliasOf({ alias }: TaskRequest): Promise<SentMessage | null> {
+    if (alias === undefined || this.#options.shared === null) return null;
+    return this.#sent.recallUnless(alias, () => true);
   }
 
   /** Resolves with the id of a task once no other daemon can have begun one in its place. */
@@ -293,7 +305,7 @@ export class TaskSystem {
       await task.saved();
       return task.id;
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw unrecorded(this.#options.store, error);
+      if (!isConflict(error)) throw unrecorded(this.#options.store, error);
       const sent = recall === null ? null : await recall();
       if (sent?.taskId === undefined) throw stillRunning(task.id);
       return sent.taskId;
@@ -337,6 +349,7 @@ export class TaskSystem {
     id: string,
     send: (task: LiveTask) => Answer,
     activate: () => Promise<LiveTask | undefined> = () => this.#tasks.activate(id),
+    most = maximumTries,
   ): Promise<Answer | null> {
     this.intake.checkStarted();
     for (let tries = 1; ; tries += 1) {
@@ -344,14 +357,13 @@ export class TaskSystem {
       if (task === undefined) return null;
       const { status } = task.actor.getSnapshot();
       // It was put to rest since it was found.
-      if (status === 'stopped' && tries < maximumTries) continue;
+      if (status === 'stopped' && tries < most) continue;
       const answer = status === 'active' ? send(task) : null;
       try {
         await task.saved();
         return answer;
       } catch (error) {
-        if (!(error instanceof ConflictError) || tries === maximumTries)
-          throw unrecorded(this.#options.store, error);
+        if (!isConflict(error) || tries === most) throw unrecorded(this.#options.store, error);
         // What was begun here never came to be, and what has its id may be somebody else's.
         if (!hasBegun(task)) throw stillRunning(id);
       }
@@ -369,6 +381,11 @@ export class TaskSystem {
   #refuseLive(id: string): void {
     if (this.#tasks.find(id) !== undefined) throw stillRunning(id);
   }
+}
+
+/** True for a change that came second, or after one that did. */
+function isConflict(error: unknown): boolean {
+  return causesOf(error).some((cause) => cause instanceof ConflictError);
 }
 
 function hasBegun({ committed }: LiveTask): boolean {

@@ -22,6 +22,8 @@ export interface McpRequest {
   state: RequestState;
   /** Aborted once the client has left the stream of its answer. */
   gone: AbortSignal;
+  /** By which the request is found at other daemons over the store. */
+  alias: string;
 }
 
 export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;

@@ -23,7 +23,7 @@ const outOfPatience = /timed?[ -]?out/i;
 export async function callTool(
   face: McpFace,
   ports: CallPorts,
-  { state, gone }: McpRequest,
+  { state, gone, alias }: McpRequest,
   call: McpCall,
   extra: CallExtra & { isClosed: () => boolean },
 ): Promise<CallAnswer> {
@@ -33,7 +33,7 @@ export async function callTool(
   let leave: () => boolean = () => true;
   try {
     const newMessageId = () => ports.ids.next();
-    const begun = await beginCall(state, call, { newMessageId, signal });
+    const begun = await beginCall(state, call, { newMessageId, signal, alias });
     id = begun.id;
     leave = ports.waiting.enter(id);
     const rest = sendProgress(ports.beats, state.tasks, id, extra);
@@ -70,22 +70,43 @@ export async function received(
 
 /** Ends a call whose last client has left, unless it goes on. */
 async function endCall(
-  { tasks }: RequestState,
+  state: RequestState,
   id: string,
   { signal, isClosed }: Pick<CallExtra, 'signal'> & { isClosed: () => boolean },
   onDisconnect: CallPorts['onDisconnect'],
 ): Promise<void> {
-  const reason = typeof signal.reason === 'string' ? signal.reason : undefined;
-  const hasChangedItsMind = signal.aborted && !isClosed();
+  const isKept = onDisconnect === 'keep' || (await isRepeated(state, id));
+  if (signal.aborted && !isClosed()) await callOff(state, id, signal.reason, isKept);
+  else if (!isKept) await state.tasks.callerLeft(id);
+}
+
+/** Calls a call off that another daemon answers, unless others wait for it or its client has only waited long enough. */
+export async function callOffElsewhere(
+  state: RequestState,
+  { alias, reason }: { alias: string; reason: unknown },
+  onDisconnect: CallPorts['onDisconnect'],
+): Promise<void> {
+  const task = await state.tasks.findByAlias(alias);
+  if (task === undefined || isFinal(task.state) || (await isRepeated(state, task.id))) return;
+  await callOff(state, task.id, reason, onDisconnect === 'keep');
+}
+
+/** A client that has waited long enough has not changed its mind. */
+async function callOff(
+  { tasks }: RequestState,
+  id: string,
+  said: unknown,
+  isKept: boolean,
+): Promise<void> {
+  const reason = typeof said === 'string' ? said : undefined;
   const hasWaited = reason !== undefined && outOfPatience.test(reason);
-  // Clients elsewhere may wait for the same call, or were answered that they may ask for it again.
-  const isKept =
-    onDisconnect === 'keep' || (await tasks.find(id))?.deferral?.requests !== undefined;
-  if (hasChangedItsMind && !(hasWaited && isKept)) {
-    await tasks.cancel(id, hasWaited ? 'timeout' : readCancelReason({ reason }));
-  } else if (!isKept) {
-    await tasks.callerLeft(id);
-  }
+  if (hasWaited && isKept) return;
+  await tasks.cancel(id, hasWaited ? 'timeout' : readCancelReason({ reason }));
+}
+
+/** Clients elsewhere may wait for a call that was asked for more than once. */
+async function isRepeated({ tasks }: RequestState, id: string): Promise<boolean> {
+  return (await tasks.find(id))?.deferral?.requests !== undefined;
 }
 
 /** What is not meant for callers is logged and told as a fixed text. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { TaskRequest } from '../../actors/tasks/tasks.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { Message, Task } from '../../machines/task/task.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
@@ -22,6 +23,14 @@ export interface BegunCall {
   id: string;
   /** True when an equal call of the same caller waited already. */
   isJoined: boolean;
+}
+
+/** What beginning a call needs. */
+export interface BeginningParts {
+  newMessageId: () => string;
+  signal: AbortSignal;
+  /** By which the request is found at other daemons. */
+  alias: string;
 }
 
 /** The key of a call's `_meta` that asks for a wait of its own beside an equal call that waits. */
@@ -52,7 +61,7 @@ export function readCall(params: {
 export async function beginCall(
   state: RequestState,
   call: McpCall,
-  { newMessageId, signal }: { newMessageId: () => string; signal: AbortSignal },
+  { newMessageId, signal, alias }: BeginningParts,
 ): Promise<BegunCall> {
   const { tool, args, taskId, isSeparate } = call;
   const data = { tool, args };
@@ -70,20 +79,21 @@ export async function beginCall(
     parts: [{ kind: 'data', data }],
     messageId: newMessageId(),
   };
-  if (taskId === null && !isSeparate) return joinCall(state, data, message, signal);
+  const asked = { message, surface: 'mcp', alias } as const;
+  if (taskId === null && !isSeparate) return joinCall(state, data, asked, signal);
   const id = taskId === null ? {} : { id: taskId };
-  return { id: await openTaskFor(state, { ...id, message, surface: 'mcp' }), isJoined: false };
+  return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
 }
 
 /** An equal call that is at work may still come to be held, so that its next standing is waited for. */
 async function joinCall(
   state: RequestState,
   call: { tool: string; args: JsonObject },
-  message: Message,
+  asked: Pick<TaskRequest, 'message' | 'surface' | 'alias'>,
   signal: AbortSignal,
 ): Promise<BegunCall> {
   for (;;) {
-    const { id, isNew } = await openCallFor(state, { message, surface: 'mcp' }, call);
+    const { id, isNew } = await openCallFor(state, asked, call);
     if (isNew) return { id, isJoined: false };
     const task = await state.tasks.standing(id, signal);
     if (!wasHeld(task)) continue;

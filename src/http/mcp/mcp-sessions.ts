@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
@@ -6,6 +7,7 @@ import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
 import type { CallPorts, McpRequest } from './call-ports.ts';
+import { callOffElsewhere } from './call-tool.ts';
 import { Listeners } from './listeners.ts';
 import type { McpFace } from './mcp-face.ts';
 import { mcpServer } from './mcp-server.ts';
@@ -81,7 +83,15 @@ export class McpSessions {
     if (fieldOf(message, 'method') !== 'notifications/cancelled') {
       return this.#dispatch(ctx, session, message);
     }
-    this.#underWay.cancel(session.text, message);
+    if (!this.#underWay.cancel(session.text, message)) {
+      const params = fieldOf(message, 'params');
+      const alias = aliasOf(session, fieldOf(params, 'requestId'));
+      const { log, onDisconnect } = this.#ports;
+      const calledOff = { alias, reason: fieldOf(params, 'reason') };
+      await callOffElsewhere(ctx.state, calledOff, onDisconnect).catch((error: unknown) =>
+        log.error({ error }, 'mcp: a call that another daemon answers could not be called off'),
+      );
+    }
     accept(ctx);
   }
 
@@ -98,7 +108,8 @@ export class McpSessions {
       ctx.res.once('close', release);
     }
     const gone = new AbortController();
-    const request: McpRequest = { state: ctx.state, gone: gone.signal };
+    const alias = aliasOf(session, id);
+    const request: McpRequest = { state: ctx.state, gone: gone.signal, alias };
     const headers = known
       .filter((name) => ctx.get(name) !== '')
       .map((name): [string, string] => [name, ctx.get(name)]);
@@ -143,6 +154,11 @@ const unsupported = `the MCP-Protocol-Version is none of ${SUPPORTED_PROTOCOL_VE
 /** Returns the version of MCP that a request names, or that its session began with. */
 function spokenIn(ctx: RoutedContext, { protocolVersion }: SessionId): string {
   return ctx.get('MCP-Protocol-Version') || protocolVersion;
+}
+
+/** Returns by what the call of a request is found at other daemons. */
+function aliasOf({ text }: SessionId, id: unknown): string {
+  return hash('sha256', JSON.stringify(['mcp request', text, id]), 'base64url');
 }
 
 function accept(ctx: RoutedContext): void {

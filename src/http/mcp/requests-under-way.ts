@@ -19,11 +19,12 @@ export class RequestsUnderWay {
     };
   }
 
-  /** Hands the notification that calls a request off to what answers the request. */
-  cancel(session: string, notification: object): void {
+  /** Hands the notification that calls a request off to what answers the request. Returns whether that is here. */
+  cancel(session: string, notification: object): boolean {
     const id = fieldOf(fieldOf(notification, 'params'), 'requestId');
     const transport = this.#bySession.get(session)?.get(id);
     transport?.onmessage?.(notification as JSONRPCMessage);
+    return transport !== undefined;
   }
 
   /** Ends every request of a session as if its client had left. */
