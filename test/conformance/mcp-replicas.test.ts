@@ -28,12 +28,12 @@ it('has one session at three daemons, where equal calls wait for one decision', 
     },
   });
   for (const order of ['A-1', 'A-2', 'A-3']) {
-    const calls = Array.from({ length: 9 }, () =>
+    const calls = Array.from({ length: 30 }, () =>
       client.callTool({ name: 'pay', arguments: { order } }),
     );
     for (const call of calls) call.catch(() => undefined);
     const waiting = async () => (await b.get('/deferrals')).body.deferrals;
-    await vi.waitFor(async () => expect((await waiting())[0]?.requests).toBe(9), patient);
+    await vi.waitFor(async () => expect((await waiting())[0]?.requests).toBe(30), patient);
     const all = await waiting();
     expect(all).toHaveLength(1);
     const decision = { decision: 'approve', approver: 'ann@example.com' };
