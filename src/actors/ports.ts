@@ -225,8 +225,17 @@ export interface ToolRun {
   onWait?: (wait: WaitElsewhere | null) => void;
   /** Receives what the result has besides its text, before the call resolves; the text holds the data as well. */
   onExtras?: (extras: ResultExtras) => void;
+  /** Receives how far the call has come, as the program that works on it reports that. */
+  onProgress?: (report: ToolProgress) => void;
   /** The egress of a tool; without it nothing can be reached. */
   outbound?: ToolOutbound;
+}
+
+/** How far a call has come, in the words of the program that works on it. */
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
 }
 
 /** The credentials of one call; its values show neither in JSON nor when inspected. */

@@ -7,11 +7,12 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress, ListeningAddress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
+import { normalName } from '../actors/tool-name.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
-import type { McpFace } from '../http/mcp/mcp-server.ts';
+import type { McpFace } from '../http/mcp/mcp-face.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
@@ -82,7 +83,7 @@ async function serveOn(
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
     a2aAnswer: settings.a2a_answer,
-    mcp: settings.mcp ? mcpFace(parts) : null,
+    mcp: settings.mcp === false ? null : mcpFace(parts, settings.mcp.answer_within),
     admission,
     record,
     entity,
@@ -119,12 +120,18 @@ function placesOf(address: string, port: number): ListeningAddress[] {
 }
 
 /** What MCP clients are shown. */
-function mcpFace({ config, toolbox, mcp }: ServingParts): McpFace {
+function mcpFace({ config, toolbox, mcp, audit }: ServingParts, answerWithin: number): McpFace {
   const { agent_id: agentId, version } = config;
+  const { defer, guardrails, modify } = config.security;
+  const held = new Set((defer.enabled ? Object.keys(defer.tools) : []).map(normalName));
   return {
     ...{ agentId, version },
     tools: () => offeredTools(config, toolbox.tools),
     onToolsChanged: (listener) => mcp.onChange(listener),
+    key: (purpose) => audit.store.keys.of(purpose),
+    answerWithin,
+    mayHold: (tool) => (tool === null ? held.size > 0 : held.has(normalName(tool))),
+    changesOutput: guardrails.enabled || modify.enabled,
   };
 }
 

@@ -9,6 +9,7 @@ import type { AuthLog } from './auth-log.ts';
 import type { CallerTasksPorts } from './caller-tasks.ts';
 import { type McpPorts, mcpPath, mcpRoute } from './mcp/mcp-route.ts';
 import { readMcpBody } from './mcp/read-mcp-body.ts';
+import { offersTaskResult } from './mcp/task-result-tool.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -168,8 +169,10 @@ function createRouter(
     jsonRpc({ ...ports, a2a }),
   );
   if (ports.mcp !== null) {
-    const mcp = mcpRoute(ports.mcp, ports);
-    router.post(mcpPath, readMcpBody(), admit(ports, mcpInvocation), mcp);
+    const face = ports.mcp;
+    const mcp = mcpRoute(face, ports);
+    const invocation = (body: unknown) => mcpInvocation(body, offersTaskResult(face));
+    router.post(mcpPath, readMcpBody(), admit(ports, invocation), mcp);
     router.get(mcpPath, mcp);
     router.delete(mcpPath, mcp);
   }

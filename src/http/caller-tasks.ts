@@ -1,6 +1,7 @@
 import type { PushTarget, PushTargets } from '../actors/ports.ts';
 import { SystemError } from '../actors/system-error.ts';
 import type {
+  AskedCall,
   ChangedQuery,
   PageQuery,
   SaidMessage,
@@ -19,9 +20,12 @@ import type { DecisionAnswer } from '../machines/governance/decision.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
 import { type Caller, isStanding, type Task } from '../machines/task/task.ts';
 import {
+  asOwner,
+  isSameCaller,
   isWithin,
   mayDecide,
   type OwnedTask,
+  ownerOf,
   scopeOf,
   type TaskAccess,
   type TaskScope,
@@ -91,6 +95,43 @@ export class CallerTasks {
       heard?.forget();
       throw error;
     }
+  }
+
+  /**
+   * Starts one call for the caller, or finds the equal one that it has already. Returns its task, and whether that is new.
+   * Throws SystemError.
+   */
+  async openCall(
+    request: Omit<TaskRequest, 'requester' | 'onBegun' | 'id'>,
+    call: AskedCall,
+  ): Promise<{ id: string; isNew: boolean }> {
+    const opened = await this.#system.openCall({ ...request, requester: this.#caller }, call);
+    this.#known.add(opened.id);
+    return opened;
+  }
+
+  /** Counts one more request for the call that a task waits with. Throws SystemError. */
+  async joinCall(id: string): Promise<void> {
+    await this.#refuseForeign(id);
+    await this.#system.joinCall(id);
+  }
+
+  /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
+  async receivedCall(task: Task, call: AskedCall): Promise<void> {
+    await this.#system.receivedCall(task, call);
+  }
+
+  /** Returns the task with an alias, as committed to disk; only those of a store that daemons share have one. */
+  async findByAlias(alias: string): Promise<Task | undefined> {
+    const id = await this.#system.reads.findByAlias(alias);
+    return id === undefined ? undefined : this.findOwn(id);
+  }
+
+  /** Returns a task of the caller alone, as committed to disk. */
+  async findOwn(id: string): Promise<Task | undefined> {
+    const task = await this.find(id);
+    const owner = this.#caller && asOwner(this.#caller);
+    return task !== undefined && isSameCaller(ownerOf(task), owner) ? task : undefined;
   }
 
   /** Returns the id of the task of a message of the caller that is a repeat, which is recorded. Throws SystemError. */

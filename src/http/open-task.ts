@@ -1,6 +1,6 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { Ids } from '../actors/ports.ts';
-import type { TaskRequest } from '../actors/tasks/tasks.ts';
+import type { AskedCall, TaskRequest } from '../actors/tasks/tasks.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
@@ -21,14 +21,34 @@ export async function openTask(
 
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
 export async function openTaskFor(
-  { caller, tasks, correlationId, tags: said, span }: RequestState,
-  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'place' | 'surface'>,
+  state: RequestState,
+  asked: Pick<
+    TaskRequest,
+    'id' | 'contextId' | 'message' | 'isKnownById' | 'place' | 'surface' | 'alias'
+  >,
   isFollowed = false,
 ): Promise<string> {
-  const tags = { ...said, ...tenancyOf(caller) };
+  const id = await state.tasks.open({ ...asked, ...originOf(state) }, isFollowed);
+  state.span.setAttribute('a2a.task.id', id);
+  return id;
+}
+
+/**
+ * Starts the task of one call on behalf of a request, or finds that of an equal call, and names it in the span of the
+ * request. Throws SystemError.
+ */
+export async function openCallFor(
+  state: RequestState,
+  asked: Pick<TaskRequest, 'message' | 'surface' | 'alias'>,
+  call: AskedCall,
+): Promise<{ id: string; isNew: boolean }> {
+  const opened = await state.tasks.openCall({ ...asked, ...originOf(state) }, call);
+  state.span.setAttribute('a2a.task.id', opened.id);
+  return opened;
+}
+
+function originOf({ caller, correlationId, tags: said, span }: RequestState) {
   const at = span.spanContext();
   const trace = isSpanContextValid(at) ? writeTraceParent(at) : null;
-  const id = await tasks.open({ ...asked, correlationId, tags, trace }, isFollowed);
-  span.setAttribute('a2a.task.id', id);
-  return id;
+  return { correlationId, tags: { ...said, ...tenancyOf(caller) }, trace };
 }

@@ -1,8 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { AgentFolder } from '../helpers/agent-folder.ts';
 import { patient } from '../helpers/patient.ts';
-import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { deferring, startInFolder, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const held = deferring();
 const auth = {
@@ -108,7 +109,7 @@ it('takes no id of a message that is as long as a book', async () => {
   ]);
 });
 
-it('takes no greeting as long as a book, and 100 sessions of one caller', async () => {
+it('takes no greeting as long as a book', async () => {
   const agent = await startTestAgent({ auth, server });
   const clientInfo = { name: 'n'.repeat(1_900_000), version: '1' };
   const long = { ...greeting, params: { ...greeting.params, clientInfo } };
@@ -117,14 +118,37 @@ it('takes no greeting as long as a book, and 100 sessions of one caller', async 
     413,
     { error: 'the body is longer than 16384 bytes' },
   ]);
-  const list = (session: string) =>
-    post(agent, 'the-token-of-ann', { id: 2, method: 'tools/list' }, session);
-  const first = await greet(agent, 'the-token-of-ann');
-  for (let begun = 1; begun < 100; begun += 1) await greet(agent, 'the-token-of-ann');
-  // Used last, it does not make room for the next.
-  expect((await list(first)).status).toBe(200);
-  await greet(agent, 'the-token-of-ann');
-  expect((await list(first)).status).toBe(200);
-  for (let begun = 0; begun < 100; begun += 1) await greet(agent, 'the-token-of-ann');
-  expect((await list(first)).status).toBe(404);
+});
+
+const list = { id: 2, method: 'tools/list' };
+const noSession = { error: 'there is no such session; begin another with initialize' };
+
+it('answers in a session of the daemon before, to its owner alone', async () => {
+  const folder = new AgentFolder({ ...held, auth, server });
+  onTestFinished(() => folder.remove());
+  const first = await startInFolder(folder);
+  const session = await greet(first, 'the-token-of-ann');
+  const ended = await greet(first, 'the-token-of-ann');
+  const headers = headersOf('the-token-of-ann', ended);
+  expect((await fetch(`${first.url}/mcp`, { method: 'DELETE', headers })).status).toBe(200);
+  expect((await post(first, 'the-token-of-ann', list, ended)).status).toBe(404);
+  await first.stop();
+  const second = await startInFolder(folder);
+  expect(session).toMatch(/^[\x21-\x7e]{1,128}$/);
+  const answer = await post(second, 'the-token-of-ann', list, session);
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"pay"')]);
+  const stolen = await post(second, 'the-token-of-bob', list, session);
+  expect([stolen.status, await stolen.json()]).toEqual([404, noSession]);
+  // An id grants nothing, so one that was ended is valid again at a daemon that did not see its end.
+  expect((await post(second, 'the-token-of-ann', list, ended)).status).toBe(200);
+});
+
+it('refuses an id that another agent signed', async () => {
+  const [agent, other] = [
+    await startTestAgent({ auth, server }),
+    await startTestAgent({ auth, server }),
+  ];
+  const session = await greet(other, 'the-token-of-ann');
+  const answer = await post(agent, 'the-token-of-ann', list, session);
+  expect([answer.status, await answer.json()]).toEqual([404, noSession]);
 });

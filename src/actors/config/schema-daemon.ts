@@ -36,6 +36,15 @@ const rateLimitSchema = z.object({
 /** The shortest time between the blanks of a held send, in milliseconds. */
 const shortestHeartbeat = 100;
 
+/** `server.mcp`: how MCP clients are answered. */
+const mcpFaceSchema = z.object({
+  answer_within: duration.prefault('50s').meta({
+    description:
+      'How long a held call keeps an MCP client waiting that asks for no progress, until it is answered with the id of its task and the tool `task_result` that waits again; 0s waits for the decision.',
+    example: '25s',
+  }),
+});
+
 /** `server`: how the daemon is called. */
 export const serverSchema = z.object({
   public_url: z.string().default('').meta({
@@ -82,9 +91,16 @@ export const serverSchema = z.object({
     example: 'both',
   }),
   mcp: z
-    .boolean()
-    .default(false)
-    .describe('Shows the tools of the agent to MCP clients, at `/mcp`; each call is a task.'),
+    .union([z.boolean(), mcpFaceSchema], {
+      error: 'this must be true, false or a block such as {answer_within: 50s}',
+    })
+    .transform((face) => (face === true ? mcpFaceSchema.parse({}) : face))
+    .prefault(false)
+    .meta({
+      description:
+        'Shows the tools of the agent to MCP clients, at `/mcp`; each call is a task. `true` or a block turns it on.',
+      example: true,
+    }),
   rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 

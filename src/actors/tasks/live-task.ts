@@ -78,7 +78,8 @@ export class LiveTask {
   #isClaimed = false;
   /** What waits for the next commit, put together before the actor stopped. */
   #sealed: (() => TaskWrite) | null = null;
-  #isLost = false;
+  /** Why a change of it could not be saved, after which it is never saved again. */
+  #lost: Error | null = null;
 
   /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
   constructor(
@@ -253,8 +254,8 @@ export class LiveTask {
       .then(
         () => this.#committedTo(saving),
         (error: unknown) => {
-          this.#isLost = true;
-          this.#ports.onLost(this, error instanceof Error ? error : new Error(String(error)));
+          this.#lost ??= error instanceof Error ? error : new Error(String(error));
+          this.#ports.onLost(this, this.#lost);
           throw error;
         },
       );
@@ -266,7 +267,10 @@ export class LiveTask {
   #collect(): TaskWrite {
     this.#isQueued = false;
     // Its events would stand in the log without those before them.
-    if (this.#isLost) throw new Error(`a change of task ${this.id} before this one was lost`);
+    if (this.#lost !== null) {
+      const cause = this.#lost;
+      throw new Error(`a change of task ${this.id} before this one was lost`, { cause });
+    }
     const snapshot = this.actor.getSnapshot();
     const at = this.#ports.clock.now();
     const saved = this.#crashed ? 'failed' : stateOf(snapshot);

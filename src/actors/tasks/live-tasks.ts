@@ -26,7 +26,8 @@ import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
 /** What keeping tasks alive needs. */
-export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'speak'> {
+export interface LiveTasksOptions
+  extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
   /** Takes contents into the audit log; left out while none are. */
@@ -71,6 +72,7 @@ export class LiveTasks {
       ...options,
       live,
       onProgress: (id, progress) => watchers.progressed(id, progress),
+      onToolProgress: (id, report) => watchers.reported(id, report),
       speak: (id) => watchers.speak(id),
     });
     this.#idleLogic = createIdleTaskLogic(live);
@@ -201,8 +203,13 @@ export class LiveTasks {
   letGo(id: string, revision: number): void {
     const task = this.#live.get(id);
     if (task === undefined || task.revision >= revision) return;
+    this.#leave(task);
+  }
+
+  /** Has a task rest that is behind the store. What it had to save is refused first, so that nothing else is saved in its place. */
+  #leave(task: LiveTask): void {
+    const { id } = task;
     this.#rest(task);
-    // What it had to save is refused first, so that nothing else is saved in its place.
     const leaving = task.saved().catch(() => undefined);
     this.#leaving.set(id, leaving);
     void leaving.then(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));
@@ -345,7 +352,7 @@ export class LiveTasks {
 
   #onLost(task: LiveTask, error: Error): void {
     if (this.#live.get(task.id) !== task) return;
-    this.#rest(task);
+    this.#leave(task);
     // Who follows the task here is told of the change that came first.
     if (this.#options.isShared && error instanceof ConflictError) return;
     this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');

@@ -42,22 +42,18 @@ export class SentMessages {
   }
 
   /**
-   * Runs `take` with what a message of a sender is known by, and returns its answer; of several at once with the same id
-   * the next begins when the one before has an answer. A repeat is recorded.
+   * Runs `take` with what is known by a key, and returns its answer; of several at once by the same key the next begins
+   * when the one before has an answer.
    */
-  async recalled<Answer>(
-    said: SaidMessage,
+  async inTurn<Answer>(
+    key: string,
+    recall: () => Promise<Recalled>,
     take: (sent: Recalled) => Promise<Answer>,
   ): Promise<Answer> {
-    const { requester, message } = said;
-    const { provider, userId, orgId } = requester ?? {};
-    const key = JSON.stringify([provider, userId, orgId, message.messageId]);
     const before = this.#taking.get(key);
     const taken = (async () => {
       await before?.catch(() => undefined);
-      const sent = await this.recall(said);
-      if (sent.taskId !== undefined) this.#record(said, sent.taskId);
-      return take(sent);
+      return take(await recall());
     })();
     this.#taking.set(key, taken);
     try {
@@ -67,11 +63,23 @@ export class SentMessages {
     }
   }
 
+  /** Does `inTurn` with a message of a sender. A repeat is recorded. */
+  recalled<Answer>(said: SaidMessage, take: (sent: Recalled) => Promise<Answer>): Promise<Answer> {
+    const { provider, userId, orgId } = said.requester ?? {};
+    const key = JSON.stringify([provider, userId, orgId, said.message.messageId]);
+    return this.inTurn(key, () => this.recalledAgain(said), take);
+  }
+
   /** Returns the id of the task of a message that is a repeat, which is recorded. */
   async repeated(said: SaidMessage): Promise<string | undefined> {
-    const { taskId } = await this.recall(said);
-    if (taskId !== undefined) this.#record(said, taskId);
-    return taskId;
+    return (await this.recalledAgain(said)).taskId;
+  }
+
+  /** Does `recall`, and records a repeat. */
+  async recalledAgain(said: SaidMessage): Promise<Recalled> {
+    const sent = await this.recall(said);
+    if (sent.taskId !== undefined) this.#record(said, sent.taskId);
+    return sent;
   }
 
   /**
@@ -91,6 +99,14 @@ export class SentMessages {
       }
     }
     return { key, supersedes: first ?? null };
+  }
+
+  /** Returns what is known by a key. A task that `isOver` holds for does not count; it is given none before its first save. */
+  async recallUnless(key: string, isOver: (task: Task | undefined) => boolean): Promise<Recalled> {
+    const taskId = await this.#find(key);
+    if (taskId === undefined) return { key, supersedes: null };
+    const isSuperseded = isOver(await this.#ports.find(taskId));
+    return isSuperseded ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
   /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */

@@ -157,6 +157,7 @@ function isSameWait(before: Task | null, { deferral, stage }: Task): boolean {
     before?.deferral?.id === deferral?.id &&
     before?.deferral?.approvals.length === deferral?.approvals.length &&
     before?.deferral?.messages?.length === deferral?.messages?.length &&
+    before?.deferral?.requests === deferral?.requests &&
     (before?.stage ?? null) === stage
   );
 }

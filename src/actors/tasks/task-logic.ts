@@ -27,6 +27,7 @@ import type {
   Log,
   ScopedOutbound,
   Tool,
+  ToolProgress,
 } from '../ports.ts';
 import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
@@ -57,6 +58,7 @@ export interface TaskLogicPorts {
   sessions: Pick<Sessions, 'ran'>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
+  onToolProgress: (id: string, report: ToolProgress) => void;
   /** Begins a turn of a task's model for who follows the task. */
   speak: (id: string) => Speaker;
 }
@@ -64,7 +66,7 @@ export interface TaskLogicPorts {
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
-  const { onProgress, speak, waits, sessions } = ports;
+  const { onProgress, onToolProgress, speak, waits, sessions } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -96,6 +98,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           log,
           onWait: (id, wait) => live(id).waits(wait),
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
+          onToolProgress,
         }),
       ),
     },

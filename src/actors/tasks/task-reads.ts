@@ -65,6 +65,11 @@ export class TaskReads {
     return this.#ports.sent.repeated(said);
   }
 
+  /** Returns the id of the task with an alias, which only tasks of a store that daemons share have. */
+  findByAlias(alias: string): Promise<string | undefined> {
+    return this.#ports.rows.messages.find(alias);
+  }
+
   /** Returns what tells whose a task is, also before it is first on disk. */
   async whose(id: string): Promise<OwnedTask | undefined> {
     const { tasks, rows } = this.#ports;

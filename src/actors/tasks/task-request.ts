@@ -20,6 +20,8 @@ export interface TaskRequest {
   tags?: Record<string, string>;
   /** Where the request stands in a trace, as a W3C `traceparent`; in none when absent. */
   trace?: string | null;
+  /** A digest by which other daemons over the store find the task; of two tasks the later one has it. */
+  alias?: string;
   /** `legacy` when left out. */
   surface?: Surface;
   /** Hears the id of a task that is there to be followed before its caller is told of it. */

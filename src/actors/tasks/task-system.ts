@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { causesOf } from '../../machines/error-code.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
@@ -14,12 +15,13 @@ import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Intake } from './intake.ts';
+import { type AskedCall, JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { recover } from './recovery.ts';
 import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
-import { SentMessages } from './sent-messages.ts';
+import { type Recalled, SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
 import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
 import type { SharedWork } from './shared-work.ts';
@@ -50,6 +52,9 @@ export interface TaskSystemOptions
 /** How often a lost process lets its tasks be seen again by another try, at most. */
 const maximumTries = 4;
 
+/** How often a repeated call is tried to be counted, at most: many may come at several daemons at once. */
+const maximumCounts = 50;
+
 /**
  * The one way to tasks: start, say, decide, cancel; what stands beside it reads and follows them. What it tells is
  * always on disk already. Every refusal is a SystemError.
@@ -68,6 +73,7 @@ export class TaskSystem {
   readonly #options: TaskSystemOptions;
   readonly #tasks: LiveTasks;
   readonly #sent: SentMessages;
+  readonly #joined: JoinedCalls;
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
   #isDrained = false;
@@ -106,6 +112,8 @@ export class TaskSystem {
       find: (id) => this.reads.find(id),
       ...options,
     });
+    const { policy } = options;
+    this.#joined = new JoinedCalls({ policy, sent: this.#sent, rows: rows.messages, clock });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
     const isInspected = options.inspect !== undefined;
     this.reads = new TaskReads({
@@ -138,6 +146,36 @@ export class TaskSystem {
     this.intake.checkRun();
     if (request.isKnownById !== true) return this.#open(request, null);
     return this.#sent.recalled(request, async (sent) => sent.taskId ?? this.#open(request, sent));
+  }
+
+  /**
+   * Starts work on one call, or finds the equal call of the same caller that is at work, waits or has an outcome that
+   * its caller has not received. Returns the task, and whether it is new. Throws SystemError.
+   */
+  async openCall(request: TaskRequest, call: AskedCall): Promise<{ id: string; isNew: boolean }> {
+    this.intake.checkRun();
+    const key = this.#joined.keyOf(request.requester, call);
+    if (key === null) return { id: await this.#open(request, null), isNew: true };
+    return this.#joined.inTurn(key, async (sent) => {
+      if (sent.taskId !== undefined) return { id: sent.taskId, isNew: false };
+      let begun: string | null = null;
+      const onBegun = (id: string): void => {
+        begun = id;
+      };
+      const id = await this.#open({ ...request, onBegun }, sent, () => this.#joined.recall(key));
+      return { id, isNew: id === begun };
+    });
+  }
+
+  /** Counts one more request for the call that a task waits with, which approvers are shown. Throws SystemError. */
+  async joinCall(id: string): Promise<void> {
+    const count = (task: LiveTask): void => task.actor.send({ type: 'call.repeated' });
+    await this.#tell(id, count, () => this.#tasks.activateParked(id), maximumCounts);
+  }
+
+  /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
+  receivedCall(task: Task, call: AskedCall): Promise<void> {
+    return this.#joined.received(task, call);
   }
 
   /**
@@ -231,30 +269,43 @@ export class TaskSystem {
     await store.close();
   }
 
-  async #open(request: TaskRequest, sent: SentMessage | null): Promise<string> {
+  async #open(
+    request: TaskRequest,
+    sent: SentMessage | null,
+    recall: () => Promise<Recalled> = () => this.#sent.recalledAgain(request),
+  ): Promise<string> {
     const id = request.id ?? this.#options.ids.next();
     const before = request.id === undefined ? undefined : await this.#ended(request.id);
+    const alias = await this.#aliasOf(request);
     const { sessions } = this;
     const input = await runInputOf(id, request, before, { ...this.#options, sessions });
     this.intake.checkRun();
     if (request.id !== undefined) this.#refuseLive(id);
     const task = this.#tasks.open(input, before, sent);
     if (sent !== null) this.#sent.begin(sent.key, task);
+    if (alias !== null) task.keep(alias);
     request.onBegun?.(id);
     const mayBeElsewhere = sent !== null || request.id !== undefined;
-    return this.#options.shared !== null && mayBeElsewhere ? this.#kept(request, task) : id;
+    return this.#options.shared !== null && mayBeElsewhere
+      ? this.#kept(task, sent === null ? null : recall)
+      : id;
+  }
+
+  async #aliasOf({ alias }: TaskRequest): Promise<SentMessage | null> {
+    if (alias === undefined || this.#options.shared === null) return null;
+    return this.#sent.recallUnless(alias, () => true);
   }
 
   /** Resolves with the id of a task once no other daemon can have begun one in its place. */
-  async #kept(request: TaskRequest, task: LiveTask): Promise<string> {
+  async #kept(task: LiveTask, recall: (() => Promise<Recalled>) | null): Promise<string> {
     try {
       await task.saved();
       return task.id;
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw unrecorded(this.#options.store, error);
-      const taskId = request.isKnownById === true ? await this.#sent.repeated(request) : undefined;
-      if (taskId === undefined) throw stillRunning(task.id);
-      return taskId;
+      if (!isConflict(error)) throw unrecorded(this.#options.store, error);
+      const sent = recall === null ? null : await recall();
+      if (sent?.taskId === undefined) throw stillRunning(task.id);
+      return sent.taskId;
     }
   }
 
@@ -295,6 +346,7 @@ export class TaskSystem {
     id: string,
     send: (task: LiveTask) => Answer,
     activate: () => Promise<LiveTask | undefined> = () => this.#tasks.activate(id),
+    most = maximumTries,
   ): Promise<Answer | null> {
     this.intake.checkStarted();
     for (let tries = 1; ; tries += 1) {
@@ -302,14 +354,13 @@ export class TaskSystem {
       if (task === undefined) return null;
       const { status } = task.actor.getSnapshot();
       // It was put to rest since it was found.
-      if (status === 'stopped' && tries < maximumTries) continue;
+      if (status === 'stopped' && tries < most) continue;
       const answer = status === 'active' ? send(task) : null;
       try {
         await task.saved();
         return answer;
       } catch (error) {
-        if (!(error instanceof ConflictError) || tries === maximumTries)
-          throw unrecorded(this.#options.store, error);
+        if (!isConflict(error) || tries === most) throw unrecorded(this.#options.store, error);
         // What was begun here never came to be, and what has its id may be somebody else's.
         if (!hasBegun(task)) throw stillRunning(id);
       }
@@ -327,6 +378,11 @@ export class TaskSystem {
   #refuseLive(id: string): void {
     if (this.#tasks.find(id) !== undefined) throw stillRunning(id);
   }
+}
+
+/** True for a change that came second, or after one that did. */
+function isConflict(error: unknown): boolean {
+  return causesOf(error).some((cause) => cause instanceof ConflictError);
 }
 
 function hasBegun({ committed }: LiveTask): boolean {

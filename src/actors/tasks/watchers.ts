@@ -1,4 +1,5 @@
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { ToolProgress } from '../ports.ts';
 import type { PassedStates } from './entered-states.ts';
 import type { Speaker, SpokenTurn } from './spoken-turn.ts';
 
@@ -16,6 +17,8 @@ export interface Watcher {
   /** So the task stood on its way to a change that is on disk; heard before that. */
   onStep?(task: Task): void;
   onProgress?(progress: Progress): void;
+  /** The call that runs has come so far. */
+  onToolProgress?(report: ToolProgress): void;
   /** The model has said more in a turn. */
   onSpoken?(turn: SpokenTurn): void;
   /** The task can no longer be followed from here. */
@@ -129,6 +132,11 @@ export class Watchers {
   /** Shows every watcher of a task what it does. */
   progressed(id: string, progress: Progress): void {
     for (const watcher of this.#of(id)) watcher.onProgress?.(progress);
+  }
+
+  /** Shows every watcher of a task how far its call has come. */
+  reported(id: string, report: ToolProgress): void {
+    for (const watcher of this.#of(id)) watcher.onToolProgress?.(report);
   }
 
   /** Begins a turn of a task's model, which every watcher of the task hears. */

@@ -55,7 +55,7 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 /** Everything an approver needs to know, one label a line. */
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
-  const { approvers, quorum, approvals, messages = [] } = deferral;
+  const { approvers, quorum, approvals, messages = [], requests } = deferral;
   const asker = requester?.email ?? requester?.user_id;
   const labels: [string, string][] = [
     ['tool', tool],
@@ -66,6 +66,7 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
       `${from ?? 'unknown'}: ${text}`,
     ]),
     ['asked by', asker ?? 'unknown'],
+    ...(requests === undefined ? [] : [['requested', `${requests} times`] as [string, string]]),
     ['goes to', to],
     ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),

@@ -62,6 +62,7 @@ const deferral = z.looseObject({
   approvers: z.array(z.string()).nullish(),
   quorum: z.number().default(1),
   approvals: z.array(z.looseObject({ approver: z.string() })).default([]),
+  requests: z.number().optional(),
   messages: z.array(z.looseObject({ from: z.string().nullish(), text: z.string() })).optional(),
 });
 

@@ -1,59 +1,53 @@
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Ids, Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
-import type { Task } from '../../machines/task/task.ts';
-import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
-import type { Heartbeats } from '../heartbeats.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { RequestState } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
-import { timestamp } from '../wire/timestamp.ts';
+import type { CallExtra, CallPorts, McpRequest } from './call-ports.ts';
+import { sendProgress } from './call-progress.ts';
 import { beginCall, type McpCall } from './mcp-call.ts';
+import type { McpFace } from './mcp-face.ts';
 import { type CallAnswer, presentCall } from './present-call.ts';
-
-/** What calls are made with. */
-export interface CallPorts {
-  ids: Ids;
-  log: Log;
-  /** Tells clients now and then that a call is still held. */
-  beats: Heartbeats;
-  /** The policy for a wait whose client is gone (contract section 5). */
-  onDisconnect: 'abandon' | 'keep';
-}
-
-/** The request that a message of a client came in. */
-export interface McpRequest {
-  state: RequestState;
-  /** Aborted once the client has left the stream of its answer. */
-  gone: AbortSignal;
-}
-
-export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+import { howToAskFor } from './task-result-tool.ts';
+import { waitForCall } from './wait-for-call.ts';
 
 /** A client whose own patience has ended says so when it calls off. */
 const outOfPatience = /timed?[ -]?out/i;
 
 /**
- * Makes one call as a task and resolves with what it came to; while it is held the client hears so. A client that calls
- * it off ends it; one that is gone ends it as it would end a stream. Rejects with RpcError.
+ * Makes one call as a task and resolves with what it came to, or with the id of its task where it is held for longer than
+ * the client is kept waiting. A client that calls it off ends it; one that is gone ends it as it would end a stream, unless
+ * others wait for the same call. Rejects with RpcError.
  */
 export async function callTool(
+  face: McpFace,
   ports: CallPorts,
-  { state, gone }: McpRequest,
+  { state, gone, alias }: McpRequest,
   call: McpCall,
   extra: CallExtra & { isClosed: () => boolean },
 ): Promise<CallAnswer> {
-  const { log, onDisconnect } = ports;
+  const { log } = ports;
+  const signal = AbortSignal.any([gone, extra.signal]);
   let id: string | null = null;
+  let leave: () => boolean = () => true;
   try {
-    id = await beginCall(state, call, () => ports.ids.next());
-    const settled = state.tasks.settled(id, AbortSignal.any([gone, extra.signal]));
-    const rest = tellOfHold(ports, state, id, extra);
-    return presentCall(await settled.finally(rest));
+    const newMessageId = () => ports.ids.next();
+    const begun = await beginCall(state, call, { newMessageId, signal, alias });
+    id = begun.id;
+    leave = ports.waiting.enter(id);
+    const rest = sendProgress(ports.beats, state.tasks, id, extra);
+    // Who asks once more for a call that waits has shown that progress did not keep it waiting.
+    const isPatient = extra._meta?.progressToken !== undefined && !begun.isJoined;
+    const patience = { clock: ports.clock, within: isPatient ? 0 : face.answerWithin };
+    const task = await waitForCall(state.tasks, id, signal, patience).finally(rest);
+    leave();
+    if (!signal.aborted) await received(state, task, call, log);
+    return presentCall(task, (held) => howToAskFor(face, held.id));
   } catch (error) {
-    if (id !== null && (extra.signal.aborted || gone.aborted)) {
-      await leave(state, id, endingOf(extra, onDisconnect)).catch((cause: unknown) =>
+    const isLast = leave();
+    if (id !== null && signal.aborted && isLast) {
+      await endCall(state, id, extra, ports.onDisconnect).catch((cause: unknown) =>
         log.error({ error: cause, task_id: id }, 'mcp: a call could not be ended'),
       );
     }
@@ -61,74 +55,58 @@ export async function callTool(
   }
 }
 
-type Ending = { kind: 'cancel'; reason: string } | { kind: 'leave' } | { kind: 'nothing' };
+/** Notes that a client receives what its call came to, so that the next equal one is a new call. */
+export async function received(
+  { tasks }: RequestState,
+  task: Task,
+  { tool, args }: Pick<McpCall, 'tool' | 'args'>,
+  log: Log,
+): Promise<void> {
+  if (!isFinal(task.state)) return;
+  await tasks.receivedCall(task, { tool, args }).catch((error: unknown) => {
+    log.error({ error, task_id: task.id }, 'mcp: that a call was answered could not be stored');
+  });
+}
 
-/** A client that calls off because it has waited long enough is gone, and has not changed its mind. */
-function endingOf(
+/** Ends a call whose last client has left, unless it goes on. */
+async function endCall(
+  state: RequestState,
+  id: string,
   { signal, isClosed }: Pick<CallExtra, 'signal'> & { isClosed: () => boolean },
   onDisconnect: CallPorts['onDisconnect'],
-): Ending {
-  const isGone = !signal.aborted || isClosed();
-  const reason = typeof signal.reason === 'string' ? signal.reason : undefined;
-  const hasWaited = reason !== undefined && outOfPatience.test(reason);
-  if (!isGone && !(hasWaited && onDisconnect === 'keep')) {
-    return { kind: 'cancel', reason: hasWaited ? 'timeout' : readCancelReason({ reason }) };
-  }
-  return { kind: onDisconnect === 'abandon' ? 'leave' : 'nothing' };
+): Promise<void> {
+  const isKept = onDisconnect === 'keep' || (await isRepeated(state, id));
+  if (signal.aborted && !isClosed()) await callOff(state, id, signal.reason, isKept);
+  else if (!isKept) await state.tasks.callerLeft(id);
 }
 
-async function leave({ tasks }: RequestState, id: string, ending: Ending): Promise<void> {
-  if (ending.kind === 'cancel') await tasks.cancel(id, ending.reason);
-  if (ending.kind === 'leave') await tasks.callerLeft(id);
+/** Calls a call off that another daemon answers, unless others wait for it or its client has only waited long enough. */
+export async function callOffElsewhere(
+  state: RequestState,
+  { alias, reason }: { alias: string; reason: unknown },
+  onDisconnect: CallPorts['onDisconnect'],
+): Promise<void> {
+  const task = await state.tasks.findByAlias(alias);
+  if (task === undefined || isFinal(task.state) || (await isRepeated(state, task.id))) return;
+  await callOff(state, task.id, reason, onDisconnect === 'keep');
 }
 
-/** What a held call waits for; what a call of another agent waits for there counts as well. */
-function waitOf({ state, deferral, waits }: Task): WaitMark | null {
-  if (waits !== undefined)
-    return { for: `${waits.for} at ${waits.at}`, until: waits.until ?? null };
-  if (state !== 'deferred' || deferral === null) return null;
-  return { for: deferral.to, until: timestamp(deferral.expiresAt) };
-}
-
-/** Tells a client that asked for progress that its call is held, and by which task, until it is stopped. */
-function tellOfHold(
-  { beats }: CallPorts,
+/** A client that has waited long enough has not changed its mind. */
+async function callOff(
   { tasks }: RequestState,
   id: string,
-  { _meta, sendNotification }: CallExtra,
-): () => void {
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return () => undefined;
-  let progress = 0;
-  let isOver = false;
-  let task: Task | undefined;
-  let hasTold = false;
-  const tell = (): void => {
-    const wait = task === undefined ? null : waitOf(task);
-    if (isOver || task === undefined || (wait === null && !hasTold)) return;
-    hasTold = wait !== null;
-    progress += 1;
-    const message = `${wait === null ? 'goes on' : (task.text ?? 'held')} (task ${id})`;
-    const params = {
-      ...{ progressToken, progress, message },
-      _meta: { task_id: id, [waitsMark]: wait },
-    };
-    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
-  };
-  const see = (seen: Task | undefined): void => {
-    if ((seen?.revision ?? 0) < (task?.revision ?? 0)) return;
-    task = seen;
-    tell();
-  };
-  const unwatch = tasks.watch(id, { onTask: see, onLost: () => undefined });
-  const rest = beats.start(tell);
-  // Who waits for the call hears of it when it cannot be read.
-  tasks.find(id).then(see, () => undefined);
-  return () => {
-    isOver = true;
-    unwatch();
-    rest();
-  };
+  said: unknown,
+  isKept: boolean,
+): Promise<void> {
+  const reason = typeof said === 'string' ? said : undefined;
+  const hasWaited = reason !== undefined && outOfPatience.test(reason);
+  if (hasWaited && isKept) return;
+  await tasks.cancel(id, hasWaited ? 'timeout' : readCancelReason({ reason }));
+}
+
+/** Clients elsewhere may wait for a call that was asked for more than once. */
+async function isRepeated({ tasks }: RequestState, id: string): Promise<boolean> {
+  return (await tasks.find(id))?.deferral?.requests !== undefined;
 }
 
 /** What is not meant for callers is logged and told as a fixed text. */

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../machines/json.ts';
+import type { TaskRequest } from '../../actors/tasks/tasks.ts';
+import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { Message, Task } from '../../machines/task/task.ts';
-import { openTaskFor } from '../open-task.ts';
+import { wasHeld } from '../../machines/task/was-held.ts';
+import { openCallFor, openTaskFor } from '../open-task.ts';
 import type { RequestState } from '../request-state.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
 import { isNewTaskId } from '../wire/task-request.ts';
@@ -12,7 +14,27 @@ export interface McpCall {
   args: JsonObject;
   /** The task that the client names in `_meta.task_id`; `null` for a new one. */
   taskId: string | null;
+  /** True for a call that joins no equal one that waits. */
+  isSeparate: boolean;
 }
+
+/** A call that has begun, or was found. */
+export interface BegunCall {
+  id: string;
+  /** True when an equal call of the same caller waited already. */
+  isJoined: boolean;
+}
+
+/** What beginning a call needs. */
+export interface BeginningParts {
+  newMessageId: () => string;
+  signal: AbortSignal;
+  /** By which the request is found at other daemons. */
+  alias: string;
+}
+
+/** The key of a call's `_meta` that asks for a wait of its own beside an equal call that waits. */
+const separateMark = 'holdpoint/separate';
 
 /** Reads the params of a `tools/call`. Throws RpcError. */
 export function readCall(params: {
@@ -24,23 +46,29 @@ export function readCall(params: {
   if (taskId !== null && !isNewTaskId(taskId)) {
     throw new RpcError(rpcCodes.invalidParams, '_meta.task_id is not the id of a task');
   }
-  return { tool: params.name, args: (params.arguments ?? {}) as JsonObject, taskId };
+  const separate = params._meta?.[separateMark] ?? false;
+  if (typeof separate !== 'boolean') {
+    throw new RpcError(rpcCodes.invalidParams, `_meta["${separateMark}"] must be true or false`);
+  }
+  const args = (params.arguments ?? {}) as JsonObject;
+  return { tool: params.name, args, taskId, isSeparate: separate };
 }
 
 /**
- * Begins a call, or finds the one that the client names: the same call under the id of its task is never made twice.
- * Returns the id of the task. Throws RpcError for a task that is another call, and SystemError.
+ * Begins a call, or finds it: the task that the client names, or the equal call of the same caller that waits. Rejects
+ * with RpcError for a task that is another call, with SystemError, and with the reason of the signal.
  */
 export async function beginCall(
   state: RequestState,
   call: McpCall,
-  newMessageId: () => string,
-): Promise<string> {
-  const { tool, args, taskId } = call;
+  { newMessageId, signal, alias }: BeginningParts,
+): Promise<BegunCall> {
+  const { tool, args, taskId, isSeparate } = call;
   const data = { tool, args };
   const known = taskId === null ? undefined : await state.tasks.find(taskId);
   if (known !== undefined) {
-    if (known.surface === 'mcp' && isDeepStrictEqual(calledIn(known), data)) return known.id;
+    const isSame = known.surface === 'mcp' && isDeepStrictEqual(calledIn(known), data);
+    if (isSame) return { id: known.id, isJoined: false };
     throw new RpcError(
       rpcCodes.invalidParams,
       `task ${known.id} is another call; leave _meta.task_id out`,
@@ -51,11 +79,33 @@ export async function beginCall(
     parts: [{ kind: 'data', data }],
     messageId: newMessageId(),
   };
+  const asked = { message, surface: 'mcp', alias } as const;
+  if (taskId === null && !isSeparate) return joinCall(state, data, asked, signal);
   const id = taskId === null ? {} : { id: taskId };
-  return openTaskFor(state, { ...id, message, surface: 'mcp' });
+  return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
 }
 
-function calledIn({ history }: Task): unknown {
+/** An equal call that is at work may still come to be held, so that its next standing is waited for. */
+async function joinCall(
+  state: RequestState,
+  call: { tool: string; args: JsonObject },
+  asked: Pick<TaskRequest, 'message' | 'surface' | 'alias'>,
+  signal: AbortSignal,
+): Promise<BegunCall> {
+  for (;;) {
+    const { id, isNew } = await openCallFor(state, asked, call);
+    if (isNew) return { id, isJoined: false };
+    const task = await state.tasks.standing(id, signal);
+    if (!wasHeld(task)) continue;
+    await state.tasks.joinCall(id);
+    return { id, isJoined: true };
+  }
+}
+
+/** Returns the call that a task of an MCP client is; `null` for any other task. */
+export function calledIn({ surface, history }: Task): { tool: string; args: JsonObject } | null {
   const asked = history.findLast(({ role }) => role === 'user')?.parts[0];
-  return asked?.kind === 'data' ? asked.data : null;
+  if (surface !== 'mcp' || asked?.kind !== 'data' || !isJsonObject(asked.data)) return null;
+  const { tool, args } = asked.data;
+  return typeof tool === 'string' && isJsonObject(args) ? { tool, args } : null;
 }

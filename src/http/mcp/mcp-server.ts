@@ -8,21 +8,16 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import * as z from 'zod';
-import type { Tool } from '../../actors/ports.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { type OutcomeMark, outcomeMethod } from '../../machines/task/wait-mark.ts';
-import { type CallPorts, callTool, type McpRequest } from './call-tool.ts';
+import { wasHeld } from '../../machines/task/was-held.ts';
+import type { CallPorts, McpRequest } from './call-ports.ts';
+import { callTool } from './call-tool.ts';
 import { readCall } from './mcp-call.ts';
-
-/** The face of an agent as MCP clients see it. */
-export interface McpFace {
-  agentId: string;
-  version: string;
-  /** The tools of the agent as they are now. */
-  tools: () => readonly Pick<Tool, 'name' | 'description' | 'parameters'>[];
-  /** Has a listener hear whenever they have changed. */
-  onToolsChanged: (listener: () => void) => void;
-}
+import type { McpFace } from './mcp-face.ts';
+import { taskResult } from './task-result.ts';
+import { offersTaskResult, taskResultName } from './task-result-tool.ts';
+import type { ToolListing } from './tool-listing.ts';
 
 /** Clients are asked nothing whose answer has a schema; the SDK would make a compiler of schemas for each session. */
 const noSchemas: jsonSchemaValidator = {
@@ -30,27 +25,24 @@ const noSchemas: jsonSchemaValidator = {
 };
 
 /**
- * Makes the server of one session: it lists the tools of the agent, and makes each call a task. Messages come with
- * the request that they came in, as whoever sent them may do no more than that request.
+ * Makes the server of one message: it lists the tools of the agent, and makes each call a task. The message comes with the
+ * request that it came in, as whoever sent it may do no more than that request.
  */
-export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPorts): Server {
-  const { agentId: name, version, tools } = face;
+export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing): Server {
+  const { agentId: name, version } = face;
   const server = new Server(
     { name, version },
     { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator: noSchemas },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools().map(({ name: tool, description, parameters }) => ({
-      name: tool,
-      description,
-      inputSchema: { ...parameters, type: 'object' as const },
-    })),
-  }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listing.tools() }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const request = extra.authInfo?.extra as unknown as McpRequest;
     const isClosed = () => server.transport === undefined;
     try {
-      return await callTool(ports, request, readCall(params), { ...extra, isClosed });
+      if (params.name === taskResultName && offersTaskResult(face)) {
+        return await taskResult(face, ports, request, { args: params.arguments, extra });
+      }
+      return await callTool(face, ports, request, readCall(params), { ...extra, isClosed });
     } finally {
       if (extra.signal.aborted) endStream(server.transport, extra.requestId);
     }
@@ -68,10 +60,10 @@ const outcomeRequest = z.object({
 });
 
 /** A call that was held and that nobody released has not run. */
-function outcomeOf({ state, records, settled }: Task): OutcomeMark {
-  const wasHeld = records.some(({ decision }) => decision === 'defer');
+function outcomeOf(task: Task): OutcomeMark {
+  const { state, settled } = task;
   const isReleased = settled?.decision === 'approve';
-  return { state, ran: state !== 'completed' && wasHeld && !isReleased ? false : null };
+  return { state, ran: state !== 'completed' && wasHeld(task) && !isReleased ? false : null };
 }
 
 /**

@@ -1,71 +1,123 @@
-import { randomUUID } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { hash } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Clock } from '../../actors/ports.ts';
-import type { Caller } from '../../machines/task/task.ts';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import type { RoutedContext } from '../request-state.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
-import type { CallPorts, McpRequest } from './call-tool.ts';
-import { isGreeting, shortGreeting } from './mcp-greeting.ts';
-import { type McpFace, mcpServer } from './mcp-server.ts';
+import { EventStream } from '../wire/sse.ts';
+import type { CallPorts, McpRequest } from './call-ports.ts';
+import { callOffElsewhere } from './call-tool.ts';
+import { Listeners } from './listeners.ts';
+import type { McpFace } from './mcp-face.ts';
+import { mcpServer } from './mcp-server.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
 import { sendAnswer } from './send-answer.ts';
-import { type PooledSession, type SessionLimits, SessionPool } from './session-pool.ts';
+import type { SessionId, SessionIds } from './session-id.ts';
+import { ToolListing } from './tool-listing.ts';
 
-/** Bytes that one session is counted with: the objects of the SDK, and the few words of a client that are kept. */
-const sessionBytes = 32 * 1024;
-
-/** Bytes of all sessions together. */
-const mostBytes = 128 * 1024 * 1024;
-
-const usualLimits: SessionLimits = {
-  most: mostBytes / sessionBytes,
-  mostOfShare: 100,
-  longestRest: 3_600_000,
-};
-
-/** The longest id of a message, in characters: the SDK keeps it for as long as the call takes. */
+/** The longest id of a message, in characters: it is kept for as long as the call takes. */
 const longestId = 256;
 
-interface Session extends PooledSession {
-  server: Server;
-  transport: WebStandardStreamableHTTPServerTransport;
-  /** Whoever began it; nobody else finds it. */
-  owner: string;
-}
+/** How many ids of ended sessions are remembered. */
+const mostEnded = 4_096;
 
 /** Headers of a request that the SDK reads. */
-const known = ['accept', 'content-type', 'mcp-session-id', 'mcp-protocol-version'];
+const known = ['accept', 'content-type'];
 
-/** The sessions of MCP clients. They are in memory alone: a client whose session is gone greets again. */
+/**
+ * The sessions of MCP clients. A session is its signed id: no memory is held for it but that of its open requests, so it
+ * outlives this daemon and is the same at every daemon that has the key.
+ */
 export class McpSessions {
   readonly #face: McpFace;
   readonly #ports: CallPorts;
-  readonly #sessions: SessionPool<Session>;
+  readonly #ids: SessionIds;
+  readonly #listeners = new Listeners();
+  readonly #underWay = new RequestsUnderWay();
+  readonly #listing: ToolListing;
+  /** Sessions that their clients have ended here, the oldest first. */
+  readonly #ended = new Set<string>();
 
-  constructor(face: McpFace, ports: CallPorts & { clock: Clock }, limits = usualLimits) {
+  constructor(face: McpFace, ids: SessionIds, ports: CallPorts) {
     this.#face = face;
     this.#ports = ports;
-    this.#sessions = new SessionPool(limits, ports.clock);
-    face.onToolsChanged(() => this.#tellOfTools());
+    this.#ids = ids;
+    this.#listing = new ToolListing(face, ports.log);
+    face.onToolsChanged(() => this.#listeners.notify('notifications/tools/list_changed'));
   }
 
   /** Answers one request of a client. Throws Problem. */
   async answer(ctx: RoutedContext): Promise<void> {
-    const { body } = ctx.request as { body?: unknown };
-    const message = ctx.method === 'POST' ? readMessage(body) : null;
-    const { transport } = await this.#sessionOf(ctx, message);
-    this.#keepWhileOpen(ctx, message);
+    const message = ctx.method === 'POST' ? readMessage(ctx) : null;
+    if (message !== null && fieldOf(message, 'method') === 'initialize') {
+      return this.#begin(ctx, message);
+    }
+    const session = this.#sessionOf(ctx);
+    if (message !== null) return this.#take(ctx, session, message);
+    if (ctx.method === 'DELETE') return this.#end(ctx, session);
+    this.#listen(ctx, session);
+  }
+
+  /** Finds out which session a request belongs to. Throws Problem. */
+  #sessionOf(ctx: RoutedContext): SessionId {
+    const text = ctx.get('Mcp-Session-Id');
+    if (text === '') {
+      throw new Problem(400, {
+        error: 'send the Mcp-Session-Id that initialize was answered with',
+      });
+    }
+    const session = this.#ids.read(text, ctx.state.caller);
+    if (session !== null && !this.#ended.has(text)) return session;
+    throw new Problem(404, { error: 'there is no such session; begin another with initialize' });
+  }
+
+  async #begin(ctx: RoutedContext, message: object): Promise<void> {
+    const asked = fieldOf(fieldOf(message, 'params'), 'protocolVersion');
+    const session = this.#ids.make(ctx.state.caller, asked);
+    ctx.set('Mcp-Session-Id', session.text);
+    await this.#dispatch(ctx, session, message);
+  }
+
+  async #take(ctx: RoutedContext, session: SessionId, message: object): Promise<void> {
+    if (fieldOf(message, 'method') !== 'notifications/cancelled') {
+      return this.#dispatch(ctx, session, message);
+    }
+    if (!this.#underWay.cancel(session.text, message)) {
+      const params = fieldOf(message, 'params');
+      const alias = aliasOf(session, fieldOf(params, 'requestId'));
+      const { log, onDisconnect } = this.#ports;
+      const calledOff = { alias, reason: fieldOf(params, 'reason') };
+      await callOffElsewhere(ctx.state, calledOff, onDisconnect).catch((error: unknown) =>
+        log.error({ error }, 'mcp: a call that another daemon answers could not be called off'),
+      );
+    }
+    accept(ctx);
+  }
+
+  /** Has the SDK answer a message. What it makes for that is dropped with the answer. */
+  async #dispatch(ctx: RoutedContext, session: SessionId, message: object): Promise<void> {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      // The stream of the answer says itself that it goes on.
+      keepAliveMs: 0,
+    });
+    await mcpServer(this.#face, this.#ports, this.#listing).connect(transport as Transport);
+    const id = fieldOf(message, 'id');
+    if (id !== undefined && !ctx.res.closed) {
+      const release = this.#underWay.add(session.text, id, transport as Transport);
+      ctx.res.once('close', release);
+    }
     const gone = new AbortController();
-    const request: McpRequest = { state: ctx.state, gone: gone.signal };
+    const alias = aliasOf(session, id);
+    const request: McpRequest = { state: ctx.state, gone: gone.signal, alias };
     const headers = known
       .filter((name) => ctx.get(name) !== '')
       .map((name): [string, string] => [name, ctx.get(name)]);
+    headers.push(['mcp-protocol-version', spokenIn(ctx, session)]);
     const answer = await transport.handleRequest(
-      new Request('http://mcp.invalid/mcp', { method: ctx.method, headers }),
+      new Request('http://mcp.invalid/mcp', { method: 'POST', headers }),
       {
-        ...(message === null ? {} : { parsedBody: message }),
+        parsedBody: message,
         // The one way to hand something on to the handler of a message.
         authInfo: { token: '', clientId: '', scopes: [], extra: { ...request } },
       },
@@ -73,65 +125,51 @@ export class McpSessions {
     await sendAnswer(ctx, answer, () => gone.abort());
   }
 
-  /** A session stays while a call of it is answered, be it held for days, and does not rest while its client listens. */
-  #keepWhileOpen(ctx: RoutedContext, message: object | null): void {
-    const id = ctx.get('Mcp-Session-Id');
-    if (id === '' || ctx.res.closed) return;
-    const release =
-      message === null
-        ? this.#ports.beats.start(() => void this.#sessions.find(id))
-        : this.#sessions.begin(id);
-    ctx.res.once('close', release);
+  /** Ends the requests of a session that are open here. Its id is refused by this daemon until it restarts. */
+  #end(ctx: RoutedContext, { text }: SessionId): void {
+    this.#ended.add(text);
+    const [oldest] = this.#ended;
+    if (oldest !== undefined && this.#ended.size > mostEnded) this.#ended.delete(oldest);
+    this.#underWay.end(text);
+    this.#listeners.end(text);
+    ctx.status = 200;
+    ctx.body = '';
+    ctx.remove('Content-Type');
   }
 
-  /** Finds the session of a request, or begins one for a client that greets. Throws Problem. */
-  async #sessionOf(ctx: RoutedContext, message: object | null): Promise<Session> {
-    const id = ctx.get('Mcp-Session-Id');
-    const owner = ownerOf(ctx.state.caller);
-    if (id !== '') {
-      const session = this.#sessions.find(id);
-      if (session?.owner === owner) return session;
-      throw new Problem(404, { error: 'there is no such session; begin another with initialize' });
+  #listen(ctx: RoutedContext, session: SessionId): void {
+    if (!ctx.get('Accept').includes('text/event-stream')) {
+      throw new Problem(400, { error: 'listening takes Accept: text/event-stream' });
     }
-    if (!isGreeting(message)) {
-      throw new Problem(400, {
-        error: 'send the Mcp-Session-Id that initialize was answered with',
-      });
-    }
-    const share = ctx.state.traffic.name;
-    if (!this.#sessions.hasRoom(share)) {
-      const error = 'as many MCP sessions as there may be have a call under way; try again later';
-      throw new Problem(503, { error }, { 'Retry-After': '10' });
-    }
-    const server = mcpServer(this.#face, this.#ports);
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (began) => this.#sessions.add(began, session),
-      onsessionclosed: (ended) => this.#sessions.delete(ended),
-      // The stream of the answer says itself that it goes on.
-      keepAliveMs: 0,
-    });
-    const session: Session = {
-      server,
-      transport,
-      owner,
-      share,
-      close: () => void transport.close(),
-    };
-    await server.connect(transport as Transport);
-    return session;
-  }
-
-  /** Tells every client that listens that the tools are no longer those that it was shown. */
-  #tellOfTools(): void {
-    for (const { server } of this.#sessions.sessions()) {
-      server.sendToolListChanged().catch(() => undefined);
-    }
+    const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(spokenIn(ctx, session));
+    if (!isSupported) throw new Problem(400, { error: unsupported });
+    ctx.set('Mcp-Session-Id', session.text);
+    const stream = new EventStream(ctx, () => leave());
+    const leave = this.#listeners.add(session.text, { share: ctx.state.traffic.name, stream });
   }
 }
 
+const unsupported = `the MCP-Protocol-Version is none of ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}`;
+
+/** Returns the version of MCP that a request names, or that its session began with. */
+function spokenIn(ctx: RoutedContext, { protocolVersion }: SessionId): string {
+  return ctx.get('MCP-Protocol-Version') || protocolVersion;
+}
+
+/** Returns by what the call of a request is found at other daemons. */
+function aliasOf({ text }: SessionId, id: unknown): string {
+  return hash('sha256', JSON.stringify(['mcp request', text, id]), 'base64url');
+}
+
+function accept(ctx: RoutedContext): void {
+  ctx.status = 202;
+  ctx.body = '';
+  ctx.remove('Content-Type');
+}
+
 /** Returns the message of a POST. Throws Problem. */
-function readMessage(body: unknown): object {
+function readMessage(ctx: RoutedContext): object {
+  const { body } = ctx.request as { body?: unknown };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem(400, { error: 'send one JSON-RPC message as the body' });
   }
@@ -140,11 +178,5 @@ function readMessage(body: unknown): object {
     const error = `the id of a JSON-RPC message has at most ${longestId} characters`;
     throw new Problem(400, { error });
   }
-  return isGreeting(body) ? shortGreeting(body) : body;
-}
-
-function ownerOf(caller: Caller | null): string {
-  if (caller === null) return '';
-  const { provider, userId, orgId, workspaceId } = caller;
-  return JSON.stringify([provider, userId, orgId ?? null, workspaceId ?? null]);
+  return body;
 }

@@ -3,7 +3,7 @@ import type { RoutedContext } from '../request-state.ts';
 import { EventStream } from '../wire/sse.ts';
 
 /** Headers of an answer of the SDK that a client reads. */
-const told = ['mcp-session-id', 'allow'];
+const told = ['allow'];
 
 /**
  * Sends what the SDK answers: a stream of events by the rules of every stream here, so that a slow reader takes no

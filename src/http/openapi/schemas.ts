@@ -56,6 +56,10 @@ const pending = z.object({
     .object({ call_id: z.string(), at: time, approver: z.string().optional() })
     .optional()
     .describe('An equal call of the session that ran before.'),
+  requests: z
+    .int()
+    .optional()
+    .describe('How often its caller has asked for the call; absent for once.'),
   escalated_to: z.string().optional(),
 });
 

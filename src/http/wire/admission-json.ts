@@ -38,10 +38,12 @@ export function calledInvocation(body: unknown): Invocation | null {
   return named === undefined || !isRun ? null : invocationOf(named(fieldOf(body, 'params')));
 }
 
-/** Reads a message of MCP, of which a call of a tool starts an invocation. */
-export function mcpInvocation(body: unknown): Invocation | null {
+/** Reads a message of MCP, of which a call of a tool starts an invocation, but `task_result` where that waits for a call. */
+export function mcpInvocation(body: unknown, hasTaskResult: boolean): Invocation | null {
   if (fieldOf(body, 'method') !== 'tools/call' || fieldOf(body, 'id') === undefined) return null;
-  return invocationOf(fieldOf(fieldOf(fieldOf(body, 'params'), '_meta'), 'task_id'));
+  const params = fieldOf(body, 'params');
+  if (hasTaskResult && fieldOf(params, 'name') === 'task_result') return null;
+  return invocationOf(fieldOf(fieldOf(params, '_meta'), 'task_id'));
 }
 
 /** Reads the body of a send over the REST surfaces of A2A, which always starts an invocation. */

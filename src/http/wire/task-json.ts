@@ -68,7 +68,7 @@ interface RanJson {
 /** An equal call that ran before. */
 type RepeatsJson = { call_id: string; at: string; approver?: string };
 
-type BindingJson = Pick<PendingDeferralJson, 'runs_sha256' | 'repeats'>;
+type BindingJson = Pick<PendingDeferralJson, 'runs_sha256' | 'repeats' | 'requests'>;
 
 type MessageJson = { kind: 'message'; metadata?: { role: string } } & Pick<
   Message,
@@ -88,6 +88,7 @@ interface PendingDeferralJson {
   runs_sha256?: string;
   /** An equal call of the session that ran before. */
   repeats?: RepeatsJson;
+  requests?: number;
   /** The target that was asked as well, once it was. */
   escalated_to?: string;
 }
@@ -161,10 +162,11 @@ function presentPending(deferral: Deferral, stage: DeferralStage | null): Pendin
 }
 
 /** Presents what a deferral is bound to besides its arguments, and the equal call that ran before. */
-export function presentBinding({ runsSha256, repeats }: Deferral): BindingJson {
+export function presentBinding({ runsSha256, repeats, requests }: Deferral): BindingJson {
   return {
     ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
     ...(repeats === undefined ? {} : { repeats: presentRepeats(repeats) }),
+    ...(requests === undefined ? {} : { requests }),
   };
 }
 

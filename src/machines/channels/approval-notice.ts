@@ -16,6 +16,8 @@ export interface ApprovalRequest {
   messages?: readonly HeldMessage[];
   /** An equal call of the session that ran before; absent when there is none. */
   repeats?: NonNullable<Deferral['repeats']>;
+  /** How often its caller has asked for the call; absent for once. */
+  requests?: number;
   /** Pins a decision to the arguments that were shown. */
   argsSha256: string;
   /** Who asked, by email or name; `null` when nobody knows. */
@@ -44,6 +46,11 @@ export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): stri
   return `An equal call of this session already ran at ${new Date(at).toISOString()}${by}.`;
 }
 
+/** Returns in one sentence that the call was asked for more than once; `null` for once. */
+export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): string | null {
+  return requests === undefined ? null : `Requested ${requests} times; it runs once.`;
+}
+
 /** How the wait for a release ended; `at` is epoch milliseconds. */
 export type ApprovalOutcome =
   | { kind: 'approved'; approver: string; note: string; at: number }
@@ -62,7 +69,7 @@ export interface ApprovalNotice {
 export type MessageRef = JsonObject;
 
 /** What a notice says that an earlier one did not. */
-export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'ended' | 'changed';
+export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'repeated' | 'ended' | 'changed';
 
 /** Returns what a notice says that the one before it did not; `null` when it says the same. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
@@ -75,6 +82,7 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
   if (JSON.stringify(now.request.messages) !== JSON.stringify(before.request.messages)) {
     return 'written';
   }
+  if (now.request.requests !== before.request.requests) return 'repeated';
   return 'changed';
 }
 

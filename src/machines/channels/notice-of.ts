@@ -58,6 +58,7 @@ function requestOf(
     ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
     ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),
+    ...(deferral.requests === undefined ? {} : { requests: deferral.requests }),
     target,
     approvers: deferral.approvers,
     quorum: deferral.quorum,

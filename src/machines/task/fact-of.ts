@@ -75,6 +75,11 @@ export function messageReceived(message: Message, sender: FollowUp['sender']): T
   return { type: 'message.received', size: messageSize(message), sender };
 }
 
+/** Reports that the call that waits was asked for once more, after that was counted. */
+export function callRepeated({ deferral }: TaskContext): TaskFact {
+  return { type: 'call.repeated', tool: deferral?.tool ?? '', requests: deferral?.requests ?? 1 };
+}
+
 /** Reports how making the credentials of the current call ended. */
 export function credentialMade(context: TaskContext, outcome: MintOutcome): TaskFact {
   const { tool } = currentCall(context);

@@ -111,6 +111,8 @@ export type TaskFact =
     }
   | { type: 'message.received'; size: number; sender: FollowUp['sender'] }
   | { type: 'deferral.opened'; deferral: Deferral }
+  /** `requests` says how often the caller has asked for the call by now. */
+  | { type: 'call.repeated'; tool: string; requests: number }
   | (DecisionReport & { type: 'deferral.decided' })
   | (DecisionReport & { type: 'deferral.refused' })
   | { type: 'deferral.reminded'; tool: string; to: string; wait: number }

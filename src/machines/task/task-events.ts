@@ -35,6 +35,8 @@ export type TaskEvent =
       /** The message as approvers are shown it. */
       shown?: HeldMessage;
     }
+  /** The caller asks for the call that waits once more, and waits for the same decision. */
+  | { type: 'call.repeated' }
   /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }

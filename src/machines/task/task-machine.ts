@@ -10,6 +10,7 @@ import {
   whenDecided,
   whenDue,
   whenEnded,
+  whenRepeated,
   whenRuled,
   whenThought,
   whenTold,
@@ -182,6 +183,7 @@ export const taskMachine = taskSetup.createMachine({
           },
           { actions: whenTold.kept },
         ],
+        'call.repeated': { actions: whenRepeated },
         'deadline.reached': {
           guard: withTime('isTimeUp'),
           target: 'failed',

@@ -107,6 +107,9 @@ export const whenTold = {
   ],
 } as const;
 
+/** The caller asks once more for the call that waits. */
+export const whenRepeated = ['countRequest', fromContext('note', factOf.callRepeated)] as const;
+
 const abandoned = (reason: AbandonReason) =>
   fromTime('note', (context, at) => factOf.abandoned(context, reason, at));
 

@@ -88,6 +88,10 @@ export const taskSetup = setup({
         deferral: withMessage(pendingDeferral(context), shown),
       }),
     ),
+    countRequest: assign(({ context }) => {
+      const deferral = pendingDeferral(context);
+      return { deferral: { ...deferral, requests: (deferral.requests ?? 1) + 1 } };
+    }),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context: { spent } }) => ({ spent: { ...spent, turns: spent.turns + 1 } })),
     spendTurn: assign(({ context }, thought: Thought) => ({

@@ -185,6 +185,8 @@ export interface Deferral {
   shown?: JsonObject;
   /** What was written since the call waits, oldest first; absent while nothing was. */
   messages?: readonly HeldMessage[];
+  /** How often its caller has asked for this very call, all of which wait for one decision; absent for once. */
+  requests?: number;
   /** Normalised allowlist; `null` when none applies, an empty list when nobody can match. */
   approvers: string[] | null;
   quorum: number;

@@ -47,10 +47,13 @@ describe('the feed of all tasks', () => {
 
   it('tells when a wait begins, when its approvers see something new, and when it is over', async () => {
     const { feed, heard } = aFeed();
+    const deferral = parked.deferral && { ...parked.deferral, requests: 2 };
+    const repeated: Task = { ...parked, stage: 'reminded', deferral };
     const steps: Task[] = [
       working,
       parked,
       { ...parked, stage: 'reminded' },
+      repeated,
       { ...working, revision: 4 },
     ];
     for (const [index, task] of steps.entries()) {
@@ -59,6 +62,7 @@ describe('the feed of all tasks', () => {
     }
     expect(heard.map(gist)).toEqual([
       ['t', 'working', null, false],
+      ['t', 'deferred', null, true],
       ['t', 'deferred', null, true],
       ['t', 'deferred', null, true],
       ['t', 'working', 't-d', false],

@@ -20,6 +20,7 @@ describe('what a notice says that the one before it did not', () => {
     ['counted', aNotice(), aNotice({ approvals })],
     ['counted', aNotice(), aNotice({ approvals, stage: 'reminded' })],
     ['reminded', aNotice({ approvals }), aNotice({ approvals, stage: 'reminded' })],
+    ['repeated', aNotice({ requests: 2 }), aNotice({ requests: 3 })],
     ['ended', aNotice(), aNotice({ approvals, stage: 'reminded' }, end)],
   ])('is %s', (news, before, now) => {
     expect(newsOf(before, now)).toBe(news);

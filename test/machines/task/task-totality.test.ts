@@ -11,6 +11,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   'policy.changed': { type: 'policy.changed', at: times.decided },
   'deadline.reached': { type: 'deadline.reached', at: times.expired },
   'time.passed': { type: 'time.passed', at: times.decided, busy: 1_000 },
+  'call.repeated': { type: 'call.repeated' },
   'caller.left': { type: 'caller.left', at: times.decided },
   'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
   'service.restarted': { type: 'service.restarted', at: times.decided },
@@ -33,6 +34,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
+  'call.repeated',
   'policy.changed',
   'deadline.reached',
   'time.passed',

@@ -12,12 +12,14 @@ import { commandLine } from '../../command-line.ts';
 
 /** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
-  const { tool, taskId, requester, context, approvers, quorum, approvals, expiresAt } = request;
+  const { tool, taskId, requester, context, approvers, quorum, approvals, expiresAt, requests } =
+    request;
   const labels: [string, string][] = [
     ['asked by', requester ?? 'unknown'],
     ['context', context],
     ...argumentsOf(request),
     ...writtenIn(request),
+    ...(requests === undefined ? [] : [['requested', `${requests} times`] as [string, string]]),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
     ['auto-deny', `${new Date(expiresAt).toISOString()} (${timeLeft(request, now)})`],
@@ -79,6 +81,7 @@ function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): st
     const last = request.messages?.at(-1);
     return `still waits; ${last?.from ?? 'somebody'} has written since: ${last?.text ?? ''}`;
   }
+  if (news === 'repeated') return `still waits; it was requested ${request.requests ?? 1} times`;
   if (news === 'reminded') return `still waits for a release, auto-deny ${timeLeft(request, now)}`;
   return stage === 'escalated'
     ? `still waits, so others are asked as well, auto-deny ${timeLeft(request, now)}`

@@ -22,6 +22,7 @@ export type WebhookEventType =
   | 'approval.escalated'
   | 'approval.counted'
   | 'approval.message'
+  | 'approval.repeated'
   | (typeof outcomeTypes)[ApprovalOutcome['kind']];
 
 /** The payload of a webhook; names and times are those of the HTTP surface. Its arguments are as people may see them. */
@@ -52,6 +53,7 @@ export function webhookEventType(
   if (outcome !== null) return outcomeTypes[outcome.kind];
   if (news === 'counted') return 'approval.counted';
   if (news === 'written') return 'approval.message';
+  if (news === 'repeated') return 'approval.repeated';
   if (news === 'reminded') return 'approval.reminded';
   return request.stage === 'escalated' ? 'approval.escalated' : 'approval.requested';
 }
@@ -78,6 +80,7 @@ export function webhookEvent(
       ...(request.args === undefined ? {} : { args: request.args }),
       args_sha256: request.argsSha256,
       ...(request.repeats === undefined ? {} : { repeats: repeatsJson(request.repeats) }),
+      ...(request.requests === undefined ? {} : { requests: request.requests }),
       requester: request.requester,
       target: request.target,
       approvers: request.approvers,
@@ -98,9 +101,11 @@ export function webhookEvent(
  * another one for other news.
  */
 export function webhookId(type: WebhookEventType, { request }: ApprovalNotice): string {
-  const { target, taskId, deferralId, approvals, messages = [] } = request;
+  const { target, taskId, deferralId, approvals, messages = [], requests = 1 } = request;
   const written = type === 'approval.message' ? [messages.length, messages.at(-1)?.at ?? 0] : [];
-  const said = JSON.stringify([target, taskId, deferralId, type, approvals.length, ...written]);
+  const repeated = type === 'approval.repeated' ? [requests] : [];
+  const told = [...written, ...repeated];
+  const said = JSON.stringify([target, taskId, deferralId, type, approvals.length, ...told]);
   return `msg_${createHash('sha256').update(said).digest('hex').slice(0, 32)}`;
 }
 

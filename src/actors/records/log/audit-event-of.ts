@@ -105,6 +105,7 @@ const wording: Wording = {
       approvers: deferral.approvers ?? undefined,
     },
   ],
+  'call.repeated': ({ tool, requests }) => ['task_deferred_repeated', { tool, requests }],
   'deferral.decided': (fact) => ['task_deferred_decision', decisionFields(fact)],
   'deferral.refused': (fact) => [
     'task_deferred_decision',

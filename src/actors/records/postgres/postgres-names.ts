@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { ChannelNameRows } from '../store/channel-name-rows.ts';
+import { type KeyRows, keyLength } from '../store/key-rows.ts';
 import type { ReleaseRows } from '../store/release-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
@@ -30,6 +32,20 @@ export function postgresReleases(database: PostgresDatabase): ReleaseRows {
           DO UPDATE SET release = $2 WHERE machine_releases.release <> $2`,
         [machineVersion, release],
       );
+    },
+  };
+}
+
+/** Makes the rows of the keys of an agent, in PostgreSQL. */
+export function postgresKeys(database: PostgresDatabase): KeyRows {
+  return {
+    async of(purpose) {
+      const made = randomBytes(keyLength).toString('base64url');
+      const sql = 'INSERT INTO agent_keys VALUES ($1, $2) ON CONFLICT DO NOTHING';
+      await database.query(sql, [purpose, made]);
+      const find = 'SELECT key FROM agent_keys WHERE purpose = $1';
+      const [row] = await database.query<{ key: string }>(find, [purpose]);
+      return Buffer.from(row?.key ?? made, 'base64url');
     },
   };
 }

@@ -125,5 +125,10 @@ const fellows = `
   CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
 `;
 
+/** Daemons share keys, such as the one that signs the sessions of MCP clients. */
+const agentKeys = `
+  CREATE TABLE agent_keys (purpose TEXT PRIMARY KEY, key TEXT NOT NULL);
+`;
+
 /** What leads from each version of the tables to the next one; only ever added to. */
-export const postgresSteps: readonly string[] = [first, fellows];
+export const postgresSteps: readonly string[] = [first, fellows, agentKeys];

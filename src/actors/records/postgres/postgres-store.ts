@@ -14,7 +14,7 @@ import { openSchema } from './open-schema.ts';
 import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
-import { postgresChannelNames, postgresReleases } from './postgres-names.ts';
+import { postgresChannelNames, postgresKeys, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
 import { ReplicaNote } from './replica-note.ts';
@@ -50,6 +50,7 @@ export class PostgresStore implements TaskStore {
   readonly releases: TaskStore['releases'];
   readonly conversations: PostgresConversationRows;
   readonly channelNames: TaskStore['channelNames'];
+  readonly keys: TaskStore['keys'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** What is committed is in the database; files are copies. */
@@ -93,6 +94,7 @@ export class PostgresStore implements TaskStore {
     this.releases = postgresReleases(database);
     this.conversations = new PostgresConversationRows(database);
     this.channelNames = postgresChannelNames(database);
+    this.keys = postgresKeys(database);
     this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,

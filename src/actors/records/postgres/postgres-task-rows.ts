@@ -40,6 +40,10 @@ export class PostgresTaskRows implements TaskRows {
         const [row] = await database.query<{ task_id: string }>(sql, [key]);
         return row?.task_id;
       },
+      forget: async (key, taskId) => {
+        const sql = 'DELETE FROM sent_messages WHERE key = $1 AND task_id = $2';
+        await database.query(sql, [key, taskId]);
+      },
     };
   }
 

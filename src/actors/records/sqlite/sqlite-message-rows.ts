@@ -16,6 +16,11 @@ export class SqliteMessageRows implements MessageRows {
     return row === undefined ? undefined : String(row['task_id']);
   }
 
+  /** Forgets a message that led to a task, unless it leads to another one by now. */
+  async forget(key: string, taskId: string): Promise<void> {
+    this.#sql.drop.run(key, taskId);
+  }
+
   /** Stores where a message led to; returns whether it had led nowhere else. */
   take({ key, supersedes }: SentMessage, taskId: string): boolean {
     return Number(this.#sql.take.run(key, taskId, supersedes).changes) === 1;

@@ -16,6 +16,7 @@ import { inTransaction } from './in-transaction.ts';
 import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
 import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
 import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
+import { SqliteKeyRows } from './sqlite-key-rows.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
@@ -59,6 +60,8 @@ export class SqliteStore implements TaskStore {
   readonly conversations: SqliteConversationRows;
   /** Which channel of a chat a name stands for. */
   readonly channelNames: SqliteChannelNameRows;
+  /** Random keys of the agent, by their purpose. */
+  readonly keys: SqliteKeyRows;
   /** What helps when it takes no writes. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -88,6 +91,7 @@ export class SqliteStore implements TaskStore {
     this.releases = new SqliteReleaseRows(database);
     this.conversations = new SqliteConversationRows(database);
     this.channelNames = new SqliteChannelNameRows(database);
+    this.keys = new SqliteKeyRows(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),

@@ -74,6 +74,8 @@ export class TaskInLog {
         if (!isRefused && fields['decision'] !== 'approve') this.waiting = null;
         return;
       }
+      case 'message_received':
+      case 'task_deferred_repeated':
       case 'task_deferred_reminder':
       case 'task_deferred_escalated':
       case 'egress_allowed':

@@ -93,6 +93,8 @@ export interface TaskListing {
 export interface MessageRows {
   /** Returns the id of the task that a message led to. */
   find(key: string): Promise<string | undefined>;
+  /** Forgets a message that led to a task, unless it leads to another one by now. Rejects with the error of the store. */
+  forget(key: string, taskId: string): Promise<void>;
 }
 
 /** A page of the contexts of one owner; `cursor` asks for the next one, and a page may be short of its limit. */

@@ -4,6 +4,7 @@ import type { ApprovalRows } from './approval-rows.ts';
 import type { AuditOpening, AuditRecovery } from './audit-opening.ts';
 import type { ChannelNameRows } from './channel-name-rows.ts';
 import type { ConversationRows } from './conversation-rows.ts';
+import type { KeyRows } from './key-rows.ts';
 import type { PushRows } from './push-rows.ts';
 import type { ReleaseRows } from './release-rows.ts';
 import type { StoreError } from './store-error.ts';
@@ -53,6 +54,8 @@ export interface TaskStore {
   readonly conversations: ConversationRows;
   /** Which channel of a chat a name stands for. */
   readonly channelNames: ChannelNameRows;
+  /** Random keys of the agent, by their purpose. */
+  readonly keys: KeyRows;
   /** What helps when it takes no writes, as the end of a sentence. */
   readonly remedy: string;
   /** What is wrong with the store, once a read or a write has run into it; `null` while it is sound. */

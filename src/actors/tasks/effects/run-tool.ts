@@ -16,9 +16,11 @@ import {
   type Tool,
   ToolError,
   type ToolOutbound,
+  type ToolProgress,
   type ToolRun,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
+import { checkedProgress } from './progress-check.ts';
 
 /** What running a tool needs from outside. */
 export interface RunToolPorts {
@@ -32,6 +34,8 @@ export interface RunToolPorts {
   /** Hears that a call waits at another program for a person there. */
   onWait: (taskId: string, wait: WaitElsewhere | null) => void;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
+  /** Receives how far a call has come, past the rules for output. */
+  onToolProgress: (taskId: string, report: ToolProgress) => void;
 }
 
 /** What a tool came to before the rules for output had their say. */
@@ -93,7 +97,7 @@ class WaitedTime {
 }
 
 async function attempt(
-  { tools, policy, outbound, log, onWait }: RunToolPorts,
+  { tools, policy, outbound, log, onWait, onToolProgress }: RunToolPorts,
   {
     taskId,
     correlationId,
@@ -127,6 +131,8 @@ async function attempt(
       waits.see(wait !== null);
       onWait(taskId, wait);
     };
+    const checking = { policy, tool: call.tool, credential, signal };
+    run.onProgress = checkedProgress(checking, (report) => onToolProgress(taskId, report));
     let extras: ResultExtras = {};
     run.onExtras = (come) => {
       extras = come;

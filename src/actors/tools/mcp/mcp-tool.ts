@@ -1,5 +1,7 @@
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../machines/json.ts';
-import { type Clock, type Tool, ToolError, type ToolRun } from '../../ports.ts';
+import { redactSecrets } from '../../governance/governance.ts';
+import { type Clock, type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports.ts';
 import {
   calledOff,
   type Ending,
@@ -114,6 +116,17 @@ async function digestOf(
   }
 }
 
+function shownProgress(
+  { progress, total, message }: Progress,
+  secrets: readonly string[],
+): ToolProgress {
+  return {
+    progress,
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message: redactSecrets(message, secrets) }),
+  };
+}
+
 function changed(name: string): ToolError {
   const message = `${name} was not run: its server was connected again, and what would run has changed`;
   return new ToolError(message, { kind: 'changed' });
@@ -148,10 +161,11 @@ async function called(
   const whole = clock.setTimeout(expire, total);
   let timer = clock.setTimeout(expire, timeout);
   const wait = new WaitAtServer(parts.server, run.onWait);
-  const onProgress = (said: object): void => {
+  const secrets = [...parts.secrets, ...session.secrets];
+  const onProgress = (said: Progress): void => {
     clock.clearTimeout(timer);
     timer = clock.setTimeout(expire, timeout);
-    wait.hear(said);
+    if (!wait.hear(said)) run.onProgress?.(shownProgress(said, secrets));
   };
   try {
     const signal = AbortSignal.any([run.signal, late.signal]);

@@ -28,15 +28,15 @@ export class WaitAtServer {
     return this.#wait?.for ?? 'a person';
   }
 
-  /** Takes in a progress that the server reports. */
-  hear(said: object): void {
+  /** Takes in a progress that the server reports; returns whether it is one of a wait. */
+  hear(said: object): boolean {
     const read = marked.safeParse(said);
-    if (!read.success) return;
+    if (!read.success) return false;
     const { task_id: taskId, [waitsMark]: wait } = read.data._meta;
     this.#taskId = taskId;
-    if (wait === null) return this.#tell(null);
-    const until = wait.until === null ? {} : { until: wait.until };
-    this.#tell({ at: this.#server, for: quoteOf(wait.for), ...until });
+    const until = wait === null || wait.until === null ? {} : { until: wait.until };
+    this.#tell(wait === null ? null : { at: this.#server, for: quoteOf(wait.for), ...until });
+    return true;
   }
 
   /** Asks the server whether a call that was called off while it waited has certainly not run. Never rejects. */

@@ -136,6 +136,7 @@ const agentDeferral = z.object({
     .object({ call_id: text, at: time, approver: z.string().optional() })
     .optional()
     .catch(undefined),
+  requests: z.number().optional().catch(undefined),
   requester: origin.nullable().catch(null),
   requested_at: time,
   expires_at: time,

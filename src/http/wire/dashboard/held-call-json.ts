@@ -19,6 +19,8 @@ export interface DeferralJson {
   messages?: { from: string | null; text: string; at?: string }[];
   /** An equal call of the session that ran before. */
   repeats?: { call_id: string; at: string; approver?: string };
+  /** How often its caller has asked for the call; absent for once. */
+  requests?: number;
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
   expires_at: string;

@@ -56,6 +56,14 @@ describe('the console', () => {
     );
   });
 
+  it('says how often the call was requested', async () => {
+    const { adapter, lines } = aConsole();
+    await adapter.deliver(aNotice({ target, requests: 2 }), signal);
+    await adapter.update({}, aNotice({ target, requests: 3 }), 'repeated', signal);
+    expect(lines).toContain('  requested  2 times');
+    expect(lines.at(-1)).toBe('issue_refund of task task:1 still waits; it was requested 3 times');
+  });
+
   it('says who asks for what until when, and what decides', async () => {
     const { adapter, lines } = aConsole();
     expect(await adapter.deliver(aNotice({ target, quorum: 2 }), signal)).toEqual({});

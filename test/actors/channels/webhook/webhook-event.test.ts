@@ -54,6 +54,13 @@ describe('what a webhook says of a call', () => {
     });
   });
 
+  it('is how often it was requested, with another id for each request', () => {
+    const [second, third] = [aNotice({ requests: 2 }), aNotice({ requests: 3 })];
+    const event = webhookEvent('approval.repeated', second, sender, now);
+    expect(event.data).toStrictEqual({ ...data, requests: 2 });
+    expect(webhookId('approval.repeated', third)).not.toBe(webhookId('approval.repeated', second));
+  });
+
   it('has another id for each message', () => {
     const more = aNotice({ messages: [...messages, { from: 'rita@example.com', text: 'now' }] });
     expect(webhookId('approval.message', more)).not.toBe(webhookId('approval.message', notice));
@@ -68,6 +75,7 @@ describe('webhookEventType', () => {
     ['reminded', 'reminded', 'approval.reminded'],
     ['changed', 'escalated', 'approval.escalated'],
     ['written', 'reminded', 'approval.message'],
+    ['repeated', 'escalated', 'approval.repeated'],
     ['counted', 'asked', 'approval.counted'],
     ['counted', 'escalated', 'approval.counted'],
   ])('calls %j in the stage %s %s', (news, stage, type) => {

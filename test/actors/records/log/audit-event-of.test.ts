@@ -250,6 +250,12 @@ describe('auditEventOf', () => {
       'task_deferred_escalated',
       { tool: 'issue_refund', to: 'channel:slack:C2', wait_ms: 90_001 },
     ],
+    [
+      'another request for a call that waits',
+      { type: 'call.repeated', tool: 'issue_refund', requests: 2 },
+      'task_deferred_repeated',
+      { tool: 'issue_refund', requests: 2 },
+    ],
     ['a deferral', opened({}), 'task_deferred', deferred],
     [
       'a deferral with an allowlist',

@@ -105,6 +105,8 @@ describe('a store that is lost while its log stands', () => {
 
   it.each<[string, AuditEvent[]]>([
     ['a reminder', [line('t-1', 3, 'task_deferred_reminder')]],
+    ['a message', [line('t-1', 3, 'message_received')]],
+    ['another request', [line('t-1', 3, 'task_deferred_repeated')]],
     ['an escalation', [line('t-1', 3, 'task_deferred_escalated')]],
     [
       'a decision that was refused',

@@ -35,6 +35,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
       outbound: null,
       clock: new ManualClock(7_000),
       log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
+      onToolProgress: () => undefined,
       onWait: quiet,
       onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
     }),
@@ -76,6 +77,7 @@ describe('running a tool', () => {
         credential: null,
         signal: expect.any(AbortSignal),
         onWait: expect.any(Function),
+        onProgress: expect.any(Function),
         onExtras: expect.any(Function),
       },
     ]);

@@ -2,6 +2,7 @@ import type { KnownBlock } from '@slack/types';
 import {
   type ApprovalRequest,
   repeatWords,
+  requestWords,
 } from '../../../../machines/channels/approval-notice.ts';
 import {
   type ArgumentLines,
@@ -30,9 +31,9 @@ export function callBlocks(
   const lines = linesOf(request);
   const isContextCut = !fits(context);
   const isRepeat = isDefaultContext(request) && (isContextCut || context.length > longestRepeat);
-  const repeats = repeatWords(request);
+  const facts = [repeatWords(request), requestWords(request)].filter((text) => text !== null);
   const blocks: KnownBlock[] = [
-    ...(repeats === null ? [] : [section(escapeMarkup(repeats))]),
+    ...facts.map((text) => section(escapeMarkup(text))),
     ...(context.trim() === '' || isRepeat ? [] : [quotation(context)]),
     ...(lines === null || lines.lines.length === 0 ? [] : [quotation(lines.lines.join('\n'))]),
   ];

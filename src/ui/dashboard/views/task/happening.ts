@@ -142,6 +142,11 @@ const words: Record<string, (fields: Fields) => Words> = {
       Array.isArray(approvers) ? `may decide: ${approvers.map(String).join(', ')}` : null,
     ]),
   }),
+  task_deferred_repeated: ({ requests }) => ({
+    says: 'Requested again:',
+    tone: 'hold',
+    detail: typeof requests === 'number' ? `${requests} times by now` : '',
+  }),
   task_deferred_decision: ({ approver, decision, authorized, source, note, wait_ms }) => {
     const who = text(approver) ?? 'unknown';
     const detail = list([

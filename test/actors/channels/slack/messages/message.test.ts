@@ -88,6 +88,11 @@ describe('a message that asks', () => {
     });
   });
 
+  it('says that the call was requested more than once', () => {
+    const said = textsOf(messageOf(aNotice({ requests: 3 }), noDashboard));
+    expect(said.map(({ text }) => text)).toContain('Requested 3 times; it runs once.');
+  });
+
   it('links nowhere without a dashboard', () => {
     for (const notice of [aNotice(), aNotice({}, endings.approved)]) {
       expect(JSON.stringify(messageOf(notice, noDashboard))).not.toContain('http');

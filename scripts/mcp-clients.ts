@@ -1,0 +1,119 @@
+// Tries MCP clients against an agent and prints the table of docs/mcp.md: `npm run mcp-clients`, with `--dir` to keep what is
+// installed. The clients come from the npm registry, with exact versions. Takes three minutes.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { ClientProcess, type Said } from './mcp-clients/client-process.ts';
+import { clients, packages, type TriedClient } from './mcp-clients/clients.ts';
+import { listTime } from './mcp-clients/list-time.ts';
+import { TriedAgent } from './mcp-clients/tried-agent.ts';
+
+const { dir, port } = parseArgs({
+  options: { dir: { type: 'string' }, port: { type: 'string', default: '21780' } },
+}).values;
+
+/** How long nobody decides, in milliseconds: most clients give up after a minute. */
+const undecided = 70_000;
+
+const folder = dir ?? mkdtempSync(join(tmpdir(), 'mcp-clients-'));
+process.on('exit', () => {
+  if (dir === undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+/** What one client did. */
+interface Row {
+  client: TriedClient;
+  listed: string;
+  plain: string;
+  held: string;
+  restart: string;
+}
+
+const modules = install();
+const agent = new TriedAgent(join(folder, `agent-${Date.now()}`), Number(port));
+await agent.start();
+try {
+  const running = new Map<TriedClient, ClientProcess>();
+  const rows = new Map<TriedClient, Row>();
+  for (const client of clients) {
+    const row: Row = { client, listed: 'no', plain: '', held: '', restart: '' };
+    rows.set(client, row);
+    try {
+      const connected = await ClientProcess.connect(client, modules, `${agent.url}/mcp`);
+      running.set(client, connected);
+      row.listed = wordOf(await connected.list(), /^3$/);
+      row.plain = wordOf(await connected.call('look', { who: 'x' }), /look was done/);
+    } catch (error) {
+      row.listed = `no: ${String(error)}`;
+    }
+  }
+  await Promise.all([
+    ...[...running].map(async ([client, connected]) => {
+      const row = rows.get(client);
+      if (row !== undefined) row.held = await heldWords(connected, client);
+    }),
+    rest(undecided).then(() => agent.approveAll()),
+  ]);
+  await agent.stop();
+  await agent.start();
+  for (const [client, connected] of running) {
+    const row = rows.get(client);
+    if (row === undefined) continue;
+    const said = wordOf(await connected.call('look', { who: 'x' }), /look was done/);
+    row.restart = client.isOneCall === true ? `${said} (one process a call)` : said;
+  }
+  for (const connected of running.values()) connected.end();
+  console.log(
+    '| Client | Connects and lists | Plain call | Held call, defaults | After a restart |',
+  );
+  console.log('|---|---|---|---|---|');
+  for (const { client, listed, plain, held, restart } of rows.values()) {
+    console.log(`| ${[client.title, listed, plain, held, restart].join(' | ')} |`);
+  }
+} finally {
+  await agent.stop();
+}
+const server = join(import.meta.dirname, 'mcp-clients/many-tools.mjs');
+const crowded = join(folder, `crowded-${Date.now()}`);
+const crowd = `mcp: {servers: [{name: many, command: node, args: [many-tools.mjs, "115"], tools: {deny: []}}]}\n`;
+const many = new TriedAgent(crowded, Number(port), crowd);
+copyFileSync(server, join(crowded, 'many-tools.mjs'));
+await many.start();
+try {
+  const { tools, median } = await listTime(`${many.url}/mcp`);
+  console.log(`\ntools/list of ${tools} tools: ${median.toFixed(0)} ms (median of 20)`);
+} finally {
+  await many.stop();
+}
+
+/** Makes a call that nobody decides for longer than most clients wait, and asks for its outcome as the answer says. */
+async function heldWords(connected: ClientProcess, { title }: TriedClient): Promise<string> {
+  const began = Date.now();
+  const seconds = () => `${Math.round((Date.now() - began) / 1_000)} s`;
+  const said = await connected.call('pay', { who: title });
+  if (said.error !== undefined) return `gives up after ${seconds()}`;
+  if (said.text?.includes('pay was done') === true) return `outcome after ${seconds()}`;
+  const [, id] = /task_id\W+([0-9a-f-]{36})/.exec(said.text ?? '') ?? [];
+  const answered = `answered after ${seconds()}`;
+  const outcome = await connected.call('task_result', { task_id: id });
+  return `${answered}, ${wordOf(outcome, /pay was done/) === 'yes' ? 'outcome by `task_result`' : 'no outcome'}`;
+}
+
+function wordOf({ text = '', error }: Said, wanted: RegExp): string {
+  if (error !== undefined) return `no: ${error}`;
+  return wanted.test(text) ? 'yes' : `no: ${text.slice(0, 100)}`;
+}
+
+function install(): string {
+  const manifest = { private: true, type: 'module', dependencies: packages };
+  if (!existsSync(join(folder, 'node_modules'))) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+    const words = ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--ignore-scripts'];
+    execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  return join(folder, 'node_modules');
+}

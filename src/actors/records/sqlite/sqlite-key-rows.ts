@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { type KeyRows, keyLength } from '../store/key-rows.ts';
+
+/** Random keys of an agent, by their purpose, in its store. */
+export class SqliteKeyRows implements KeyRows {
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    database.exec(`CREATE TABLE IF NOT EXISTS agent_keys (
+      purpose TEXT PRIMARY KEY,
+      key TEXT NOT NULL
+    ) WITHOUT ROWID`);
+    this.#sql = {
+      find: database.prepare('SELECT key FROM agent_keys WHERE purpose = ?'),
+      make: database.prepare('INSERT INTO agent_keys VALUES (?, ?) ON CONFLICT DO NOTHING'),
+    };
+  }
+
+  /** Returns the key of a purpose, and makes it when there is none. */
+  async of(purpose: string): Promise<Buffer> {
+    const find = () => this.#sql.find.get(purpose)?.['key'];
+    if (find() === undefined) {
+      this.#sql.make.run(purpose, randomBytes(keyLength).toString('base64url'));
+    }
+    return Buffer.from(String(find()), 'base64url');
+  }
+}

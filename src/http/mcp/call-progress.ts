@@ -1,0 +1,74 @@
+import type { ToolProgress } from '../../actors/ports.ts';
+import type { Task } from '../../machines/task/task.ts';
+import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
+import type { Heartbeats } from '../heartbeats.ts';
+import { timestamp } from '../wire/timestamp.ts';
+import type { CallExtra } from './call-ports.ts';
+
+/** Returns what a held call waits for; a wait of its tool at another agent counts as well. */
+export function waitOf({ state, deferral, waits }: Task): WaitMark | null {
+  if (waits !== undefined) {
+    return { for: `${waits.for} at ${waits.at}`, until: waits.until ?? null };
+  }
+  if (state !== 'deferred' || deferral === null) return null;
+  return { for: deferral.to, until: timestamp(deferral.expiresAt) };
+}
+
+/**
+ * Sends progress of a call to a client that asked for it, until the returned function is called: that the call is held,
+ * for whom and as which task, and how far its tool has come.
+ */
+export function sendProgress(
+  beats: Heartbeats,
+  tasks: CallerTasks,
+  id: string,
+  { _meta, sendNotification }: Pick<CallExtra, '_meta' | 'sendNotification'>,
+): () => void {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  let progress = 0;
+  let isOver = false;
+  let task: Task | undefined;
+  let hasTold = false;
+  /** What was counted before the tool began to report. */
+  let base: number | null = null;
+  const send = (told: object): void => {
+    if (isOver) return;
+    const params = { progressToken, progress, ...told };
+    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+  };
+  const tell = (): void => {
+    const wait = task === undefined ? null : waitOf(task);
+    if (task === undefined || (wait === null && !hasTold)) return;
+    hasTold = wait !== null;
+    progress += 1;
+    const message = `${wait === null ? 'goes on' : (task.text ?? 'held')} (task ${id})`;
+    send({ message, _meta: { task_id: id, [waitsMark]: wait } });
+  };
+  const report = ({ progress: reached, total, message }: ToolProgress): void => {
+    base ??= progress;
+    // It may never fall.
+    progress = Math.max(progress, base + reached);
+    send({
+      ...(total === undefined ? {} : { total: base + total }),
+      ...(message === undefined ? {} : { message }),
+      _meta: { task_id: id },
+    });
+  };
+  const see = (seen: Task | undefined): void => {
+    if ((seen?.revision ?? 0) < (task?.revision ?? 0)) return;
+    task = seen;
+    tell();
+  };
+  const watcher = { onTask: see, onToolProgress: report, onLost: () => undefined };
+  const unwatch = tasks.watch(id, watcher);
+  const rest = beats.start(tell);
+  // Who waits for the call hears of it when it cannot be read.
+  tasks.find(id).then(see, () => undefined);
+  return () => {
+    isOver = true;
+    unwatch();
+    rest();
+  };
+}

@@ -1,0 +1,35 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { fieldOf } from '../wire/field-of.ts';
+
+/** The requests of MCP clients that this daemon answers now, by session and id. */
+export class RequestsUnderWay {
+  readonly #bySession = new Map<string, Map<unknown, Transport>>();
+
+  /** Adds a request. Returns a function that removes it. */
+  add(session: string, id: unknown, transport: Transport): () => void {
+    const requests = this.#bySession.get(session) ?? new Map<unknown, Transport>();
+    this.#bySession.set(session, requests.set(id, transport));
+    return () => {
+      if (requests.get(id) !== transport) return;
+      requests.delete(id);
+      if (requests.size === 0 && this.#bySession.get(session) === requests) {
+        this.#bySession.delete(session);
+      }
+    };
+  }
+
+  /** Hands the notification that calls a request off to what answers the request. Returns whether that is here. */
+  cancel(session: string, notification: object): boolean {
+    const id = fieldOf(fieldOf(notification, 'params'), 'requestId');
+    const transport = this.#bySession.get(session)?.get(id);
+    transport?.onmessage?.(notification as JSONRPCMessage);
+    return transport !== undefined;
+  }
+
+  /** Ends every request of a session as if its client had left. */
+  end(session: string): void {
+    for (const transport of this.#bySession.get(session)?.values() ?? []) void transport.close();
+    this.#bySession.delete(session);
+  }
+}

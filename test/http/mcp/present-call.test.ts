@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { presentCall } from '../../../src/http/mcp/present-call.ts';
+import { aTask } from '../../helpers/stored-tasks.ts';
+
+const never = () => 'ask again';
+
+it('passes on what a result has besides its text', () => {
+  const picture = { type: 'image', data: 'AA==', mimeType: 'image/png' };
+  const structured = { rows: 2 };
+  const task = aTask({ state: 'completed', text: '2 rows' });
+  const text = { type: 'text', text: '2 rows' };
+  const _meta = { task_id: task.id };
+  expect([
+    presentCall({ ...task, extras: { structured, parts: [picture] } }, never),
+    presentCall({ ...task, extras: { structured: [1, 2] } }, never),
+    presentCall({ ...task, text: '', extras: { parts: [picture] } }, never),
+  ]).toEqual([
+    { content: [text, picture], structuredContent: structured, _meta },
+    { content: [text], _meta },
+    { content: [picture], _meta },
+  ]);
+});

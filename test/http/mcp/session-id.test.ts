@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SessionIds } from '../../../src/http/mcp/session-id.ts';
+import type { Caller } from '../../../src/machines/task/task.ts';
+
+const key = Buffer.alloc(32, 1);
+const ids = new SessionIds(key);
+
+const caller: fc.Arbitrary<Caller | null> = fc.option(
+  fc.record(
+    {
+      provider: fc.string(),
+      userId: fc.string(),
+      orgId: fc.string(),
+      workspaceId: fc.string(),
+      email: fc.string(),
+    },
+    { requiredKeys: ['provider', 'userId'] },
+  ),
+);
+
+it('makes short printable ids that every daemon with the key reads for their owner', () => {
+  fc.assert(
+    fc.property(caller, fc.anything(), (owner, asked) => {
+      const made = ids.make(owner, asked);
+      expect(made.text).toMatch(/^[\x21-\x7e]{1,80}$/);
+      expect(new SessionIds(key).read(made.text, owner)).toEqual(made);
+    }),
+  );
+});
+
+it('reads no id for anybody else, changed, or signed with another key', () => {
+  fc.assert(
+    fc.property(caller, caller, fc.nat(), fc.string(), (owner, other, at, piece) => {
+      const { text } = ids.make(owner, '2025-06-18');
+      const who = (one: Caller | null) =>
+        one && [one.provider, one.userId, one.orgId, one.workspaceId];
+      if (JSON.stringify(who(owner)) !== JSON.stringify(who(other))) {
+        expect(ids.read(text, other)).toBeNull();
+      }
+      const place = at % (text.length + 1);
+      const changed = text.slice(0, place) + piece + text.slice(place + piece.length);
+      if (changed !== text) expect(ids.read(changed, owner)).toBeNull();
+      expect(new SessionIds(Buffer.alloc(32, 2)).read(text, owner)).toBeNull();
+    }),
+  );
+});
+
+it('says the version that was agreed on: the one asked for, or the latest', () => {
+  const agreed = ['2024-11-05', '2025-06-18', '1999-01-01', null].map(
+    (asked) => ids.make(null, asked).protocolVersion,
+  );
+  expect(agreed).toEqual(['2024-11-05', '2025-06-18', '2025-11-25', '2025-11-25']);
+});
