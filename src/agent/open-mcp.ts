@@ -11,6 +11,7 @@ import {
 } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
 import type { AgentRecords } from './open-records.ts';
+import { heldTools, rulesOfServers } from './ruled-tools.ts';
 
 /** What the MCP servers of an agent are opened with. */
 export interface McpParts {
@@ -35,6 +36,8 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
   return openMcpServers({
     ...{ servers: config.mcp.servers, egress, env, clock, log, record, version },
     tools: toolbox.tools,
+    ruled: rulesOfServers(config),
+    isHeld: (tool) => heldTools(config, [tool]).length > 0,
     isIdempotent: (tool) => idempotent.has(normalName(tool)),
     isolation: () => scripts.isolation(),
     agentDirectory: await realpath(directory),

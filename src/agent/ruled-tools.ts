@@ -1,7 +1,13 @@
 import { closest } from 'fastest-levenshtein';
 import type { ConfigProblem, ConfigReading, ServiceConfig } from '../actors/config/config.ts';
 import { normalName, ToolMap } from '../actors/tool-name.ts';
-import { namedMcpTools, type Skill, serverPrefixOf } from '../actors/tools/tools.ts';
+import {
+  namedMcpTools,
+  type RuledMcpTool,
+  type Skill,
+  serverOfTool,
+  serverPrefixOf,
+} from '../actors/tools/tools.ts';
 import type { McpToolsSeen } from './mcp-tools-seen.ts';
 
 /** A configuration that can be used, and how its places are spoken of. */
@@ -14,6 +20,8 @@ interface RuleOfTool {
   effect: string;
   /** How the rule says that its tool may come later; `null` when it cannot. */
   remedy: string | null;
+  /** True when the rule says that its tool may come later. */
+  isOptional: boolean;
 }
 
 /**
@@ -57,6 +65,15 @@ export function rulesWithoutTool(
   };
 }
 
+/** Returns the rules under `security` that name a tool of an MCP server, with the place of each. */
+export function rulesOfServers(config: ServiceConfig): RuledMcpTool[] {
+  // A denial of what a server has dropped does no harm.
+  const denied = denials(config).map((rule) => ({ ...rule, isOptional: true }));
+  return [...layerRules(config, true), ...denied]
+    .filter(({ tool }) => serverPrefixOf(tool, config.mcp.servers) !== undefined)
+    .map(({ tool, path, isOptional }) => ({ tool, rule: path.join('.'), isOptional }));
+}
+
 /** Returns the tools of an agent whose calls wait for a person, in order (document 1 section 2.4). */
 export function heldTools(
   { security: { defer } }: Pick<ServiceConfig, 'security'>,
@@ -97,6 +114,8 @@ function ofServer(
   const server = serverPrefixOf(tool, mcp.servers);
   if (server === undefined) return [];
   const { name } = server;
+  // A rule for a tool that the settings keep away changes nothing.
+  if (serverOfTool(tool, mcp.servers) === undefined) return [];
   const allowed = namedMcpTools([server]).map(normalName);
   const offered = seen.get(name) ?? null;
   if (offered === null) {
@@ -122,8 +141,8 @@ function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTo
     const remedy = layer === 'step_up' ? '{acr: <acr>, optional: true}' : 'optional: true';
     return rules
       .filter(([, { optional }]) => security[layer].enabled && (withOptional || !optional))
-      .map(([tool]) => ({
-        tool,
+      .map(([tool, { optional: isOptional }]) => ({
+        ...{ tool, isOptional },
         path: ['security', layer, 'tools', tool],
         effect: unheld,
         remedy,
@@ -135,7 +154,9 @@ function credentialRules({ credentials }: ServiceConfig, withOptional = false): 
   return credentials.flatMap(({ tool, optional }, index) => {
     const path = ['credentials', index, 'tool'];
     const effect = 'nothing is ever signed in with it';
-    return optional && !withOptional ? [] : [{ tool, path, effect, remedy: 'optional: true' }];
+    return optional && !withOptional
+      ? []
+      : [{ tool, path, effect, remedy: 'optional: true', isOptional: optional }];
   });
 }
 
@@ -145,5 +166,6 @@ function denials({ security: { guardrails } }: ServiceConfig): RuleOfTool[] {
     path: ['security', 'guardrails', 'denied_tools', index],
     effect: unheld,
     remedy: null,
+    isOptional: false,
   }));
 }

@@ -50,6 +50,33 @@ const send = (agent: TestAgent, id: string, tool: string, args: object = {}) =>
 const rules = { to: 'channel:console:desk', timeout: '5m', optional: true };
 
 describe('a tool of an MCP server', () => {
+  it('does not run past a rule that names it wrongly, and the log says which tools an agent has', async () => {
+    const defer = { enabled: true, tools: { shop__ehco: rules } };
+    const agent = await started(puppetAgent({ security: { defer } }, [listed('echo')]));
+    expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe('unknown tool: shop__echo');
+    const fields = (event: string) =>
+      agent.audit().flatMap((line) => (line.event === event ? [line.fields] : []));
+    expect(fields('mcp_rule_unmatched')).toEqual([
+      { server: 'shop', rule: 'security.defer.tools.shop__ehco', nearest: 'shop__echo' },
+    ]);
+    const other = await started(
+      puppetAgent({ security: { defer: { enabled: true, tools: { shop__echo: rules } } } }, [
+        listed('echo'),
+        listed('look'),
+      ]),
+    );
+    const given = () =>
+      other.audit().flatMap((line) => (line.event === 'mcp_tools' ? [line.fields] : []));
+    await vi.waitFor(() => expect(given()).not.toEqual([]), patient);
+    expect(given()).toEqual([
+      {
+        server: 'shop',
+        tools: ['shop__echo', 'shop__look'],
+        deferred_tools: ['shop__echo'],
+      },
+    ]);
+  });
+
   it('is held, shown, decided and audited as any, and runs with what was released', async () => {
     const defer = { enabled: true, tools: { shop__echo: rules } };
     const agent = await started(puppetAgent({ security: { defer } }, [listed('echo')]));
@@ -142,7 +169,7 @@ describe('a tool of an MCP server', () => {
     const told = () =>
       agent
         .audit()
-        .flatMap(({ event, fields }) => (event.startsWith('mcp_') ? [{ event, fields }] : []));
+        .flatMap(({ event, fields }) => (event.startsWith('mcp_tool_') ? [{ event, fields }] : []));
     await vi.waitFor(() => expect(told()).toHaveLength(1), patient);
     new SeenTools(folder.path).accept('shop', ['echo']);
     await vi.waitFor(() => expect(told()).toHaveLength(2), { timeout: 15_000 });

@@ -17,6 +17,7 @@ export {
 } from './mcp/seen-tools.ts';
 export { serverCode } from './mcp/server-code.ts';
 export type { McpServerSettings } from './mcp/server-settings.ts';
+export type { RuledMcpTool } from './mcp/unmatched-rules.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
 export type { ScriptDependencies, ScriptIsolation } from './scripts/run-isolated.ts';
 export { ScriptGate } from './scripts/script-gate.ts';

@@ -12,6 +12,7 @@ import { serverIdentity } from './server-identity.ts';
 import type { ServerPlace } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
+import { type RuledMcpTool, unmatchedRules } from './unmatched-rules.ts';
 
 /** What the tools of a server are given to. */
 export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | 'isolation'> {
@@ -19,6 +20,10 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
   tools: Map<string, Tool>;
   /** Tells of a tool whether the settings call it idempotent; a server is not asked. */
   isIdempotent: (tool: string) => boolean;
+  /** Tells of a tool whether its calls wait for a person. */
+  isHeld: (tool: string) => boolean;
+  /** The rules of the policy for tools of servers. */
+  ruled: readonly RuledMcpTool[];
   seen: SeenTools;
   clock: Clock;
   log: Log;
@@ -29,11 +34,14 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
   limits?: Partial<CallLimits>;
 }
 
-/** What the audit log has of a tool of a server (contract section 10). */
-export interface ToolEvent {
-  event: 'mcp_tool_withheld' | 'mcp_tool_accepted';
-  fields: { server: string; tool: string; sha256: string; reason?: 'new' | 'changed' };
-}
+/** What the audit log has of the tools of a server (contract section 10). */
+export type ToolEvent =
+  | {
+      event: 'mcp_tool_withheld' | 'mcp_tool_accepted';
+      fields: { server: string; tool: string; sha256: string; reason?: 'new' | 'changed' };
+    }
+  | { event: 'mcp_tools'; fields: { server: string; tools: string[]; deferred_tools: string[] } }
+  | { event: 'mcp_rule_unmatched'; fields: { server: string; rule: string; nearest?: string } };
 
 /** Sentences about one server that are remembered, so that each is said once. */
 const mostSaid = 1_000;
@@ -78,7 +86,9 @@ export class ServerTools {
     const before = this.#given;
     for (const name of before.keys()) tools.delete(name);
     const taken = new Set([...tools.keys()].map(normalName));
+    const isWithheld = this.#reportUnmatched(offer);
     const given = wanted.filter((tool) => {
+      if (isWithheld) return false;
       if (!taken.has(normalName(mcpToolName(server, tool.name)))) {
         return this.#isSeen(tool, standings.get(tool.name));
       }
@@ -89,7 +99,27 @@ export class ServerTools {
     });
     this.#given = new Map(given.map(({ name, sha256 }) => [mcpToolName(server, name), sha256]));
     for (const offered of given) this.#give(offered, connection);
-    if (!isDeepStrictEqual(before, this.#given)) this.#parts.onChange();
+    if (isDeepStrictEqual(before, this.#given)) return;
+    this.#parts.onChange();
+    const names = [...this.#given.keys()].toSorted();
+    const held = names.filter((name) => this.#parts.isHeld(name));
+    const fields = { server, tools: names, deferred_tools: held };
+    this.#record({ event: 'mcp_tools', fields }).catch(() => undefined);
+  }
+
+  /** Reports the rules that fit no tool; returns whether the tools are withheld until they are mended. */
+  #reportUnmatched(offer: ReadOffer): boolean {
+    const { name: server } = this.#server;
+    const offered = [...offer.tools, ...offer.unusable].map(({ name }) => name);
+    const unmatched = unmatchedRules(server, offered, this.#parts.ruled);
+    for (const { rule, nearest, withholds } of unmatched) {
+      const near = nearest === null ? '' : `; the nearest is ${nearest}`;
+      const then = withholds ? `; the tools of ${server} are withheld until it is mended` : '';
+      if (!this.#say(`mcp: the rule ${rule} fits no tool of ${server}${near}${then}`)) continue;
+      const fields = { server, rule, ...(nearest === null ? {} : { nearest }) };
+      this.#record({ event: 'mcp_rule_unmatched', fields }).catch(() => undefined);
+    }
+    return unmatched.some(({ withholds }) => withholds);
   }
 
   /** Gives the agent what it may have now, as somebody may have looked at what was withheld. */

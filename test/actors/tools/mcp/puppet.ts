@@ -71,7 +71,7 @@ export interface Connected {
   tools: Map<string, Tool>;
   seen: SeenTools;
   log: TestAgent['log'];
-  /** What the audit log was told. */
+  /** What the audit log was told, but for the tools that were given. */
   events: ToolEvent[];
   /** The sentences of the log that warn. */
   warnings(): string[];
@@ -113,12 +113,15 @@ export function connect(
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
     isIdempotent: () => false,
+    isHeld: () => false,
+    ruled: [],
     isolation: () => ({ proxy: null, sandbox: 'env' }),
     egress: { fetch: globalThis.fetch, scope: () => null, within: (_, send) => send() },
     env: { PATH: '/nowhere', DAEMON_SECRET: 'hunter22' },
     clock: systemClock(),
     log: logTo(log),
-    record: async (...told) => void events.push(...told),
+    record: async (...told) =>
+      void events.push(...told.filter(({ event }) => event !== 'mcp_tools')),
     random: () => 0,
     ...more,
   });
