@@ -86,3 +86,21 @@ it('runs no check for whoever names a file, and fails when there is none', async
   expect(await testIn({}, good, 'one')).toMatchObject({ status: 0, tally: '1 passed, 0 failed' });
   expect(await testIn({}, good, 'two')).toMatchObject({ status: 1, tally: '0 passed, 1 failed' });
 });
+
+it('runs a file that fails once more by itself, and names it as flaky when it then passes', async () => {
+  const once = `import { existsSync, writeFileSync } from 'node:fs';
+it('fails once', () => {
+  const isAgain = existsSync('ran');
+  writeFileSync('ran', '');
+  expect(isAgain).toBe(true);
+});`;
+  const { status, stdout, tally } = await testIn({}, `${good}${once}`);
+  expect({ status, tally }).toEqual({ status: 0, tally: '9 passed, 0 failed' });
+  expect(stdout).toContain('\nflaky: test/one.test.ts\n');
+});
+
+it('fails by a file that fails again', async () => {
+  const { status, stdout, tally } = await testIn({}, `it('breaks', () => expect(1).toBe(2));`);
+  expect({ status, tally }).toEqual({ status: 1, tally: '7 passed, 1 failed' });
+  expect(stdout).not.toContain('flaky:');
+});
