@@ -55,8 +55,8 @@ export function readCall(params: {
 }
 
 /**
- * Begins a call, or finds it: the task that the client names, or the equal call of the same caller that waits. Rejects
- * with RpcError for a task that is another call, with SystemError, and with the reason of the signal.
+ * Begins a call, or finds it: the task of the caller that the client names, or the equal call of the same caller that
+ * waits. Rejects with RpcError for a task that is another call or another caller's, with SystemError, and with the reason of the signal.
  */
 export async function beginCall(
   state: RequestState,
@@ -67,8 +67,8 @@ export async function beginCall(
   const data = { tool, args };
   const known = taskId === null ? undefined : await state.tasks.find(taskId);
   if (known !== undefined) {
-    const isSame = known.surface === 'mcp' && isDeepStrictEqual(calledIn(known), data);
-    if (isSame) return { id: known.id, isJoined: false };
+    const isOwn = (await state.tasks.findOwn(known.id)) !== undefined;
+    if (isOwn && isDeepStrictEqual(calledIn(known), data)) return findAgain(state, known);
     throw new RpcError(
       rpcCodes.invalidParams,
       `task ${known.id} is another call; leave _meta.task_id out`,
@@ -83,6 +83,13 @@ export async function beginCall(
   if (taskId === null && !isSeparate) return joinCall(state, data, asked, signal);
   const id = taskId === null ? {} : { id: taskId };
   return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
+}
+
+/** Counts a request for a call that waits, which goes on from then on when the client of one of them leaves. */
+async function findAgain({ tasks }: RequestState, { id, state }: Task): Promise<BegunCall> {
+  const isJoined = state === 'deferred';
+  if (isJoined) await tasks.joinCall(id);
+  return { id, isJoined };
 }
 
 /** An equal call that is at work may still come to be held, so that its next standing is waited for. */
