@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TaskRequest } from '../../actors/tasks/tasks.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { Message, Task } from '../../machines/task/task.ts';
+import { separateMark } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import { openCallFor, openTaskFor } from '../open-task.ts';
 import type { RequestState } from '../request-state.ts';
@@ -32,9 +33,6 @@ export interface BeginningParts {
   /** By which the request is found at other daemons. */
   alias: string;
 }
-
-/** The key of a call's `_meta` that asks for a wait of its own beside an equal call that waits. */
-const separateMark = 'holdpoint/separate';
 
 /** Reads the params of a `tools/call`. Throws RpcError. */
 export function readCall(params: {
