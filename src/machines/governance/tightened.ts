@@ -42,8 +42,8 @@ function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolea
 }
 
 /** Those who had no caller are told apart by their names alone. */
-function isFromSame({ caller = null }: Approval, other: Approval): boolean {
-  return isSamePerson(caller, other.caller ?? null);
+function isFromSame({ caller }: Approval, other: Approval): boolean {
+  return isSamePerson(caller ?? null, other.caller ?? null);
 }
 
 /** A chat vouches for its people itself, also where it has no email of theirs. */
