@@ -4,7 +4,7 @@ import type { AgentClient } from '../helpers/agent-client.ts';
 import { agentResource, startIdentityProvider } from '../helpers/identity-provider.ts';
 import { mcpClientAt, textIn } from '../helpers/mcp-client.ts';
 import { patient } from '../helpers/patient.ts';
-import { deferring, startTestAgent } from '../helpers/test-agent.ts';
+import { deferring, reached, startTestAgent } from '../helpers/test-agent.ts';
 
 const ann = { decision: 'approve', approver: 'ann@example.com' };
 const paid = '{"order":"A-1042"}';
@@ -71,7 +71,9 @@ it('has the call of another caller neither found nor ended by the id of its task
   const found = await pay(other, { task_id: mark.task_id });
   expect(found.message).toContain(`task ${mark.task_id} is another call`);
   await other.close();
-  expect(await agent.as('token-of-ann').decide(mark.task_id, ann)).toMatchObject({ status: 200 });
+  const asAnn = agent.as('token-of-ann');
+  expect(await asAnn.decide(mark.task_id, ann)).toMatchObject({ status: 200 });
+  await reached(asAnn, mark.task_id, 'completed');
   expect(textIn(await pay(own, { task_id: mark.task_id }))).toBe(paid);
 });
 
@@ -89,4 +91,23 @@ it('keeps a call that was answered in time when a client finds it again and leav
   await again.close();
   expect(await agent.decide(mark.task_id, ann)).toMatchObject({ status: 200 });
   expect((await agent.reached(mark.task_id, 'completed')).status.state).toBe('completed');
+});
+
+it('keeps a call whose client leaves while another one waits for its outcome', async () => {
+  const agent = await startTestAgent({ ...deferring(), server: { mcp: true } });
+  const first = await mcpClientAt(agent.url);
+  void pay(first);
+  await vi.waitFor(async () => expect(await waitingAt(agent)).toHaveLength(1), patient);
+  const [waiting] = await waitingAt(agent);
+  const id = waiting?.task_id ?? '';
+  const second = await mcpClientAt(agent.url);
+  const told: string[] = [];
+  const params = { name: 'task_result', arguments: { task_id: id } };
+  const outcome = second.callTool(params, undefined, {
+    onprogress: ({ message = '' }) => void told.push(message),
+  });
+  await vi.waitFor(() => expect(told).toHaveLength(1), patient);
+  await first.close();
+  expect(await agent.decide(id, ann)).toMatchObject({ status: 200 });
+  expect(textIn(await outcome)).toBe(paid);
 });

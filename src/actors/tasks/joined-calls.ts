@@ -62,7 +62,9 @@ export class JoinedCalls {
     await this.#ports.rows.forget(key, task.id);
   }
 
-  #isOver({ state, settled, changedAt }: Task): boolean {
+  #isOver({ surface, state, settled, changedAt }: Task): boolean {
+    // A task that came to its end may have begun another run since, with another request.
+    if (surface !== 'mcp') return true;
     if (!isFinal(state)) return false;
     const isDecided = settled !== null && state !== 'canceled';
     return !isDecided || this.#ports.clock.now() - changedAt > keptFor;
