@@ -50,7 +50,7 @@ const noSession =
 
 /** What they say under the id of a call. A session of another kind, such as that of a checkout, is an argument of the call. */
 const noSuchSession =
-  /^(?:[a-z ]{1,30}: )?(?:(?:no|invalid|unknown|expired|missing)(?: such| valid)? (?:mcp[- ])?session\b|(?:the )?(?:mcp[- ])?session(?:[- ]?id)? (?:(?:is|was|has|does) )?(?:not|invalid|unknown|expired|missing)\b)/i;
+  /^(?:[a-z ]{1,30}: )?(?:(?:no|invalid|unknown|expired|missing)(?: or (?:invalid|unknown|expired|missing))?(?: such| valid| active)? (?:mcp[- ])?session|(?:the )?(?:mcp[- ])?session(?:[- ]?id)? (?:(?:is|was|has|does) )?(?:not|invalid|unknown|expired|missing)\b)/i;
 
 /**
  * Reads a refusal of a request. The error of JSON-RPC in its body is the answer to the request, be the status what it

@@ -35,6 +35,11 @@ describe('a call that its server has certainly not run', () => {
         response.writeHead(404).end(rpc(id, -32000, 'Not Found: session s1 has expired')),
     ],
     [
+      '404 of an example',
+      (response, id) =>
+        response.writeHead(404).end(rpc(id, -32000, 'Invalid or missing session ID')),
+    ],
+    [
       '400 of the examples of TypeScript',
       (response) =>
         response.writeHead(400).end(rpc(null, -32000, 'Bad Request: No valid session ID provided')),
