@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import type { AgentClient } from '../helpers/agent-client.ts';
 import { agentResource, startIdentityProvider } from '../helpers/identity-provider.ts';
 import { mcpClientAt, textIn } from '../helpers/mcp-client.ts';
@@ -75,6 +76,22 @@ it('has the call of another caller neither found nor ended by the id of its task
   expect(await asAnn.decide(mark.task_id, ann)).toMatchObject({ status: 200 });
   await reached(asAnn, mark.task_id, 'completed');
   expect(textIn(await pay(own, { task_id: mark.task_id }))).toBe(paid);
+});
+
+it('tells what became of no call that is unknown, or is another caller’s', async () => {
+  const agent = await startTestAgent({
+    ...deferring(),
+    server: { mcp: true, task_access: 'requester' },
+    auth: people('ann', 'bob'),
+  });
+  void pay(await mcpClientAt(agent.url, { token: 'token-of-ann' }), { task_id: 'of-ann' });
+  await reached(agent.as('token-of-ann'), 'of-ann', 'deferred');
+  const other = await mcpClientAt(agent.url, { token: 'token-of-bob' });
+  const outcome = (task_id: string) =>
+    other.request({ method: 'holdpoint/outcome', params: { task_id } } as never, z.looseObject({}));
+  for (const id of ['of-ann', 'of-nobody']) {
+    await expect(outcome(id)).rejects.toThrow('MCP error -32603: task not found');
+  }
 });
 
 it('keeps a call that was answered in time when a client finds it again and leaves', async () => {

@@ -101,7 +101,7 @@ async function joinCall(
     const { id, isNew } = await openCallFor(state, asked, call);
     if (isNew) return { id, isJoined: false };
     const task = await state.tasks.standing(id, signal);
-    if (task.surface !== 'mcp' || !wasHeld(task)) continue;
+    if (task.surface !== 'mcp' || !(wasHeld(task) || task.waits !== undefined)) continue;
     await state.tasks.joinCall(id);
     return { id, isJoined: true };
   }
