@@ -227,10 +227,7 @@ export class CallerTasks {
     return this.#system.watchers.spoken(id);
   }
 
-  /**
-   * Resolves with a task that this request has begun or found before, once it is final. Rejects with the signal's reason,
-   * or with SystemError.
-   */
+  /** Resolves with a task that this request has begun or found, once it is final. Rejects with the signal's reason, or with SystemError. */
   async settled(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseUnknown(id);
     this.#heard?.forget();

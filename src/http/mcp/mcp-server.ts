@@ -48,7 +48,8 @@ export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing)
     }
   });
   server.setRequestHandler(outcomeRequest, async ({ params }, extra) => {
-    const { tasks } = (extra.authInfo?.extra as unknown as McpRequest).state;
+    const request = extra.authInfo?.extra as unknown as McpRequest;
+    const { tasks } = request.state;
     await tasks.find(params.task_id);
     return outcomeOf(await tasks.settled(params.task_id, extra.signal));
   });
