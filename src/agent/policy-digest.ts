@@ -3,13 +3,21 @@ import canonicalize from 'canonicalize';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
-/** Returns the SHA-256 of the rules that decide on calls: those of `security`, with defaults, and those of the skills. */
+/**
+ * Returns the SHA-256 of the rules that decide on calls: those of `security`, with defaults, the entries of `credentials`
+ * and the rules of the skills.
+ */
 export function policyDigest(
-  { security }: Pick<ServiceConfig, 'security'>,
+  { security, credentials }: Pick<ServiceConfig, 'security' | 'credentials'>,
   skills: readonly Pick<Skill, 'id' | 'guardrails'>[],
 ): string {
   const ofSkills = skills.flatMap(({ id, guardrails }) =>
     guardrails === undefined ? [] : [{ id, rules: guardrails.value }],
   );
-  return hash('sha256', canonicalize({ security, skills: ofSkills }) ?? '', 'hex');
+  const rules = {
+    security,
+    skills: ofSkills,
+    ...(credentials.length === 0 ? {} : { credentials }),
+  };
+  return hash('sha256', canonicalize(rules) ?? '', 'hex');
 }

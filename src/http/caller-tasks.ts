@@ -227,16 +227,16 @@ export class CallerTasks {
     return this.#system.watchers.spoken(id);
   }
 
-  /** Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError. */
+  /** Resolves with a task that this request has begun or found, once it is final. Rejects with the signal's reason, or with SystemError. */
   async settled(id: string, signal: AbortSignal): Promise<Task> {
-    await this.#refuseForeign(id);
+    this.#refuseUnknown(id);
     this.#heard?.forget();
     return this.#system.watchers.settled(id, signal);
   }
 
   /** Resolves with a task once it goes on no further by itself. Rejects as `settled` does. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
-    await this.#refuseForeign(id);
+    this.#refuseUnknown(id);
     this.#heard?.forget();
     return this.#system.watchers.settled(id, signal, isStanding);
   }

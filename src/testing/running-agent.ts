@@ -6,7 +6,7 @@ import { presentAnswer, readDecision } from '../http/wire/decision-json.ts';
 import { Problem } from '../http/wire/problem.ts';
 import { tenancyOf } from '../http/wire/request-envelope.ts';
 import { parseDuration } from '../machines/duration.ts';
-import type { Task } from '../machines/task/task.ts';
+import { isStanding, type Task } from '../machines/task/task.ts';
 import { everything } from '../machines/task/task-access.ts';
 import { callerOf, emailOf } from './caller-of.ts';
 import type { UnderTest } from './open-under-test.ts';
@@ -72,7 +72,7 @@ export class RunningAgent implements TestAgent {
       correlationId: ids.next(),
       tags: tenancyOf(callerOf(as, this.#opened)),
     });
-    return standing(tasks, id);
+    return this.#standing(id);
   }
 
   task(id: string, { as }: { as?: Person } = {}): Promise<Task | undefined> {
@@ -105,7 +105,7 @@ export class RunningAgent implements TestAgent {
       const body = { decision, ...said, ...pinned };
       const attempt = readDecision(body, callerOf(as, this.#opened), this.now());
       const answer = await tasks.decide(id, attempt);
-      if (answer.kind === 'resolved') await standing(tasks, id);
+      if (answer.kind === 'resolved') await this.#standing(id);
       return presentAnswer(id, answer);
     } catch (error) {
       if (error instanceof Problem) return { status: error.status, body: error.body };
@@ -159,9 +159,9 @@ export class RunningAgent implements TestAgent {
     const { task_access: taskAccess } = config.server;
     return new CallerTasks({ system, push: null, taskAccess }, callerOf(person, this.#opened));
   }
-}
 
-/** Resolves with a task once it goes on no further by itself. */
-function standing(tasks: CallerTasks, id: string): Promise<Task> {
-  return tasks.standing(id, new AbortController().signal);
+  /** Resolves with a task once it goes on no further by itself. */
+  #standing(id: string): Promise<Task> {
+    return this.#opened.system.watchers.settled(id, new AbortController().signal, isStanding);
+  }
 }

@@ -2,9 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { patient } from '../helpers/patient.ts';
 import { deferring, startTestAgent, textOf } from '../helpers/test-agent.ts';
 
-const script = (tool: string) => ({
+const script = (tool: string, id = 't1') => ({
   task: {
-    id: 't1',
+    id,
     message: {
       parts: [
         { kind: 'data', data: { script: [{ tool, args: { order: 'A-1' } }, { say: '{result}' }] } },
@@ -42,6 +42,26 @@ it('an agent whose call waits at another agent says where and for whom, and goes
   expect([textOf(ended), ended.body.metadata]).toEqual(['{"order":"A-1"}', undefined]);
   expect(await listed('deferred')).toEqual([]);
   expect(bank.folder.paid).toHaveLength(1);
+});
+
+it('equal calls of two tasks wait at another agent side by side, and each of them runs', async () => {
+  const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
+  const { port } = new URL(bank.url);
+  const desk = await startTestAgent({
+    egress: { allowed_private: [`127.0.0.1:${port}`] },
+    mcp: { servers: [{ name: 'bank', url: `${bank.url}/mcp`, tools: { deny: [] } }] },
+  });
+  const sent = ['t1', 't2'].map((id) => desk.post('/tasks/send', script('bank__pay', id)));
+  const held = await vi.waitUntil(async () => {
+    const { deferrals } = (await bank.get('/deferrals')).body;
+    return deferrals.length === 2 ? deferrals : null;
+  }, patient);
+  for (const { task_id: id } of held) {
+    await bank.decide(id, { decision: 'approve', approver: 'ann@example.com' });
+  }
+  const paid = '{"order":"A-1"}';
+  expect((await Promise.all(sent)).map(textOf)).toEqual([paid, paid]);
+  expect(bank.folder.paid).toHaveLength(2);
 });
 
 it('a call that waits at another agent for too long is called off, and the model is told that it never ran', async () => {

@@ -11,7 +11,7 @@ import { startTestAgent } from '../helpers/test-agent.ts';
 
 /** The digest of the policy that the files of a folder have. */
 async function inFiles(folder: string): Promise<string | null> {
-  const { agent, problems } = await readAgent(folder, {}, new ManualClock(0));
+  const { agent, problems } = await readAgent(folder, { SHOP_KEY: 'x' }, new ManualClock(0));
   if (agent === null || problems.length > 0) return null;
   return policyDigest(agent.config, agent.toolbox.skills);
 }
@@ -54,6 +54,20 @@ it('a rule that was changed in the file is never said to be in force, whatever e
     }),
     { numRuns: 15 },
   );
+});
+
+it('other credentials of a call in the file are not said to be in force', async () => {
+  const agent = await startTestAgent();
+  const directory = agent.folder.path;
+  const path = join(directory, 'service.yaml');
+  const spec = { env: { SHOP_KEY: { from_env: 'SHOP_KEY' } } };
+  const credentials = [{ tool: 'pay', provider: 'static', spec }];
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), credentials }));
+  const digest = (await inFiles(directory)) ?? 'unusable';
+  expect([digest, policyGapIn(directory, digest)]).toEqual([
+    expect.stringMatching(/^[0-9a-f]{64}$/),
+    expect.objectContaining({ changedAt: expect.any(String) }),
+  ]);
 });
 
 it('the daemon says so in its logs when the rules of its files change, and when they are those in force again', async () => {

@@ -29,6 +29,6 @@ export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest, pinnedToArguments } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
-export { runsDigest } from './policy/runs-digest.ts';
+export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';

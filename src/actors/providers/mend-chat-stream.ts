@@ -1,4 +1,4 @@
-import { readExactJson } from '../../machines/exact-json.ts';
+import { hasRepeatedKey, measureJson, readExactJson } from '../../machines/exact-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 
 const newline = 0x0a;
@@ -17,7 +17,8 @@ const known = /"(choices|error)"/;
 /**
  * Wraps a fetch for the chat wire: events of shapes that some servers send pass as the wire has them. Arguments that
  * are an object pass as its text, an event without choices as one with none, and counts of tokens that are texts as
- * numbers. An event whose numbers reading would change is left for the package to refuse.
+ * numbers. An event with a number that reading would change, or with a key twice in one object, is left for the package to
+ * refuse.
  */
 export function mendChatStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -63,7 +64,10 @@ function mendedLine(line: string): string {
     return line;
   }
   try {
-    return start + JSON.stringify(mendedEvent(readExactJson(json)));
+    const event = readExactJson(json);
+    return hasRepeatedKey(event, measureJson(json))
+      ? line
+      : start + JSON.stringify(mendedEvent(event));
   } catch {
     return line;
   }

@@ -101,11 +101,16 @@ export class SentMessages {
     return { key, supersedes: first ?? null };
   }
 
-  /** Returns what is known by a key. A task that `isOver` holds for does not count; it is given none before its first save. */
+  /**
+   * Returns what is known by a key. A task that `isOver` holds for does not count, nor one that begins another run; it is
+   * given none before the first save.
+   */
   async recallUnless(key: string, isOver: (task: Task | undefined) => boolean): Promise<Recalled> {
     const taskId = await this.#find(key);
     if (taskId === undefined) return { key, supersedes: null };
-    const isSuperseded = isOver(await this.#ports.find(taskId));
+    const before = this.#ports.findLive(taskId)?.committed ?? null;
+    const runsAgain = before !== null && isFinal(before.state);
+    const isSuperseded = runsAgain || isOver(await this.#ports.find(taskId));
     return isSuperseded ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 

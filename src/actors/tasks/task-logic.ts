@@ -79,6 +79,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           ids,
           clock,
           log,
+          tools,
           speak,
           admit: (id, calls) => waits.admit(live(id).actor.getSnapshot().context.run, calls),
         }),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TaskRequest } from '../../actors/tasks/tasks.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { Message, Task } from '../../machines/task/task.ts';
+import { separateMark } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import { openCallFor, openTaskFor } from '../open-task.ts';
 import type { RequestState } from '../request-state.ts';
@@ -33,9 +34,6 @@ export interface BeginningParts {
   alias: string;
 }
 
-/** The key of a call's `_meta` that asks for a wait of its own beside an equal call that waits. */
-const separateMark = 'holdpoint/separate';
-
 /** Reads the params of a `tools/call`. Throws RpcError. */
 export function readCall(params: {
   name: string;
@@ -55,8 +53,8 @@ export function readCall(params: {
 }
 
 /**
- * Begins a call, or finds it: the task that the client names, or the equal call of the same caller that waits. Rejects
- * with RpcError for a task that is another call, with SystemError, and with the reason of the signal.
+ * Begins a call, or finds it: the task of the caller that the client names, or the equal call of the same caller that
+ * waits. Rejects with RpcError for a task that is another call or another caller's, with SystemError, and with the reason of the signal.
  */
 export async function beginCall(
   state: RequestState,
@@ -67,8 +65,8 @@ export async function beginCall(
   const data = { tool, args };
   const known = taskId === null ? undefined : await state.tasks.find(taskId);
   if (known !== undefined) {
-    const isSame = known.surface === 'mcp' && isDeepStrictEqual(calledIn(known), data);
-    if (isSame) return { id: known.id, isJoined: false };
+    const isOwn = (await state.tasks.findOwn(known.id)) !== undefined;
+    if (isOwn && isDeepStrictEqual(calledIn(known), data)) return findAgain(state, known);
     throw new RpcError(
       rpcCodes.invalidParams,
       `task ${known.id} is another call; leave _meta.task_id out`,
@@ -85,6 +83,13 @@ export async function beginCall(
   return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
 }
 
+/** Counts a request for a call that waits, which goes on from then on when the client of one of them leaves. */
+async function findAgain({ tasks }: RequestState, { id, state }: Task): Promise<BegunCall> {
+  const isJoined = state === 'deferred';
+  if (isJoined) await tasks.joinCall(id);
+  return { id, isJoined };
+}
+
 /** An equal call that is at work may still come to be held, so that its next standing is waited for. */
 async function joinCall(
   state: RequestState,
@@ -96,7 +101,7 @@ async function joinCall(
     const { id, isNew } = await openCallFor(state, asked, call);
     if (isNew) return { id, isJoined: false };
     const task = await state.tasks.standing(id, signal);
-    if (!wasHeld(task)) continue;
+    if (task.surface !== 'mcp' || !(wasHeld(task) || task.waits !== undefined)) continue;
     await state.tasks.joinCall(id);
     return { id, isJoined: true };
   }

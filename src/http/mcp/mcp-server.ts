@@ -49,7 +49,9 @@ export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing)
   });
   server.setRequestHandler(outcomeRequest, async ({ params }, extra) => {
     const request = extra.authInfo?.extra as unknown as McpRequest;
-    return outcomeOf(await request.state.tasks.settled(params.task_id, extra.signal));
+    const { tasks } = request.state;
+    await tasks.find(params.task_id);
+    return outcomeOf(await tasks.settled(params.task_id, extra.signal));
   });
   return server;
 }

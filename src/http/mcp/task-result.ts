@@ -28,7 +28,11 @@ export async function taskResult(
   const within = extra._meta?.progressToken === undefined ? face.answerWithin : 0;
   const signal = AbortSignal.any([gone, extra.signal]);
   const patience = { clock: ports.clock, within, isEveryCall: true };
-  const task = await waitForCall(state.tasks, found.id, signal, patience).finally(rest);
+  const leave = ports.waiting.enter(found.id);
+  const task = await waitForCall(state.tasks, found.id, signal, patience).finally(() => {
+    leave();
+    rest();
+  });
   if (!signal.aborted) await received(state, task, call, ports.log);
   return presentCall(task, ({ id: asked }) => howToAskFor(face, asked));
 }

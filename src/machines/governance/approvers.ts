@@ -118,7 +118,8 @@ export function maySeeWhole(
   caller: Caller | null,
   requester: Caller | null,
 ): boolean {
-  if (caller === null || caller.provider === runtimeProvider) return true;
+  if (caller?.provider === runtimeProvider) return true;
+  if (caller === null) return !deferral.bindApprover;
   if (caller.provider === chatProvider) return false;
   if (deferral.fourEyes && isSamePerson(caller, requester)) return false;
   if (!deferral.bindApprover) return true;

@@ -14,15 +14,17 @@ export function tightened(
   askers: readonly (PersonKey | null)[],
 ): Deferral {
   if (rule === null) return deferral;
+  const distinctCallers = deferral.distinctCallers || rule.distinctCallers;
   return {
     ...deferral,
     approvers: both(deferral.approvers, rule.approvers),
     quorum: Math.max(deferral.quorum, rule.quorum),
     fourEyes: deferral.fourEyes || rule.fourEyes,
     bindApprover: deferral.bindApprover || rule.bindApprover,
-    distinctCallers: deferral.distinctCallers || rule.distinctCallers,
+    distinctCallers,
     approvals: deferral.approvals.filter(
-      (approval) =>
+      (approval, index, all) =>
+        !(distinctCallers && all.slice(0, index).some((one) => isFromSame(approval, one))) &&
         isApprover(rule.approvers, approval.approver) &&
         (!rule.bindApprover || isOwnName(approval)) &&
         (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
@@ -37,6 +39,11 @@ function both(stored: string[] | null, today: string[] | null): string[] | null 
 
 function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolean {
   return isSamePerson(caller ?? null, asker) || isSameName(approver, asker?.email);
+}
+
+/** Those who had no caller are told apart by their names alone. */
+function isFromSame({ caller }: Approval, other: Approval): boolean {
+  return isSamePerson(caller ?? null, other.caller ?? null);
 }
 
 /** A chat vouches for its people itself, also where it has no email of theirs. */

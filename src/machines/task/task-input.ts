@@ -169,7 +169,7 @@ export function extrasIn({ structured, parts }: ResultExtras): ResultExtras {
 /** Returns what a task knows once its current call has ended. */
 export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<TaskContext> {
   const { exchanges, pending } = context;
-  const { asked: _, ...call } = currentCall(context);
+  const { asked: _, offered: _offered, ...call } = currentCall(context);
   return {
     exchanges: [...exchanges, { call, ...end, ...noteForModel(context) }],
     pending: pending.slice(1),

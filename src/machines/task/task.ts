@@ -60,6 +60,8 @@ export interface ToolCall {
   argsSha256: string;
   /** What the model asked for, before MODIFY; absent where that is `args`, and once the call has ended. */
   asked?: JsonObject;
+  /** Digest of the definition of the tool that the model was offered; absent where it was offered none, and once the call has ended. */
+  offered?: string;
   /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
   fault?: string;
   /** Why the call may not even wait for a decision; it is denied. */

@@ -18,3 +18,6 @@ export interface OutcomeMark {
   /** False when the call certainly never ran; `null` when nobody knows. */
   ran: false | null;
 }
+
+/** The key of a call's `_meta` that asks for a wait of its own beside an equal call that waits. */
+export const separateMark = 'holdpoint/separate';

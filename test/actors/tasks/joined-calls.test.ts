@@ -3,7 +3,8 @@ import { ConflictError } from '../../../src/actors/records/store/task-store.ts';
 import type { TaskRequest } from '../../../src/actors/tasks/tasks.ts';
 import { patient } from '../../helpers/patient.ts';
 import { toolCalled } from '../../helpers/system-story.ts';
-import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
+import { anAttempt } from '../../helpers/task-fixtures.ts';
+import { nine, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const call = { tool: 'pay', args: { order: 'A-1' } };
 
@@ -60,4 +61,17 @@ it('counts every request, also when another daemon was quicker with one of them'
   first.reject(new ConflictError());
   await Promise.all(joined);
   expect(await requestsOf(opened)).toBe(3);
+});
+
+it('leads to no task that has begun another run meanwhile', async () => {
+  const { system, id } = await waiting();
+  const decision = anAttempt({ deferralId: null, approver: 'ann', at: nine });
+  expect((await system.decide(id, decision)).kind).toBe('resolved');
+  await vi.waitFor(async () => {
+    expect((await system.reads.find(id))?.state).toBe('completed');
+  }, patient);
+  const message: TaskRequest['message'] = { role: 'user', parts: [], messageId: 'm-2' };
+  await system.open({ ...request, id, message, surface: 'legacy' });
+  const next = await system.openCall(request, call);
+  expect([next.isNew, next.id === id]).toEqual([true, false]);
 });

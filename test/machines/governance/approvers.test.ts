@@ -8,6 +8,7 @@ import {
   effectiveApprovers,
   isApprover,
   isRefused,
+  maySeeWhole,
   normaliseApprovers,
   runtimeProvider,
   vouchedBy,
@@ -332,5 +333,22 @@ describe('four_eyes', () => {
     const requester = { provider: 'ops', userId: 'one' };
     const other = { provider: 'ops', userId: 'two' };
     expect(isRefused(guarded, anAttempt({ caller: other }), requester)).toBe(false);
+  });
+});
+
+describe('a held call with all that is hidden from others', () => {
+  const bound = aDeferral({ bindApprover: true, approvers: ['ann@example.com'] });
+  const bo = aCaller({ userId: 'bo', email: 'bo@example.com' });
+
+  it.each<[string, Partial<Deferral>, Caller | null, boolean]>([
+    ['its approver', bound, ann, true],
+    ['the operator', bound, operator, true],
+    ['another caller', bound, bo, false],
+    ['somebody without a token', bound, null, false],
+    ['somebody without a token, who may name an approver', { bindApprover: false }, null, true],
+    ['its requester under four eyes', { fourEyes: true }, bo, false],
+    ['a conversation', {}, { provider: 'chat', userId: 'chat' }, false],
+  ])('is read by %s', (_, deferral, caller, isRead) => {
+    expect(maySeeWhole(aDeferral(deferral), caller, bo)).toBe(isRead);
   });
 });

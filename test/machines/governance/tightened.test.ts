@@ -67,6 +67,13 @@ describe('a deferral under the rule in force', () => {
     expect(counted({ fourEyes: true })).toEqual([ann, bo]);
   });
 
+  it('counts one caller once who approved by two names before callers had to differ', () => {
+    const caller = { provider: 'ops', userId: 'ann' };
+    const approvals = [ann, bo].map((approver, at) => ({ approver, at, caller }));
+    const rule = aDeferRule({ distinctCallers: true });
+    expect(tightened(aDeferral({ approvals }), rule, []).approvals).toEqual(approvals.slice(0, 1));
+  });
+
   it('counts who decides in a chat that has no email of theirs, where a token must name the approver', () => {
     const approval = { approver: 'Ann (U1)', at: 1, caller: { provider: 'chat', userId: 'T1:U1' } };
     const rule = aDeferRule({ bindApprover: true });

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
@@ -21,7 +20,7 @@ import { elapsed } from '../../elapsed.ts';
 import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
-import { runsDigest } from './runs-digest.ts';
+import { definitionDigest, runsDigest } from './runs-digest.ts';
 
 /** What governance needs from outside. */
 export interface GovernPorts {
@@ -48,8 +47,10 @@ class ToolChangedError extends Error {
   }
 }
 
-function isAsItWas({ description, parameters }: Tool, now: Tool | undefined): boolean {
-  return now?.description === description && isDeepStrictEqual(now.parameters, parameters);
+/** A call may have waited behind others of its turn, and its tool may have changed while it was looked at. */
+function isAsOffered({ offered }: ToolCall, before: Tool, now: Tool | undefined): boolean {
+  const digest = now === undefined ? null : definitionDigest(now);
+  return digest === (offered ?? definitionDigest(before));
 }
 
 /** Returns the call as the model asked for it, before MODIFY. */
@@ -112,7 +113,9 @@ export function createGovern(ports: GovernPorts) {
         if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
         const digest = await runsDigest(tool, policy);
         ranBefore.set(call, (await ports.ranInSession?.(taskId)) ?? []);
-        if (isNew && !isAsItWas(tool, tools.get(call.tool))) throw new ToolChangedError(call.tool);
+        if (isNew && !isAsOffered(call, tool, tools.get(call.tool))) {
+          throw new ToolChangedError(call.tool);
+        }
         return digest;
       } catch (error) {
         failed(error, call, 'what would run could not be determined');

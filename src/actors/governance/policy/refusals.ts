@@ -26,7 +26,7 @@ export function refusalOfCall(
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
-  const near = tools.size === 0 ? null : nearestName(name, [...tools.keys()]);
+  const near = tools.size === 0 ? null : nearestName(name, [...tools.keys()], 0.25);
   return `unknown tool: ${name}${near === null ? '' : `; the nearest is ${near}`}`;
 }
 

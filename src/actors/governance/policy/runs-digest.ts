@@ -14,3 +14,8 @@ export async function runsDigest(
   const identity = { tool: name, runs, ...(credential === null ? {} : { credential }) };
   return hash('sha256', canonicalize(identity) ?? '', 'hex');
 }
+
+/** Digests the definition of a tool as a model is offered it. */
+export function definitionDigest({ description, parameters }: Tool): string {
+  return hash('sha256', canonicalize({ description, parameters }) ?? '', 'hex');
+}

@@ -3,6 +3,7 @@ import { fromPromise } from 'xstate';
 import type { Compaction } from '../../../machines/conversation/compaction.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
+import { definitionDigest } from '../../governance/governance.ts';
 import {
   type Clock,
   type Ids,
@@ -10,6 +11,7 @@ import {
   type Log,
   type ModelCall,
   ModelError,
+  type Tool,
   type Turn,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
@@ -24,6 +26,8 @@ export interface ThinkPorts {
   ids: Ids;
   clock: Clock;
   log: Log;
+  /** The tools as they are now. */
+  tools: ReadonlyMap<string, Tool>;
   /** Marks calls of a task that would wait beyond what its caller may have waiting. */
   admit: (taskId: string, calls: readonly ToolCall[]) => Promise<ToolCall[]>;
   /** Begins the turn for who follows the task. */
@@ -31,9 +35,10 @@ export interface ThinkPorts {
 }
 
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
-export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPorts) {
+export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const model = modelOf(input);
+    const offered = new Map(tools);
     const began = performance.now();
     const speaker = speak(input.taskId);
     const failedCalls: FailedModelCall[] = [];
@@ -69,7 +74,7 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
       if (turn.calls.length === 0 && callAsText.test(turn.text)) {
         log.warn({ task_id: input.taskId, model: model.name }, wroteCallAsText);
       }
-      const accepted = turn.calls.map((call) => acceptCall(call, ids, cut));
+      const accepted = turn.calls.map((call) => withOffered(acceptCall(call, ids, cut), offered));
       const admitted = () => admit(input.taskId, accepted);
       const calls = await whenReachable(admitted, { clock, signal });
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
@@ -104,6 +109,12 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
       speaker.end();
     }
   });
+}
+
+/** Several calls of one turn may wait for days, one after the other. */
+function withOffered(call: ToolCall, offered: ReadonlyMap<string, Tool>): ToolCall {
+  const tool = offered.get(call.tool);
+  return tool === undefined ? call : { ...call, offered: definitionDigest(tool) };
 }
 
 /** How models write a call that the server should have read. */

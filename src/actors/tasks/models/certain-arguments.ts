@@ -1,4 +1,5 @@
-import { isJsonObject } from '../../../machines/json.ts';
+import { hasRepeatedKey, measureJson } from '../../../machines/exact-json.ts';
+import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
  * Returns the one object that arguments certainly mean, as JSON; `null` when they are anything else. Some models write
@@ -9,6 +10,8 @@ export function certainArguments(written: string): string | null {
   if (text !== null) return isJsonObject(parsed(text)) ? text : null;
   const objects = objectsIn(written);
   if (objects === null) return null;
+  // Reading makes one of objects that differ in what it changes.
+  if (objects.length > 1 && !objects.every(isReadAsWritten)) return null;
   const meant = new Map(objects.map((json) => [JSON.stringify(parsed(json)), json]));
   if (meant.size > 1) meant.delete('{}');
   const [only = null, ...others] = meant.values();
@@ -45,6 +48,11 @@ function objectsIn(written: string): string[] | null {
     }
   }
   return written.slice(start).trim() === '' ? objects : null;
+}
+
+function isReadAsWritten(json: string): boolean {
+  const measure = measureJson(json);
+  return measure.inexact === null && !hasRepeatedKey(parsed(json) as JsonValue, measure);
 }
 
 function parsed(text: string): unknown {

@@ -10,6 +10,7 @@ export interface WireTools extends WireNames {
   /** The schema of the arguments of a tool as a provider takes it. */
   schemaOf(tool: string): JsonObject;
   argsToWire(tool: string, args: JsonObject): JsonObject;
+  /** Returns arguments under their own names; as they came when one came under both of its names. */
   argsFromWire(tool: string, args: JsonValue): JsonValue;
 }
 
@@ -25,7 +26,10 @@ export function wireTools(tools: readonly Pick<Tool, 'name' | 'parameters'>[]): 
     argsToWire: (tool, args) => withNames(args, renamed.get(tool) ?? none),
     argsFromWire(tool, args) {
       const back = new Map([...(renamed.get(tool) ?? none)].map(([own, wire]) => [wire, own]));
-      return isJsonObject(args) ? withNames(args, back) : args;
+      if (!isJsonObject(args)) return args;
+      const own = withNames(args, back);
+      // One of two that came under both names of an argument would be lost.
+      return Object.keys(own).length === Object.keys(args).length ? own : args;
     },
   };
 }

@@ -9,8 +9,8 @@ const looked = 64 * 1024;
 export interface RefusedRequest {
   /** The id of its message; `null` for one that wants no answer. */
   id: unknown;
-  /** True when it named a session. */
-  hasSession: boolean;
+  /** The session that it named; `null` for none. */
+  session: string | null;
   /** Epoch milliseconds. */
   now: number;
   /** Takes what the agent signs in with out of words of the server. */
@@ -48,20 +48,24 @@ const aboutServer: ReadonlySet<number> = new Set([401, 405, 429]);
 const noSession =
   /\b(?:no|not|invalid|unknown|expired|missing)\b.{0,40}\bsession|\bsession\b.{0,40}\b(?:not|invalid|unknown|expired|missing)\b/i;
 
+/** What they say under the id of a call. A session of another kind, such as that of a checkout, is an argument of the call. */
+const noSuchSession =
+  /^(?:[a-z ]{1,30}: )?(?:(?:no|invalid|unknown|expired|missing)(?: or (?:invalid|unknown|expired|missing))?(?: such| valid| active)? (?:mcp[- ])?session|(?:the )?(?:mcp[- ])?session(?:[- ]?id)? (?:(?:is|was|has|does) )?(?:not|invalid|unknown|expired|missing)\b)/i;
+
 /**
  * Reads a refusal of a request. The error of JSON-RPC in its body is the answer to the request, be the status what it
  * may; anything else is thrown as HttpRefusal.
  */
 export async function readRefusal(response: Response, request: RefusedRequest): Promise<Response> {
-  const { id, hasSession, now, redact } = request;
+  const { id, session, now, redact } = request;
   const text = (await response.text().catch(() => '')).slice(0, looked);
   const error = errorIn(text);
   const words = wordsOf(error, text);
-  const isNamed = noSession.test(words) && !isOfCall(error);
   const isForeign = error === null || !isSameId(error['id'], id);
+  const isNamed = saysNoSession(words, isForeign, session) && !isOfCall(error);
   const isOwn = error !== null && id !== null && (!isForeign || (error['id'] ?? null) === null);
   const isSessionGone =
-    hasSession &&
+    session !== null &&
     ((response.status === 404 && (isForeign || isNamed)) ||
       (response.status === 400 && isForeign && isNamed));
   if (isOwn && !isSessionGone && !aboutServer.has(response.status)) {
@@ -112,6 +116,12 @@ function scopeIn(challenge: string): string {
 
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Tells whether words say that the session of a request is gone. */
+function saysNoSession(words: string, isForeign: boolean, session: string | null): boolean {
+  if (isForeign || session === null) return noSession.test(words);
+  return noSuchSession.test(words.replaceAll(session, '').replaceAll(/\s+/g, ' '));
 }
 
 /** Tells whether an error is about the arguments of a call or what became of it, and not about the way to the server. */

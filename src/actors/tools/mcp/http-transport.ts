@@ -73,9 +73,9 @@ export function httpTransport(
     if (isNews) return response;
     const id = idOf(init?.body);
     if (response.status >= 400) {
-      const hasSession = new Headers(init?.headers).has('mcp-session-id');
+      const session = new Headers(init?.headers).get('mcp-session-id');
       const redact = (text: string) => redactSecrets(text, secrets);
-      return readRefusal(response, { id, hasSession, now: clock.now(), redact });
+      return readRefusal(response, { id, session, now: clock.now(), redact });
     }
     // The SDK takes it for an answer that comes later.
     if (id !== null && response.status === 202) throw new HttpRefusal(response, 'and no answer');

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
-import { type OutcomeMark, outcomeMethod } from '../../../machines/task/wait-mark.ts';
+import { type OutcomeMark, outcomeMethod, separateMark } from '../../../machines/task/wait-mark.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { type CallResult, callResult } from './call-result.ts';
 import { connectionFault } from './connection-fault.ts';
@@ -111,7 +111,8 @@ export class McpSession {
     if (signal.aborted) abort();
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
-      const params = { name: tool, arguments: args };
+      // Equal calls of two tasks are two calls, which one caller makes there.
+      const params = { name: tool, arguments: args, _meta: { [separateMark]: true } };
       const options = { signal: stop.signal, timeout: never, onprogress: onProgress };
       return await this.#client.request({ method: 'tools/call', params }, callResult, options);
     } finally {

@@ -11,12 +11,16 @@ const marked = z.looseObject({
   }),
 });
 
+/** Most changes of the wait of one call that are told: each of them is saved with its task. */
+const mostChanges = 100;
+
 /** What a server reports of a call that waits for a person there. */
 export class WaitAtServer {
   readonly #server: string;
   readonly #onWait: ((wait: WaitElsewhere | null) => void) | undefined;
   #taskId: string | null = null;
   #wait: WaitElsewhere | null = null;
+  #changes = 0;
 
   constructor(server: string, onWait: ((wait: WaitElsewhere | null) => void) | undefined) {
     this.#server = server;
@@ -35,7 +39,9 @@ export class WaitAtServer {
     const { task_id: taskId, [waitsMark]: wait } = read.data._meta;
     this.#taskId = taskId;
     const until = wait === null || wait.until === null ? {} : { until: wait.until };
-    this.#tell(wait === null ? null : { at: this.#server, for: quoteOf(wait.for), ...until });
+    if (this.#changes < mostChanges) {
+      this.#tell(wait === null ? null : { at: this.#server, for: quoteOf(wait.for), ...until });
+    }
     return true;
   }
 
@@ -56,6 +62,7 @@ export class WaitAtServer {
   #tell(wait: WaitElsewhere | null): void {
     if (JSON.stringify(wait) === JSON.stringify(this.#wait)) return;
     this.#wait = wait;
+    this.#changes += 1;
     this.#onWait?.(wait);
   }
 }

@@ -21,6 +21,7 @@ function begin(next: LanguageModel['next']) {
     modelOf: () => ({ provider: 'test', name: 'model-1', next }),
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
+    tools: new Map(),
     admit: async (_taskId, calls) => [...calls],
     log: { info: noteLine, warn: noteLine, error: noteLine },
     speak: (taskId) => ({

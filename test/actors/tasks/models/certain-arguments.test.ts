@@ -10,6 +10,8 @@ it.each([
   ['an empty object twice', '{}{}', '{}'],
   ['the text of a JSON string', JSON.stringify(once), once],
   ['two objects that differ', '{"amount":5}{"amount":6}', null],
+  ['two objects that reading makes equal', '{"amount":1.0000000000000001}{"amount":1}', null],
+  ['two objects, one with a key twice', '{"amount":1,"amount":5}{"amount":5}', null],
   ['an object that breaks off', '{"amount":5', null],
   ['an object and half of it', '{"amount":5}{"amou', null],
   ['an object behind words', 'Sure: {"amount":5}', null],

@@ -35,6 +35,8 @@ describe('the arguments of a tool on the wire', () => {
     expect(names.argsToWire('list', own)).toEqual(asked);
     expect(names.argsFromWire('other', asked)).toEqual(asked);
     expect(names.argsFromWire('list', 'no object')).toBe('no object');
+    const twice = { [filter]: 'x', $filter: 'y' };
+    expect(names.argsFromWire('list', twice)).toBe(twice);
   });
 
   it('are taken by every provider, and lead back to what they were', () => {

@@ -8,6 +8,9 @@ const shop = (url: string) => {
   return config;
 };
 
+/** Nothing listens there. */
+const nowhere = 'http://127.0.0.1:1/mcp';
+
 const rpc = (id: unknown, code: number, message: string) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
 
@@ -25,6 +28,16 @@ describe('a call that its server has certainly not run', () => {
     [
       '404 under the id of the call',
       (response, id) => response.writeHead(404).end(rpc(id, -32001, 'Session not found')),
+    ],
+    [
+      '404 that names the session',
+      (response, id) =>
+        response.writeHead(404).end(rpc(id, -32000, 'Not Found: session s1 has expired')),
+    ],
+    [
+      '404 of an example',
+      (response, id) =>
+        response.writeHead(404).end(rpc(id, -32000, 'Invalid or missing session ID')),
     ],
     [
       '400 of the examples of TypeScript',
@@ -110,6 +123,22 @@ describe('a call that its server has certainly not run', () => {
       'error -32602: shop__pay failed: MCP error -32602: session 7 not found',
     ],
     [
+      'has no such session of a checkout',
+      (response, id) =>
+        response.writeHead(404).end(rpc(id, -32000, 'Checkout session cs_7 not found')),
+      'error -32000: shop__pay failed: MCP error -32000: Checkout session cs_7 not found',
+    ],
+    [
+      'leads to another address',
+      (response) => response.writeHead(307, { location: nowhere }).end(),
+      'failed: shop__pay failed: its server answered with HTTP 307',
+    ],
+    [
+      'shows the outcome at an address that is not there',
+      (response) => response.writeHead(303, { location: nowhere }).end(),
+      'failed: shop__pay failed: its server answered with HTTP 303',
+    ],
+    [
       'has no such page',
       (response) => response.writeHead(400).end('bad request'),
       'failed: shop__pay failed: its server answered with HTTP 400: bad request',
@@ -119,6 +148,15 @@ describe('a call that its server has certainly not run', () => {
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe(outcome);
     expect(ran).toEqual([]);
+  });
+
+  it('reaches its server behind a redirect to another path', async () => {
+    const { url, ran } = await forgetfulServer((response) =>
+      response.writeHead(307, { location: '/mcp/' }).end(),
+    );
+    const { call } = await connected(new PuppetFolder([]), [shop(url)]);
+    expect(await call('shop__pay', { amount: 5 })).toBe('paid');
+    expect(ran).toEqual([{ amount: 5 }]);
   });
 
   it('is of the same tool on a new session', async () => {

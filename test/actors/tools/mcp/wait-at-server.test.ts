@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { WaitAtServer } from '../../../../src/actors/tools/mcp/wait-at-server.ts';
+import type { WaitElsewhere } from '../../../../src/machines/task/task.ts';
+
+it('tells of the first changes of a wait and of its end, however many a server reports', () => {
+  const told: (WaitElsewhere | null)[] = [];
+  const wait = new WaitAtServer('bank', (change) => void told.push(change));
+  const hear = (asked: string) =>
+    wait.hear({ _meta: { task_id: 't-1', 'holdpoint/waits': { for: asked, until: null } } });
+  for (let report = 1; report <= 1_000; report += 1) expect(hear(`desk ${report}`)).toBe(true);
+  wait.end();
+  expect(told).toEqual([
+    ...Array.from({ length: 100 }, (_, index) => ({ at: 'bank', for: `desk ${index + 1}` })),
+    null,
+  ]);
+});
