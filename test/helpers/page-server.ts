@@ -154,6 +154,7 @@ export function anAgent(changes: Partial<AgentJson> = {}): AgentJson {
     url: 'http://127.0.0.1:8080',
     needs_passphrase: false,
     pending_deferrals: 0,
+    on_restart: 'abandon',
     warnings: [],
     ...changes,
   };

@@ -163,6 +163,26 @@ describe('an agent', () => {
     expect(await page.locator('article pre').innerText()).toBe('<b>no</b> keyU+202E');
   });
 
+  it.each([
+    ['abandon', '3 calls are waiting for approval. Stopping refunds denies them. Stop anyway?'],
+    [
+      'resume',
+      '3 calls are waiting for approval. They keep waiting, and can be decided once refunds runs again.',
+    ],
+  ] as const)('asks before its waiting calls end, with on_restart: %s', async (onRestart, said) => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ pending_deferrals: 3, on_restart: onRestart })];
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Stop refunds?' });
+    expect(await dialog.locator('p').innerText()).toBe(said);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect([await focused(page), server.posts]).toEqual(['Stop', []]);
+  });
+
   it('asks again for a passphrase that is wrong, and keeps none in the page', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped', needs_passphrase: true })];

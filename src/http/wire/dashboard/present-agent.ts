@@ -19,6 +19,7 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     ...(error === null ? {} : { error }),
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
+    on_restart: description.onRestart,
     ...(gap === null
       ? {}
       : { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } }),
