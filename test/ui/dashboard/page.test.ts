@@ -85,6 +85,26 @@ describe('each view', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  it('keeps the version in view however many agents there are, and cuts a long name', async () => {
+    const server = await startPageServer();
+    const names = Array.from(
+      { length: 24 },
+      (_, index) => `agent-${String(index).padStart(2, '0')}`,
+    );
+    server.agents = [...names, 'z'.repeat(64)].map((id) => anAgent({ id }));
+    const { page } = await browser.page();
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto(server.url);
+    const version = page.locator('.about .num').first();
+    await version.waitFor();
+    const box = (await version.boundingBox())!;
+    expect(box.y + box.height).toBeLessThanOrEqual(500);
+    const name = page.locator('.rail .name').last();
+    await name.scrollIntoViewIfNeeded();
+    expect(await name.evaluate((element) => element.clientWidth < element.scrollWidth)).toBe(true);
+    expect(await name.getAttribute('title')).toBe('z'.repeat(64));
+  });
+
   it('gives the focus to the heading after a change of view, and the menu opens on a narrow window', async () => {
     const server = await startPageServer();
     tellStory(server);
@@ -161,6 +181,53 @@ describe('an agent', () => {
     const { page } = await browser.page();
     await page.goto(server.url);
     expect(await page.locator('article pre').innerText()).toBe('<b>no</b> keyU+202E');
+  });
+
+  it.each([
+    [
+      'the process ended without a word: it was killed, or the machine was restarted',
+      'Start the agent again. If it exits again, its log shows what it did last.',
+      [],
+    ],
+    [
+      'port 8080 on 127.0.0.1 is taken by another program; name another with --port',
+      'Stop the program that uses the port, or start the agent on any free port:',
+      ['holdpoint serve start --dir /home/ann/agents/refunds --port 0'],
+    ],
+    [
+      'the disk is full',
+      'The log shows what came before. Fix the cause, then start the agent again.',
+      [],
+    ],
+  ])('that ended with %j says what can be done about it', async (error, said, commands) => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'errored', error })];
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    expect(await page.locator('article pre + p').innerText()).toBe(said);
+    expect(await page.locator('article pre + p + .command code').allInnerTexts()).toEqual(commands);
+  });
+
+  it('shows the state of its process beside what waits and that it does not respond', async () => {
+    const server = await startPageServer();
+    const silent = { not_responding_since: new Date(Date.now() - 5_000).toISOString() };
+    server.agents = [
+      anAgent({ id: 'a', pending_deferrals: 3, ...silent }),
+      anAgent({ id: 'b', status: 'errored', error: 'no' }),
+      anAgent({ id: 'c', status: 'stopped' }),
+      anAgent({ id: 'd', status: 'starting' }),
+    ];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByText(/^Not responding since \d\d:\d\d:\d\d\.$/).waitFor();
+    expect(await page.locator('article .pill').allInnerTexts()).toEqual([
+      ...['3 waiting', 'running', 'errored', 'stopped', 'starting'],
+    ]);
+    expect(await page.locator('main h1 + p').innerText()).toBe('1 running, 2 need attention');
+    await page.goto(`${server.url}#/agents/a/chat`);
+    await page.getByText(/^a has not responded since \d\d:\d\d:\d\d\.$/).waitFor();
+    await page.getByText('Conversations could not be loaded:').waitFor();
+    forgive(complaints, ['404']);
   });
 
   it.each([

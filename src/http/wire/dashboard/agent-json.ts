@@ -31,6 +31,8 @@ export interface AgentJson {
   /** Last error of `serve.log`, 4 KiB of plain text at most, or what is wrong with `service.yaml`. */
   error?: string;
   started_at?: string;
+  /** It runs and has answered nothing since then (RFC 3339); absent while it responds. */
+  not_responding_since?: string;
   /** Its secrets are encrypted, and nobody has given a passphrase yet. */
   needs_passphrase: boolean;
   pending_deferrals: number;
