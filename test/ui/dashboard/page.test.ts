@@ -117,6 +117,34 @@ describe('each view', () => {
   });
 });
 
+describe('on a phone', () => {
+  it('what a finger presses is 44 px high', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    const { page, complaints } = await browser.page({ width: 360, isTouched: true });
+    forgive(complaints, ['404']);
+    for (const route of [...routes, '#/tasks', '#/audit', '#/health', '#/skills', '#/new/name']) {
+      await page.goto(server.url + route);
+      await page.locator('main h1').waitFor();
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Menu' }).click();
+      const small = await page.evaluate(() => {
+        const { document } = globalThis as any;
+        return [...document.querySelectorAll('a, button, select, summary, input, textarea')]
+          .filter(
+            (element) => element.checkVisibility() && element.closest('p, label, .skip') === null,
+          )
+          .filter((element) => element.getBoundingClientRect().height < 44)
+          .map(
+            (element) =>
+              `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 30)} ${element.getBoundingClientRect().height}`,
+          );
+      });
+      expect({ route, small }).toEqual({ route, small: [] });
+    }
+  });
+});
+
 describe('the inbox', () => {
   it.each([1280, 320])(
     'says which agents did not tell what waits in them, and asks them again, %i px wide',
