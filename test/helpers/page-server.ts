@@ -112,6 +112,10 @@ export class PageServer {
         },
       };
     }
+    // What was decided on has nothing to tell yet.
+    if (this.posts.some((post) => post.path === `${path}/decisions`)) {
+      return { body: { timeline: [] } };
+    }
     return { status: 404, body: { error: 'There is nothing here.' } };
   }
 

@@ -5,6 +5,7 @@ import { sentenceOf } from './api/sentence-of.ts';
 import type { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
 import type { StreamEvent } from './connection/stream-event.ts';
+import { createDecided, followDecided } from './state/decided.ts';
 import { notifyOfWaits } from './state/notify.ts';
 import { ServerClock } from './state/server-clock.ts';
 import { tellOfDecisions } from './state/tell-decided.ts';
@@ -82,6 +83,8 @@ export function startDashboard({ session, client, first }: DashboardParts) {
   /** The ids of the calls that this page decides on itself. */
   const own = new Set<string>();
   tellOfDecisions({ workspace, client, toasts }, own);
+  const decided = createDecided();
+  followDecided(decided, { workspace, client, toasts });
   void readAll(first);
 
   function signedIn(): void {
@@ -95,6 +98,8 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     client,
     clock,
     connection,
+    /** What this page has decided. */
+    decided,
     own,
     toasts,
     workspace,

@@ -5,6 +5,7 @@ import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../helpers/page-server.ts';
 import { tellStory } from '../../helpers/page-story.ts';
+import { listedTask } from '../../helpers/page-tasks.ts';
 import { eventually, startPageServer } from './page-browser.ts';
 
 let browser: TestBrowser;
@@ -335,7 +336,7 @@ describe('an approval', () => {
     expect(server.posts).toEqual([]);
     expect(await focused(page)).toBe('Approve');
     await page.keyboard.press('Enter');
-    await page.getByText('Released: drop_table of ops-runner.').waitFor();
+    await page.getByText('Approved: drop_table of ops-runner.').waitFor();
     // The neighbour after it, not the first of the list.
     await page.getByRole('heading', { name: 'send_mail' }).waitFor();
     expect(server.posts).toEqual([
@@ -349,6 +350,61 @@ describe('an approval', () => {
       },
     ]);
     await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
+  });
+
+  it('leads back to the conversation that it was opened from', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    const { page, complaints } = await browser.page();
+    forgive(complaints, ['404']);
+    await page.goto(`${server.url}#/approvals/refunds/refund-1?from=chat`);
+    await page.getByRole('link', { name: 'Back to the chat' }).waitFor();
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
+    await page.waitForURL(`${server.url}#/agents/refunds/chat`);
+  });
+
+  it.each([
+    [{ phase: 'end' }, 'issue_refund ran', ['ran']],
+    [
+      { phase: 'end', error: 'exit code 1: already refunded' },
+      'issue_refund failed: exit code 1: already refunded',
+      ['approved', 'issue_refund failed: exit code 1: already refunded'],
+    ],
+  ])('says what came of it: %j', async (fields, said, listed) => {
+    const server = await startPageServer();
+    const held = aDeferral();
+    server.agents = [anAgent({ pending_deferrals: 1 })];
+    server.deferrals = [held];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => {
+      server.emit('deferral', {
+        ...{ agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 },
+      });
+      return { body: { status: 'resolved' } };
+    });
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/approvals`);
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
+    const own = page.getByRole('region', { name: 'Decided by you in this session' });
+    await own.getByText('approved, not finished').waitFor();
+    const at = new Date(Date.now() + 1_000).toISOString();
+    const entry = (event: string, more: object) => ({
+      ...{ line: 1, seq: 1, at, event },
+      fields: { tool: 'issue_refund', ...more },
+    });
+    const timeline = [
+      entry('task_deferred_decision', { decision: 'approve' }),
+      entry('tool_exec', fields),
+    ];
+    server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({ body: { timeline } }));
+    server.emit('task', { agent_id: 'refunds', task: listedTask(1, { id: 'refund-1' }) });
+    const toast = page.locator('.toast').filter({ hasText: said });
+    await toast.waitFor();
+    expect(await toast.getByRole('link').getAttribute('href')).toBe('#/tasks/refunds/refund-1');
+    expect(await own.locator('.pill, .words').allInnerTexts()).toEqual(listed);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   it('is rejected with a reason, by an address of its own', async () => {
@@ -400,7 +456,7 @@ describe('an approval', () => {
     expect(await approve.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show its end' }).click();
     await approve.click();
-    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
     await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals`));
     expect(await approve.isVisible()).toBe(false);
   });
@@ -417,7 +473,7 @@ describe('an approval', () => {
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor();
     await page.getByLabel('Reason').fill('as agreed');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
     expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
   });
 
