@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { previewAgent } from '../../src/agent/preview-agent.ts';
+import { firstAnswers } from '../../src/machines/wizard/agent-answers.ts';
+
+const skill = {
+  ...{ name: 'shop', description: 'Asks the shop', category: 'shop', tools: ['ask_shop'] },
+  ...{ held: [], egress_domains: ['api.shop.example'] },
+  env: { required: ['SHOP_URL'], one_of: [], optional: [] },
+};
+
+it('names each host once as the list of egress has it, also those that variables name', () => {
+  const variables = { SHOP_URL: 'https://eu.shop.example:8443' };
+  const answers = { ...firstAnswers, name: 'Desk', skills: { names: ['shop'], variables } };
+  expect(previewAgent(answers, [skill]).hosts).toEqual([
+    { host: 'api.shop.example', origin: 'skills.shop' },
+    { host: 'eu.shop.example:8443', origin: 'variables.SHOP_URL' },
+  ]);
+});
+
+it('names the key that a sign-in with the browser leaves', () => {
+  const model = { ...firstAnswers.model, name: 'gpt-5', session: 'a-state' };
+  const answers = { ...firstAnswers, name: 'Desk', provider: 'openai', model };
+  const { variables, missing } = previewAgent(answers, []);
+  expect({ variables, missing }).toEqual({ variables: ['OPENAI_API_KEY'], missing: [] });
+});
