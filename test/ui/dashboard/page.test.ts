@@ -352,6 +352,26 @@ describe('an approval', () => {
     await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
   });
 
+  it('keeps the decision in reach of a long call, closed until its end was in view', async () => {
+    const server = await startPageServer();
+    const args = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [`line_${index}`, index]),
+    );
+    server.agents = [anAgent({ pending_deferrals: 1 })];
+    server.deferrals = [aDeferral({ args })];
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/approvals`);
+    const list = page.getByRole('navigation', { name: 'Calls that wait' }).getByRole('listitem');
+    expect(await list.count()).toBe(1);
+    await page.getByText('120 arguments').waitFor();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    const { y } = (await approve.boundingBox())!;
+    expect(y).toBeLessThan(800);
+    await page.getByRole('button', { name: 'Show its end' }).click();
+    await approve.and(page.locator(':enabled')).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
   it('leads back to the conversation that it was opened from', async () => {
     const server = await startPageServer();
     tellStory(server);

@@ -62,14 +62,9 @@ export class ApiClient {
   async open(path: string, options: RequestOptions = {}): Promise<Response> {
     const response = await fetch(path, this.#init(options)).catch((cause: unknown) => {
       if (options.signal?.aborted === true) throw cause;
-      throw new ApiError(
-        0,
-        'The dashboard does not answer; is `holdpoint ui` still running?',
-        null,
-        {
-          cause,
-        },
-      );
+      throw new ApiError(0, 'The dashboard does not answer; is holdpoint ui still running?', null, {
+        cause,
+      });
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.heard(date);

@@ -9,6 +9,22 @@ export function clockWords(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
+/** Writes the same for somebody to whom it is read: `1 minute 47 seconds`, by the minute once it is an hour or more. */
+export function spokenWords(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  const parts = [
+    counted(Math.floor(seconds / 86_400), 'day'),
+    counted(Math.floor(seconds / 3_600) % 24, 'hour'),
+    counted(Math.floor(seconds / 60) % 60, 'minute'),
+    seconds < 3_600 ? counted(seconds % 60, 'second') : '',
+  ].filter((part) => part !== '');
+  return parts.slice(0, 2).join(' ') || '0 seconds';
+}
+
+function counted(count: number, unit: string): string {
+  return count === 0 ? '' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const day = { month: 'short', day: 'numeric' } as const;
 const formats = {

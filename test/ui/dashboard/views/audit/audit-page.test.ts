@@ -86,7 +86,7 @@ describe('the page of an audit log', () => {
     const tellsAll = async () => {
       const note = page.getByRole('alert');
       await note.waitFor();
-      expect(await note.innerText()).toContain('is `holdpoint ui` still running?');
+      expect(await note.innerText()).toContain('is holdpoint ui still running?');
       expect(await note.locator('code').innerText()).toBe(
         `holdpoint audit tail --dir ${directory}`,
       );
