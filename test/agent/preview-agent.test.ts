@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { nameCommand } from '../../src/actors/command-line.ts';
 import { previewAgent } from '../../src/agent/preview-agent.ts';
 import { firstAnswers } from '../../src/machines/wizard/agent-answers.ts';
 
@@ -15,6 +16,15 @@ it('names each host once as the list of egress has it, also those that variables
     { host: 'api.shop.example', origin: 'skills.shop' },
     { host: 'eu.shop.example:8443', origin: 'variables.SHOP_URL' },
   ]);
+});
+
+it('says where the keys of service.yaml are described by no path of this machine', () => {
+  nameCommand('/opt/a b/bin/holdpoint');
+  onTestFinished(() => nameCommand(undefined));
+  const { files } = previewAgent({ ...firstAnswers, name: 'Desk' }, []);
+  expect(files['service.yaml']?.split('\n')[0]).toBe(
+    '# Every key: holdpoint schema, and docs/configuration.md.',
+  );
 });
 
 it('names the key that a sign-in with the browser leaves', () => {

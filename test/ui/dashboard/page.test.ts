@@ -86,6 +86,34 @@ describe('each view', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  it('shows many agents short, filters them, and starts the stopped ones at once', async () => {
+    const server = await startPageServer();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    server.agents = [
+      ...names.map((id) => anAgent({ id })),
+      anAgent({ id: 'g', status: 'stopped' }),
+      anAgent({ id: 'h', status: 'stopped' }),
+      anAgent({ id: 'locked', status: 'stopped', needs_passphrase: true }),
+    ];
+    const accepted = () => ({ status: 202, body: { status: 'starting' } });
+    for (const id of ['g', 'h']) server.routes.set(`POST /api/agents/${id}/start`, accepted);
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    expect(await page.locator('article .facts').count()).toBe(9);
+    expect(await page.locator('article .facts:visible').count()).toBe(0);
+    await page.getByRole('button', { name: 'Start 2 stopped' }).click();
+    await eventually(() =>
+      expect(server.posts.map(({ path }) => path)).toEqual([
+        '/api/agents/g/start',
+        '/api/agents/h/start',
+      ]),
+    );
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('stopped');
+    await page.getByText('3 of 9').waitFor();
+    expect(await page.locator('article h2').allInnerTexts()).toEqual(['g', 'h', 'locked']);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
   it('keeps the version in view however many agents there are, and cuts a long name', async () => {
     const server = await startPageServer();
     const names = Array.from(
