@@ -419,7 +419,7 @@ describe('an approval', () => {
     [
       { phase: 'end', error: 'exit code 1: already refunded' },
       'issue_refund failed: exit code 1: already refunded',
-      ['approved', 'issue_refund failed: exit code 1: already refunded'],
+      ['failed', 'issue_refund failed: exit code 1: already refunded'],
     ],
   ])('says what came of it: %j', async (fields, said, listed) => {
     const server = await startPageServer();

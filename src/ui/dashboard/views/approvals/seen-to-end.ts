@@ -4,7 +4,9 @@
  */
 export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
   // What the bar with the decision covers is not in view.
-  const bar = document.querySelector('.one .decide')?.getBoundingClientRect().height ?? 0;
+  const decide = document.querySelector('.one .decide');
+  const isOver = decide !== null && getComputedStyle(decide).position === 'sticky';
+  const bar = isOver ? decide.getBoundingClientRect().height : 0;
   const unseen = new Set<Element>(element.querySelectorAll('[data-end]'));
   const observer = new IntersectionObserver(
     (entries) => {
