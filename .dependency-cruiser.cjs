@@ -69,6 +69,7 @@ const productPackages = [
   'json-p3',
   'koa',
   'koa-body',
+  'koa-compress',
   'lru-cache',
   'mdast-util-from-markdown',
   'oauth4webapi',
@@ -197,7 +198,7 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|koa-compress|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

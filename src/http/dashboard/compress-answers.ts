@@ -18,8 +18,8 @@ export function compressAnswers(): Middleware {
     zstd: false,
     deflate: false,
   });
-  return function answerCompressor(ctx: Context, next: Next) {
-    return compressed(ctx, async () => {
+  return async function answerCompressor(ctx: Context, next: Next) {
+    await compressed(ctx, async () => {
       await next();
       const isExact = String(ctx.response.headers['etag'] ?? '').startsWith('"');
       if (ctx.body instanceof Stream || isExact) ctx.compress = false;

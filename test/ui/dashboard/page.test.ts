@@ -103,7 +103,7 @@ describe('each view', () => {
     expect(await page.locator('article .facts:visible').count()).toBe(0);
     await page.getByRole('button', { name: 'Start 2 stopped' }).click();
     await eventually(() =>
-      expect(server.posts.map(({ path }) => path)).toEqual([
+      expect(server.posts.map(({ path }) => path).toSorted()).toEqual([
         '/api/agents/g/start',
         '/api/agents/h/start',
       ]),

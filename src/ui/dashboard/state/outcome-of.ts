@@ -28,7 +28,7 @@ export function outcomeOf(
     const { error } = end.fields;
     return error === undefined
       ? { isFine: true, words: 'ran' }
-      : { isFine: false, words: `failed: ${String(error)}` };
+      : { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
   }
   if (run.length === 0 && own.some(({ event }) => event === 'task_deferred')) {
     return { isFine: false, words: 'was held again' };
