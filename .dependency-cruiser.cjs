@@ -69,6 +69,7 @@ const productPackages = [
   'json-p3',
   'koa',
   'koa-body',
+  'koa-compress',
   'lru-cache',
   'mdast-util-from-markdown',
   'oauth4webapi',
@@ -106,7 +107,7 @@ const verifierUser = '^src/ui/dashboard/views/audit/log-check\\.ts$';
 /** What of src/machines the page runs as the command does. */
 const sharedWithPage = [
   '^src/machines/wizard/',
-  '^src/machines/(governance/kept-changes|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
+  '^src/machines/(agent-process/stop-words|governance/kept-changes|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
 ];
 
 /** What takes fast-check, a peer of the package. */
@@ -197,7 +198,7 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|koa-compress|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Plugin } from 'vite';
 import { isPageBuilt } from '../src/cli/ui/built-page.ts';
 
 /**
@@ -12,6 +13,20 @@ import { isPageBuilt } from '../src/cli/ui/built-page.ts';
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/ui/dashboard');
 const built = join(root, 'dist/ui/dashboard');
+
+/** Few files, as each costs a phone a way to the server: what asks first, what every view needs, and a file for a view. */
+const groups = [
+  {
+    name: 'main',
+    priority: 2,
+    test: /src\/ui\/dashboard\/(main\.ts|api\/|shell\/views\.ts|state\/route\.ts|styles\/)|vite\/|rolldown\/runtime/,
+  },
+  {
+    name: 'begin',
+    priority: 1,
+    test: /src\/ui\/dashboard\/(begin\.ts|start-dashboard\.ts|components\/|connection\/|shell\/|state\/)|node_modules\/(svelte|xstate|@xstate|esm-env|clsx)\//,
+  },
+];
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
 if (values.force || !isPageBuilt()) await build();
@@ -28,7 +43,7 @@ async function build(): Promise<void> {
       root: source,
       base: './',
       logLevel: 'warn',
-      plugins: [svelte({ configFile: false, compilerOptions: { runes: true } })],
+      plugins: [svelte({ configFile: false, compilerOptions: { runes: true } }), preloadBegin()],
       build: {
         outDir: fresh,
         emptyOutDir: true,
@@ -40,12 +55,34 @@ async function build(): Promise<void> {
         assetsInlineLimit: 0,
         manifest: 'manifest.json',
         license: { fileName: 'licenses.md' },
+        rolldownOptions: { output: { codeSplitting: { groups } } },
       },
     });
     if (values.force || !isPageBuilt()) await replace(fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** Has the document load what `main.ts` imports beside it, and not after it. */
+function preloadBegin(): Plugin {
+  return {
+    name: 'preload-begin',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle = {} }) {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const begin = chunks.find(({ name }) => name === 'begin');
+        if (begin === undefined) throw new Error('there is no chunk of begin.ts to load early');
+        const attrs = { rel: 'modulepreload', crossorigin: true, href: `./${begin.fileName}` };
+        return {
+          // Without `async` it waits for the styles.
+          html: html.replace('<script type="module"', '<script async type="module"'),
+          tags: [{ tag: 'link', attrs, injectTo: 'head' as const }],
+        };
+      },
+    },
+  };
 }
 
 /** Puts the folder where the last one is; whoever builds at the same time may be first, with the same files. */

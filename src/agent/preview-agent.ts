@@ -1,7 +1,10 @@
 import { channelSchemas, formatProblem, parseConfig } from '../actors/config/config.ts';
+import type { DerivedEndpoint } from '../actors/outbound/outbound.ts';
 import type { AgentAnswers } from '../machines/wizard/agent-answers.ts';
 import { type AgentPlan, agentPlan } from '../machines/wizard/agent-plan.ts';
+import { modelVariable } from '../machines/wizard/agent-variables.ts';
 import type { SkillOffer } from '../machines/wizard/offers.ts';
+import { variableHosts } from '../machines/wizard/variable-hosts.ts';
 import { type ChannelAddresses, derivedEndpoints } from './derived-endpoints.ts';
 import { channelText, serviceText } from './service-text.ts';
 
@@ -26,6 +29,9 @@ export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[
   const keys = [...plan.variables.keys(), ...plan.missing].map((name) => [name, 'unset']);
   const env = Object.fromEntries(keys) as Record<string, string>;
   const reading = parseConfig(text, { file: 'service.yaml', env });
+  // The token of a sign-in with the browser is kept like a key.
+  const key = answers.model.session === '' ? null : modelVariable(answers);
+  const signedIn = key === null ? [] : [key];
   const chosen = skills.filter(({ name }) => plan.skills.includes(name));
   const endpoints = !reading.ok
     ? []
@@ -49,14 +55,25 @@ export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[
         Object.entries(plan.channelFiles).map(([name, content]) => [name, channelText(content)]),
       ),
     },
-    hosts: endpoints.map(({ host, port, source }) => ({
-      host: port === 443 ? host : `${host}:${port}`,
-      origin: source,
-    })),
-    variables: [...plan.variables.keys()],
+    hosts: [
+      ...endpoints.filter(isEntry).map(({ host, port, source }) => ({
+        host: port === 443 ? host : `${host}:${port}`,
+        origin: source,
+      })),
+      ...(reading.ok && answers.egress.mode === 'allowlist' ? variableHosts(answers) : []).map(
+        ({ host, name }) => ({ host, origin: `variables.${name}` }),
+      ),
+    ],
+    variables: [...plan.variables.keys(), ...signedIn.filter((name) => !plan.variables.has(name))],
     missing: [...plan.missing],
     problems: reading.ok ? [] : reading.problems.map(formatProblem),
   };
+}
+
+/** A host without a port is one entry, which stands for HTTPS and HTTP. */
+function isEntry({ host, port, source }: DerivedEndpoint, _: number, all: DerivedEndpoint[]) {
+  const isSame = (other: DerivedEndpoint) => other.host === host && other.source === source;
+  return port !== 80 || !all.some((other) => isSame(other) && other.port === 443);
 }
 
 /** What the files of the channels would lead to: an agent that has its tokens reaches these. */

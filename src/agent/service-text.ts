@@ -1,12 +1,12 @@
 import { Document } from 'yaml';
-import { commandLine } from '../actors/command-line.ts';
 import type { JsonObject } from '../machines/json.ts';
 import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
 
 /** Writes the `service.yaml` of a plan; the library quotes whatever would mean something else in YAML. */
 export function serviceText({ service, note }: Pick<AgentPlan, 'service' | 'note'>): string {
   const document = asDocument(service);
-  document.commentBefore = ` Every key: ${commandLine('schema')}, and docs/configuration.md.`;
+  // Not as the command was called here: the file may be run elsewhere.
+  document.commentBefore = ' Every key: holdpoint schema, and docs/configuration.md.';
   if (note !== '') document.comment = note;
   return document.toString();
 }

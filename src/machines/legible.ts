@@ -34,10 +34,16 @@ const flag =
  * What cannot be seen, or turns the direction of what stands beside it; blanks of another kind than the usual one;
  * runs of blanks and of line breaks that push what follows out of sight. A tab, and the tags of a flag, are found as well.
  */
-const unseen = new RegExp(
-  `${flag}|[ \\t]{21,}|\\n(?:[ \\t]{0,20}\\n){5,}|(?!\\n|${needed})[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]|(?! )\\p{Zs}`,
-  'gu',
-);
+let unseen: RegExp | undefined;
+const findUnseen = () =>
+  (unseen ??= new RegExp(
+    `${flag}|[ \\t]{21,}|\\n(?:[ \\t]{0,20}\\n){5,}|(?!\\n|${needed})[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]|(?! )\\p{Zs}`,
+    'gu',
+  ));
+
+/** What a text of nothing but these signs may hide: long runs of blanks and line breaks. Most texts are such. */
+const other = /[^\n\x20-\x7e]/;
+const run = / {21}|\n(?: {0,20}\n){5}/;
 
 /**
  * Splits a text so that what hides in it can be shown: characters that cannot be seen, runs of blanks, and words that mix
@@ -45,6 +51,9 @@ const unseen = new RegExp(
  */
 export function piecesOf(text: string): TextPiece[] {
   const lined = text.replaceAll(/\r\n?/g, '\n');
+  // The patterns below take long to make, which a phone that shows nothing unusual is spared.
+  if (!other.test(lined) && !run.test(lined))
+    return lined === '' ? [] : [{ text: lined, kind: 'plain' }];
   const pieces: TextPiece[] = [];
   let begin = 0;
   for (const { end, mark } of mixedWords(lined)) {
@@ -79,7 +88,7 @@ function addPieces(pieces: TextPiece[], text: string): void {
   const addPlain = (to: number): void => {
     if (to > end) pieces.push({ text: text.slice(end, to), kind: 'plain' });
   };
-  for (const { 0: found, index } of text.matchAll(unseen)) {
+  for (const { 0: found, index } of text.matchAll(findUnseen())) {
     if (found.startsWith('\u{e0067}')) continue;
     addPlain(index);
     pieces.push(

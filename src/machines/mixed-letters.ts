@@ -16,18 +16,22 @@ const lookAlike = [
 
 type Script = (typeof lookAlike)[number];
 
-const lettersOf = Object.fromEntries(
-  lookAlike.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')]),
-) as Record<Script, RegExp>;
+let letters: Record<Script, RegExp> | undefined;
+const lettersOf = () =>
+  (letters ??= Object.fromEntries(
+    lookAlike.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')]),
+  ) as Record<Script, RegExp>);
 
 /** Matches when a text has a letter that can pose as a Latin one. */
-const foreign = new RegExp(
-  `[${lookAlike
-    .slice(1)
-    .map((script) => `\\p{Script=${script}}`)
-    .join('')}]`,
-  'u',
-);
+let foreign: RegExp | undefined;
+const findForeign = () =>
+  (foreign ??= new RegExp(
+    `[${lookAlike
+      .slice(1)
+      .map((script) => `\\p{Script=${script}}`)
+      .join('')}]`,
+    'u',
+  ));
 
 /** A word, an email or a domain. */
 const words = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_]|[.@+-](?=[\p{L}\p{N}]))*/gu;
@@ -50,10 +54,10 @@ const mostNamed = 3;
  * Latin otherwise, a part of nothing but such letters.
  */
 export function mixedWords(text: string): MixedWord[] {
-  if (!foreign.test(text)) return [];
+  if (!findForeign().test(text)) return [];
   const found: MixedWord[] = [];
   for (const { 0: word, index } of text.matchAll(words)) {
-    if (!foreign.test(word)) continue;
+    if (!findForeign().test(word)) continue;
     const mark = markOf(word);
     if (mark !== null) found.push({ end: index + word.length, mark });
   }
@@ -66,8 +70,8 @@ function markOf(word: string): string | null {
     const mark = markOfMix(part);
     if (mark !== null) return mark;
   }
-  if (!/[.@]/.test(word) || !lettersOf.Latin.test(word)) return null;
-  const alien = parts.find((part) => foreign.test(part) && posing.test(part));
+  if (!/[.@]/.test(word) || !lettersOf().Latin.test(word)) return null;
+  const alien = parts.find((part) => findForeign().test(part) && posing.test(part));
   return alien === undefined ? null : markOfMix(`a${alien}`, 'Latin');
 }
 
@@ -77,7 +81,7 @@ function markOfMix(part: string, usual?: Script): string | null {
   for (const letter of part) times.set(letter, (times.get(letter) ?? 0) + 1);
   const scripts = lookAlike
     .map((script) => {
-      const found = [...times.keys()].filter((letter) => lettersOf[script].test(letter));
+      const found = [...times.keys()].filter((letter) => lettersOf()[script].test(letter));
       return { script, found, count: found.reduce((sum, one) => sum + (times.get(one) ?? 0), 0) };
     })
     .filter(({ count }) => count > 0);

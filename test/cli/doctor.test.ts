@@ -120,10 +120,6 @@ pass  daemon       the agent is not running
   it('tells its own port from that of another program', async () => {
     const daemon = await startDaemon(await refundAgent());
     const ownPort = Number(new URL(daemon.url).port);
-    expect(await checkPort(subjectOf(daemon.directory), ownPort)).toEqual({
-      status: 'pass',
-      message: `port ${ownPort} serves this agent (process ${daemon.child.pid})`,
-    });
     expect(await checkPort(subjectOf(daemon.directory))).toEqual({
       status: 'pass',
       message: `port ${ownPort} serves this agent (process ${daemon.child.pid})`,
@@ -135,9 +131,9 @@ pass  daemon       the agent is not running
     const { port } = holder.address() as { port: number };
     const finding = await checkPort(subjectOf(daemon.directory), port);
     holder.close();
-    expect(finding).toMatchObject({
-      status: 'warn',
-      message: `port ${port} is taken by another program`,
+    expect(finding).toEqual({
+      status: 'pass',
+      message: `port ${port} is taken; a start takes another free port`,
     });
   });
 

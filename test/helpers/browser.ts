@@ -7,6 +7,8 @@ interface View {
   scheme?: 'light' | 'dark';
   width?: number;
   height?: number;
+  /** Whether it is a phone, on which fingers press. */
+  isTouched?: boolean;
   /** Whether the page is the product's own, and is to complain of nothing. */
   isOwn?: boolean;
 }
@@ -35,11 +37,13 @@ export class TestBrowser {
     scheme = 'light',
     width = 1280,
     height = 800,
+    isTouched = false,
     isOwn = true,
   }: View = {}): Promise<TestPage> {
     const context = await this.#browser.newContext({
       colorScheme: scheme,
       viewport: { width, height },
+      ...(isTouched ? { hasTouch: true, isMobile: true } : {}),
     });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);

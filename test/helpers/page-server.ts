@@ -112,6 +112,10 @@ export class PageServer {
         },
       };
     }
+    // What was decided on has nothing to tell yet.
+    if (this.posts.some((post) => post.path === `${path}/decisions`)) {
+      return { body: { timeline: [] } };
+    }
     return { status: 404, body: { error: 'There is nothing here.' } };
   }
 
@@ -154,6 +158,7 @@ export function anAgent(changes: Partial<AgentJson> = {}): AgentJson {
     url: 'http://127.0.0.1:8080',
     needs_passphrase: false,
     pending_deferrals: 0,
+    on_restart: 'abandon',
     warnings: [],
     ...changes,
   };

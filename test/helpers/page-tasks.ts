@@ -20,6 +20,7 @@ export function listedAgent(id: string, parts: Partial<AgentJson> = {}): AgentJs
     status: 'running',
     needs_passphrase: false,
     pending_deferrals: 0,
+    on_restart: 'abandon',
     warnings: [],
     ...parts,
   };

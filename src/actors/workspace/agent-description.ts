@@ -1,3 +1,5 @@
+import type { OnRestart } from '../../machines/agent-process/stop-words.ts';
+
 /** What the files of an agent say of it, as far as they can be read. */
 export interface AgentDescription {
   /** `null` when `service.yaml` names none that can be used. */
@@ -11,6 +13,8 @@ export interface AgentDescription {
   /** Names. */
   skills: string[];
   needsPassphrase: boolean;
+  /** What becomes of its unfinished tasks when it starts again. */
+  onRestart: OnRestart;
   warnings: string[];
   /** The digest of its policy; `null` while its files cannot be used. */
   policySha256: string | null;

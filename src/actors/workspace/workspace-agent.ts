@@ -16,6 +16,7 @@ import { followAgent } from './follow-agent.ts';
 import { haltAgent } from './halt-agent.ts';
 import { type AgentCommand, launchAgent } from './launch-agent.ts';
 import { connectTo } from './own-process.ts';
+import { Pulse } from './pulse.ts';
 import { sightAgent } from './sight-agent.ts';
 
 /** What an agent of the workspace tells. */
@@ -54,7 +55,7 @@ export class WorkspaceAgent {
   description: AgentDescription;
   readonly #options: WorkspaceAgentOptions;
   readonly #actor: ActorRefFrom<typeof agentProcessMachine>;
-  #way: { pid: number; line: AgentLine; leave: () => void } | null = null;
+  #way: { pid: number; line: AgentLine; pulse: Pulse; leave: () => void } | null = null;
   #told = '';
   /** The words that it was started with when it ran last; `null` while it has not been seen to run. */
   #startedWith: readonly string[] | null = null;
@@ -96,10 +97,16 @@ export class WorkspaceAgent {
     return this.#actor.getSnapshot().context.error;
   }
 
-  /** Looks whether the process of the agent is there. */
+  /** Since when the agent runs and does not respond, in milliseconds since 1970; `null` while it does. */
+  get silentSince(): number | null {
+    return this.#way?.pulse.since ?? null;
+  }
+
+  /** Looks whether the process of the agent is there; whether it responds is told later. */
   async look(): Promise<void> {
     const sighting = await sightAgent(this.directory);
     this.#actor.send({ type: 'process.seen', sighting });
+    void this.#way?.pulse.check();
   }
 
   /** Starts the agent, which goes on by itself. Throws an AgentStateError. */
@@ -168,7 +175,7 @@ export class WorkspaceAgent {
     const isUp = this.state === 'running' && served !== null;
     if (this.#way !== null && (!isUp || served.pid !== this.#way.pid)) void this.#leave();
     if (isUp && this.#way === null) this.#meet(served.pid);
-    const now = JSON.stringify([this.state, served, this.error]);
+    const now = JSON.stringify([this.state, served, this.error, this.silentSince]);
     if (now === this.#told) return;
     this.#told = now;
     this.#options.onChange(this);
@@ -190,11 +197,13 @@ export class WorkspaceAgent {
       onDown: () => void this.look(),
       onEvent: (message) => changed.add(message),
     });
+    const pulse = new Pulse({ line, clock, onChange: () => this.#changed() });
     const end = (): void => {
       leave();
+      pulse.close();
       changed.close();
     };
-    this.#way = { pid, line, leave: end };
+    this.#way = { pid, line, pulse, leave: end };
   }
 
   async #leave(): Promise<void> {

@@ -10,6 +10,7 @@ export {
   writeChangedConfig,
 } from './change-config.ts';
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
+export { countWaiting } from './count-waiting.ts';
 export { withRules } from './edit-rules.ts';
 export { extendYaml, type YamlAddition, YamlTextError } from './extend-yaml.ts';
 export { followServeLog } from './follow-serve-log.ts';

@@ -31,23 +31,18 @@ export function checkConnections(most: number = mostConnections()): Finding {
   };
 }
 
-/** Checks that the port which the agent runs on, or `run` takes first, is its own or can be had. */
-export async function checkPort({ stateFolder }: Subject, wanted?: number): Promise<Finding> {
+/** Checks that the port which the agent runs on, or a start takes first, is its own or can be had. */
+export async function checkPort({ stateFolder }: Subject, usual = usualPort): Promise<Finding> {
   const served = readServeFile(stateFolder);
-  const isServed = served !== null && isAlive(served.pid);
-  const port = wanted ?? (isServed ? served.port : usualPort);
-  const isOwn = isServed && served.port === port;
+  const isOwn = served !== null && isAlive(served.pid);
+  const port = isOwn ? served.port : usual;
   const error = await tryListen(port, isOwn ? served.host : usualHost);
   if (error === null) return { status: 'pass', message: `port ${port} is free` };
   if (isOwn) {
     return { status: 'pass', message: `port ${port} serves this agent (process ${served.pid})` };
   }
   if (error === 'EADDRINUSE') {
-    return {
-      status: 'warn',
-      message: `port ${port} is taken by another program`,
-      fix: 'run takes another free port; name one with --port',
-    };
+    return { status: 'pass', message: `port ${port} is taken; a start takes another free port` };
   }
   return {
     status: 'warn',

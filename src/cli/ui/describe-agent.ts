@@ -27,6 +27,7 @@ export async function describeAgent(
       channels: config?.channels ?? [],
       skills,
       needsPassphrase: needsPassphrase(directory, env),
+      onRestart: config?.security.defer.on_restart ?? 'abandon',
       warnings: warnings.map(formatProblem),
       policySha256: isAssumed(config?.security) ? null : policySha256,
       problem:
@@ -46,6 +47,7 @@ const unknown: AgentDescription = {
     channels: [],
     skills: [],
     needsPassphrase: false,
+    onRestart: 'abandon',
     warnings: [],
     policySha256: null,
     problem: null,

@@ -12,6 +12,7 @@ import { addA2aRoutes } from './a2a-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { addBuilderRoutes } from './builder-routes.ts';
 import { addChatRoutes } from './chat-routes.ts';
+import { compressAnswers } from './compress-answers.ts';
 import { addCreateRoutes } from './create-routes.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { addDoctorRoutes } from './doctor-routes.ts';
@@ -53,6 +54,7 @@ export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa
   app.use(guardOrigin());
   app.use(requireToken(ports));
   app.use(nameClient());
+  app.use(compressAnswers());
   app.use(boundTraffic({ unread: mostUnread }));
   app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
   app.use(servePage(ports));

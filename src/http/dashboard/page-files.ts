@@ -59,7 +59,8 @@ export function servePage({ page }: { page: PageFiles | null }): Middleware {
     const body = readFileSync(file.path);
     ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
     ctx.status = 200;
-    ctx.set('ETag', `"${hash('sha256', body).slice(0, 32)}"`);
+    // Weak, as the same file is sent compressed in several ways.
+    ctx.set('ETag', `W/"${hash('sha256', body).slice(0, 32)}"`);
     if (ctx.fresh) {
       ctx.status = 304;
       return undefined;

@@ -1,5 +1,5 @@
 import type { FieldValues } from './field.ts';
-import { providerOffer, type WizardOffer } from './offers.ts';
+import { providerOffer, tools, type WizardOffer } from './offers.ts';
 
 /** The steps, in order (document 3, "Wizard steps"). */
 export const steps = [
@@ -182,9 +182,18 @@ export function withoutLostTools(answers: AgentAnswers, offer: WizardOffer): Age
   return { ...answers, approvals: Object.fromEntries(kept) };
 }
 
-/** Returns answers in which the tools that skills want held wait for somebody, unless it is said whom they wait for. */
-export function withHeldTools(answers: AgentAnswers, skills: WizardOffer['skills']): AgentAnswers {
-  const wanted = skills.flatMap(({ held }) => held.map((tool) => [tool, firstApproval] as const));
+/** Lists the tools that wait for a person unless somebody says otherwise: builtin ones that change something, and what skills want held. */
+export function toolsToHold(
+  names: readonly string[],
+  skills: WizardOffer['skills'],
+): readonly string[] {
+  const changing = tools.filter(({ name, changes }) => changes === true && names.includes(name));
+  return [...changing.map(({ name }) => name), ...skills.flatMap(({ held }) => held)];
+}
+
+/** Returns answers in which these tools wait for somebody, unless it is said whom they wait for. */
+export function withHeldTools(answers: AgentAnswers, held: readonly string[]): AgentAnswers {
+  const wanted = held.map((tool) => [tool, firstApproval] as const);
   return { ...answers, approvals: { ...Object.fromEntries(wanted), ...answers.approvals } };
 }
 

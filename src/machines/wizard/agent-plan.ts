@@ -3,6 +3,7 @@ import { type AgentAnswers, type ApprovalAnswer, agentId } from './agent-answers
 import { agentVariables, fallbackVariable, modelVariable } from './agent-variables.ts';
 import type { FieldValue, FieldValues } from './field.ts';
 import { authOffer, providerOffer, searchServices } from './offers.ts';
+import { variableHosts } from './variable-hosts.ts';
 
 /** The files that a new agent is made of, before they are written down. */
 export interface AgentPlan {
@@ -119,8 +120,12 @@ function toolSettings({ tools: { names, search, commands } }: AgentAnswers): Jso
 /** Tools that write, which need a folder to write to. */
 const writingTools = ['file_write', 'file_edit'];
 
-function egressOf({ egress: { mode, hosts }, tools: { names } }: AgentAnswers): JsonObject {
-  const listed = mode === 'deny-all' ? [] : [...new Set(hosts.map((host) => host.toLowerCase()))];
+function egressOf(answers: AgentAnswers): JsonObject {
+  const { mode, hosts } = answers.egress;
+  const { names } = answers.tools;
+  const named = mode === 'allowlist' ? variableHosts(answers).map(({ host }) => host) : [];
+  const all = [...hosts.map((host) => host.toLowerCase()), ...named];
+  const listed = mode === 'deny-all' ? [] : [...new Set(all)];
   const egress = {
     ...(mode === 'allowlist' ? {} : { mode }),
     ...(listed.length === 0 ? {} : { allowed_domains: listed }),

@@ -59,6 +59,8 @@ export function providerOffer(name: string): ProviderOffer | undefined {
 export interface ToolOffer {
   name: string;
   about: string;
+  /** A call may change something, so that it waits for a person unless somebody says otherwise. */
+  changes?: true;
 }
 
 /** The builtin tools that an agent can be begun with. */
@@ -68,15 +70,15 @@ export const tools: readonly ToolOffer[] = [
   { name: 'math_calculate', about: 'calculates' },
   { name: 'json_query', about: 'reads JSON' },
   { name: 'csv_parse', about: 'reads tables' },
-  { name: 'http_request', about: 'sends requests to listed hosts' },
+  { name: 'http_request', about: 'sends requests to listed hosts', changes: true },
   { name: 'web_fetch', about: 'reads pages of listed hosts' },
   { name: 'web_search', about: 'searches the web with a service and its key' },
   { name: 'file_read', about: "reads the agent's files" },
-  { name: 'file_write', about: "writes the agent's files" },
-  { name: 'file_edit', about: "changes the agent's files" },
+  { name: 'file_write', about: "writes the agent's files", changes: true },
+  { name: 'file_edit', about: "changes the agent's files", changes: true },
   { name: 'glob_search', about: 'finds files by name' },
   { name: 'grep_search', about: 'finds files by what they hold' },
-  { name: 'cli_execute', about: 'runs listed programs in a sandbox' },
+  { name: 'cli_execute', about: 'runs listed programs in a sandbox', changes: true },
 ];
 
 /** The services that `web_search` can ask. */

@@ -4,6 +4,7 @@ import {
   type FallbackAnswer,
   firstAnswers,
   firstApproval,
+  toolsToHold,
   withHeldTools,
 } from './agent-answers.ts';
 import { type FieldValues, isRecord, readFields, splitList } from './field.ts';
@@ -34,7 +35,9 @@ export function readAnswers(sent: unknown, skills: WizardOffer['skills']): Agent
     approvals: readApprovals(approvals),
   };
   const chosen = skills.filter(({ name }) => answers.skills.names.includes(name));
-  return isNothing(approvals) ? withHeldTools(answers, chosen) : answers;
+  return isNothing(approvals)
+    ? withHeldTools(answers, toolsToHold(answers.tools.names, chosen))
+    : answers;
 }
 
 function readModel(sent: unknown): AgentAnswers['model'] {

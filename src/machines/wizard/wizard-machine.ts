@@ -7,6 +7,7 @@ import {
   type Step,
   settledAnswers,
   steps,
+  toolsToHold,
   withHeldTools,
   withoutLostTools,
 } from './agent-answers.ts';
@@ -207,8 +208,8 @@ export const wizardMachine = wizard.createMachine({
 });
 
 /**
- * Another provider has other models, and its key is nobody else's business. The tools that a skill wants held are held
- * from when it is chosen; whoever lets them go afterwards has seen them.
+ * Another provider has other models, and its key is nobody else's business. Tools that change something or that a
+ * skill wants held are held from when they are chosen; whoever lets them go afterwards has seen them.
  */
 function answersWith({ answers, offer }: WizardContext, { step, value }: AnswerEdit): AgentAnswers {
   const edited = { ...answers, [step]: value };
@@ -216,9 +217,12 @@ function answersWith({ answers, offer }: WizardContext, { step, value }: AnswerE
     const isNew = (name: string) =>
       !answers.skills.names.includes(name) && value.names.includes(name);
     const chosen = offer.skills.filter(({ name }) => isNew(name));
-    return withoutLostTools(withHeldTools(edited, chosen), offer);
+    return withoutLostTools(withHeldTools(edited, toolsToHold([], chosen)), offer);
   }
-  if (step === 'tools') return withoutLostTools(edited, offer);
+  if (step === 'tools') {
+    const fresh = value.names.filter((name) => !answers.tools.names.includes(name));
+    return withoutLostTools(withHeldTools(edited, toolsToHold(fresh, [])), offer);
+  }
   if (step !== 'provider' || value === answers.provider) return edited;
   return { ...edited, model: firstAnswers.model };
 }

@@ -1,5 +1,6 @@
 import { parseDuration } from '../duration.ts';
 import { namesOnePerson } from '../governance/email.ts';
+import { legible } from '../legible.ts';
 import {
   type AgentAnswers,
   type ApprovalAnswer,
@@ -83,8 +84,10 @@ export function isReachable(step: Step, answers: AgentAnswers, offer: WizardOffe
 
 function wrongName(typed: string): string | null {
   const id = agentId(typed);
-  if (id !== '' && id.length <= 64 && /^[\p{L}\p{M}\p{N} _-]+$/u.test(typed)) return null;
-  return 'the name is at most 64 letters, digits, blanks and hyphens, such as refund-desk';
+  const [odd] = /[^\p{L}\p{M}\p{N} _-]/u.exec(typed) ?? [];
+  if (id !== '' && id.length <= 64 && odd === undefined) return null;
+  const rule = 'the name is at most 64 letters, digits, blanks and hyphens, such as refund-desk';
+  return odd === undefined ? rule : `${rule}; ${legible(odd)} is none of these`;
 }
 
 function wrongModel({ provider, model }: AgentAnswers): string | null {

@@ -1,10 +1,18 @@
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
-import { mount } from 'svelte';
-import App from './shell/app.svelte';
-import { startDashboard } from './start-dashboard.ts';
+import { askAll } from './api/ask-all.ts';
+import { ApiClient } from './api/client.ts';
+import { Session } from './api/session.ts';
+import { views } from './shell/views.ts';
+import { readRoute } from './state/route.ts';
 
-const target = document.querySelector('#app');
-if (target === null) throw new Error('index.html has no element #app');
-mount(App, { target, props: { dashboard: startDashboard() } });
+// Little stands here, so that what the first view needs is asked for while the rest of the page is still on its way.
+const session = new Session();
+session.takeFromAddress();
+const client = new ApiClient(session);
+const first = askAll(client);
+first.catch(() => undefined);
+const { view } = readRoute(location.hash);
+if (view !== 'unknown') views[view].load().catch(() => undefined);
+void import('./begin.ts').then(({ begin }) => begin({ session, client, first }));

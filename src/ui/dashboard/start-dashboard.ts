@@ -1,12 +1,11 @@
 import { createActor } from 'xstate';
-import type { AgentJson } from '../../http/wire/dashboard/agent-json.ts';
-import type { DeferralsJson } from '../../http/wire/dashboard/held-call-json.ts';
-import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
-import { ApiClient, ApiError } from './api/client.ts';
+import { askAll, type WorkspaceAnswers } from './api/ask-all.ts';
+import { type ApiClient, ApiError } from './api/client.ts';
 import { sentenceOf } from './api/sentence-of.ts';
-import { Session } from './api/session.ts';
+import type { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
 import type { StreamEvent } from './connection/stream-event.ts';
+import { createDecided, followDecided } from './state/decided.ts';
 import { notifyOfWaits } from './state/notify.ts';
 import { ServerClock } from './state/server-clock.ts';
 import { tellOfDecisions } from './state/tell-decided.ts';
@@ -15,45 +14,46 @@ import { createWorkspace } from './state/workspace.ts';
 
 export type Dashboard = ReturnType<typeof startDashboard>;
 
+/** What is there before the page is put together. */
+export interface DashboardParts {
+  session: Session;
+  client: ApiClient;
+  /** What was asked for as the page came. */
+  first: Promise<WorkspaceAnswers>;
+}
+
 /**
  * Puts the page together: what it knows, whom it asks, and the stream that keeps it up to date. A view gets it whole and
  * takes what it needs.
  */
-export function startDashboard() {
-  const session = new Session();
-  session.takeFromAddress();
+export function startDashboard({ session, client, first }: DashboardParts) {
   const clock = new ServerClock();
   const toasts = createToasts();
   const workspace = createWorkspace();
-  const client = new ApiClient(
-    session,
-    (at) => clock.heard(at),
-    () => workspace.trigger.refused({ token: session.token === null ? 'missing' : 'wrong' }),
-  );
+  client.heard = (at) => clock.heard(at);
+  client.refused = () =>
+    workspace.trigger.refused({ token: session.token === null ? 'missing' : 'wrong' });
   /** Events that arrive while everything is read again are newer than what is read. */
   let held: StreamEvent[] | null = null;
 
   /** How many calls of each agent are asked for; 0 for as many as usual. */
   let most = 0;
 
-  async function readAll(): Promise<void> {
+  async function readAll(asked = askAll(client, most)): Promise<void> {
     const events: StreamEvent[] = [];
     held = events;
     try {
-      const [about, agents, { deferrals, unasked, now }] = await Promise.all([
-        client.get<WorkspaceJson>('/api/workspace'),
-        client.get<AgentJson[]>('/api/agents'),
-        client.get<DeferralsJson>(`/api/deferrals${most === 0 ? '' : `?most=${most}`}`),
-      ]);
-      // What a later reading has begun to tell is newer, whichever of them is answered first.
-      if (held !== events) return;
+      const [about, agents, { deferrals, unasked, now }] = await asked;
+      // What a later reading has begun to tell is newer, whichever of them is answered first; until then it is better
+      // than nothing.
+      if (held !== events && workspace.getSnapshot().context.agents !== null) return;
       clock.heard(Date.parse(now));
       workspace.trigger.read({ about, agents, deferrals, unasked });
+      if (held !== events) return;
     } catch (error) {
       if (held !== events) return;
-      if (!(error instanceof ApiError && error.status === 401)) {
-        workspace.trigger.failed({ problem: sentenceOf(error) });
-      }
+      if (error instanceof ApiError && error.status === 401) client.refused();
+      else workspace.trigger.failed({ problem: sentenceOf(error) });
     }
     held = null;
     for (const event of events) apply(event);
@@ -83,7 +83,9 @@ export function startDashboard() {
   /** The ids of the calls that this page decides on itself. */
   const own = new Set<string>();
   tellOfDecisions({ workspace, client, toasts }, own);
-  void readAll();
+  const decided = createDecided();
+  followDecided(decided, { workspace, client, toasts });
+  void readAll(first);
 
   function signedIn(): void {
     workspace.trigger.signedIn();
@@ -96,6 +98,8 @@ export function startDashboard() {
     client,
     clock,
     connection,
+    /** What this page has decided. */
+    decided,
     own,
     toasts,
     workspace,

@@ -28,6 +28,7 @@ export function openGatedAgent() {
         channels: [],
         skills: [],
         needsPassphrase: false,
+        onRestart: 'abandon' as const,
         warnings: [],
         policySha256: null,
         problem: null,

@@ -11,6 +11,7 @@ const described = {
     channels: [],
     skills: [],
     needsPassphrase: false,
+    onRestart: 'abandon' as const,
     warnings: [],
     policySha256: null,
     problem: null,

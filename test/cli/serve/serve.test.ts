@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../../src/actors/process/is-alive.ts';
 import { readServeFile, writeServeFile } from '../../../src/actors/process/serve-file.ts';
+import { AgentClient } from '../../helpers/agent-client.ts';
+import { AgentFolder } from '../../helpers/agent-folder.ts';
+import { deferring } from '../../helpers/test-agent.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 import { cleanUp, type Ended, holdpoint, startCommand } from '../holdpoint.ts';
 
@@ -18,6 +21,17 @@ function agentFolder(service = 'agent_id: till\n'): string {
     if (served !== null && isAlive(served.pid)) process.kill(served.pid, 'SIGKILL');
   });
   return directory;
+}
+
+/** An agent whose calls of `pay` are held, and a caller of it. */
+function heldAgent() {
+  const folder = new AgentFolder({ agent_id: 'till', ...deferring() }, temporaryFolder());
+  onTestFinished(() => {
+    const found = readServeFile(join(folder.path, '.service'));
+    if (found !== null && isAlive(found.pid)) process.kill(found.pid, 'SIGKILL');
+  });
+  const client = () => new AgentClient(`http://127.0.0.1:${served(folder.path).port}`, null);
+  return { folder, client };
 }
 
 function serve(word: string, directory: string, ...more: string[]): Promise<Ended> {
@@ -62,6 +76,19 @@ describe('serve', () => {
       3,
       `error: no agent runs in ${directory}; start it with: holdpoint serve start --dir ${directory}\n`,
     ]);
+  });
+
+  it('says after a stop what becomes of the calls that waited', async () => {
+    const { folder, client } = heldAgent();
+    await serve('start', folder.path, '--port', '0');
+    const sent = client().send('t1', [{ tool: 'pay', args: { amount: 5 } }]);
+    sent.catch(() => undefined);
+    await vi.waitUntil(async () => (await client().get('/deferrals')).body.total === 1, patience);
+    const { pid } = served(folder.path);
+    const stopped = await serve('stop', folder.path);
+    expect(stopped.stdout).toBe(
+      `the agent (process ${pid}) has stopped\n1 call was waiting for approval; it is denied when till starts again (on_restart: abandon)\n`,
+    );
   });
 
   it('follows the log of an agent over its stop, its next start and a rotation, until Ctrl-C', async () => {

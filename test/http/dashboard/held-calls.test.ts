@@ -19,6 +19,7 @@ function dashboard() {
       | object
       | null,
     error: null,
+    silentSince: null,
     flags: [],
     description: {},
     line: () => ({

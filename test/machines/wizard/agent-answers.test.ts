@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeBuiltins } from '../../../src/actors/tools/tools.ts';
 import {
   type AgentAnswers,
   agentId,
@@ -11,9 +12,11 @@ import {
   skillVariables,
   steps,
   toolsOf,
+  toolsToHold,
   withHeldTools,
   withoutLostTools,
 } from '../../../src/machines/wizard/agent-answers.ts';
+import { tools as offered } from '../../../src/machines/wizard/offers.ts';
 import { anOffer, noOffer } from './some-answers.ts';
 
 const slackApproval = { ...firstApproval, to: 'channel:slack:#ops' };
@@ -275,13 +278,22 @@ it('asks nobody about a tool that is gone, and everybody else as before', () => 
 
 it('has what a skill wants held wait at the console, unless it is said for whom it waits', () => {
   const given = answers({ approvals: { datetime_now: slackApproval } });
-  expect(withHeldTools(given, anOffer.skills)).toEqual({
+  expect(withHeldTools(given, toolsToHold([], anOffer.skills))).toEqual({
     ...given,
     approvals: { datetime_now: slackApproval, list_issues: firstApproval },
   });
   const said = answers({ approvals: { list_issues: slackApproval } });
-  expect(withHeldTools(said, anOffer.skills)).toEqual(said);
+  expect(withHeldTools(said, toolsToHold([], anOffer.skills))).toEqual(said);
   expect(withHeldTools(given, [])).toEqual(given);
+});
+
+it('has builtin tools that change something wait, and what skills want held', () => {
+  const names = offered.filter(({ changes }) => changes === true).map(({ name }) => name);
+  const changing = describeBuiltins().filter(({ changes }) => changes);
+  expect(names.toSorted()).toEqual(changing.map(({ name }) => name).toSorted());
+  expect(toolsToHold(['datetime_now', 'file_write'], anOffer.skills)).toEqual([
+    ...['file_write', 'list_issues'],
+  ]);
 });
 
 it('names the variables of chosen skills, each once, those that are needed first', () => {

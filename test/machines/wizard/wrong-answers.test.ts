@@ -28,14 +28,25 @@ describe('a name', () => {
     },
   );
 
-  it.each(['', ' ', '東京', '../x', 'x/..', 'a.b', 'a\nb', 'x!', '!x', '${x}', 'a'.repeat(65)])(
-    '%j is not taken',
-    (name) => {
-      expect(wrong('name', { name })).toBe(
-        'the name is at most 64 letters, digits, blanks and hyphens, such as refund-desk',
-      );
-    },
-  );
+  const rule = 'the name is at most 64 letters, digits, blanks and hyphens, such as refund-desk';
+
+  it.each(['', ' ', '東京', 'a'.repeat(65)])('%j is not taken', (name) => {
+    expect(wrong('name', { name })).toBe(rule);
+  });
+
+  it.each([
+    ['../x', '.'],
+    ['x/..', '/'],
+    ['a.b', '.'],
+    ['a\nb', '\n'],
+    ['x!', '!'],
+    ['!x', '!'],
+    ['${x}', '$'],
+    ['Desk №5', '№'],
+    ['Desk \u202e', '[U+202E]'],
+  ])('%j is not taken because of %j', (name, odd) => {
+    expect(wrong('name', { name })).toBe(`${rule}; ${odd} is none of these`);
+  });
 });
 
 describe('a provider', () => {

@@ -5,6 +5,7 @@ import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../helpers/page-server.ts';
 import { tellStory } from '../../helpers/page-story.ts';
+import { listedTask } from '../../helpers/page-tasks.ts';
 import { eventually, startPageServer } from './page-browser.ts';
 
 let browser: TestBrowser;
@@ -85,6 +86,54 @@ describe('each view', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
+  it('shows many agents short, filters them, and starts the stopped ones at once', async () => {
+    const server = await startPageServer();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    server.agents = [
+      ...names.map((id) => anAgent({ id })),
+      anAgent({ id: 'g', status: 'stopped' }),
+      anAgent({ id: 'h', status: 'stopped' }),
+      anAgent({ id: 'locked', status: 'stopped', needs_passphrase: true }),
+    ];
+    const accepted = () => ({ status: 202, body: { status: 'starting' } });
+    for (const id of ['g', 'h']) server.routes.set(`POST /api/agents/${id}/start`, accepted);
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    expect(await page.locator('article .facts').count()).toBe(9);
+    expect(await page.locator('article .facts:visible').count()).toBe(0);
+    await page.getByRole('button', { name: 'Start 2 stopped' }).click();
+    await eventually(() =>
+      expect(server.posts.map(({ path }) => path).toSorted()).toEqual([
+        '/api/agents/g/start',
+        '/api/agents/h/start',
+      ]),
+    );
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('stopped');
+    await page.getByText('3 of 9').waitFor();
+    expect(await page.locator('article h2').allInnerTexts()).toEqual(['g', 'h', 'locked']);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('keeps the version in view however many agents there are, and cuts a long name', async () => {
+    const server = await startPageServer();
+    const names = Array.from(
+      { length: 24 },
+      (_, index) => `agent-${String(index).padStart(2, '0')}`,
+    );
+    server.agents = [...names, 'z'.repeat(64)].map((id) => anAgent({ id }));
+    const { page } = await browser.page();
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto(server.url);
+    const version = page.locator('.about .num').first();
+    await version.waitFor();
+    const box = (await version.boundingBox())!;
+    expect(box.y + box.height).toBeLessThanOrEqual(500);
+    const name = page.locator('.rail .name').last();
+    await name.scrollIntoViewIfNeeded();
+    expect(await name.evaluate((element) => element.clientWidth < element.scrollWidth)).toBe(true);
+    expect(await name.getAttribute('title')).toBe('z'.repeat(64));
+  });
+
   it('gives the focus to the heading after a change of view, and the menu opens on a narrow window', async () => {
     const server = await startPageServer();
     tellStory(server);
@@ -94,6 +143,34 @@ describe('each view', () => {
     await page.getByRole('link', { name: 'Approvals' }).first().click();
     await eventually(async () => expect(await focused(page)).toBe('Approvals'));
     expect(await page.title()).toBe('(3) Approvals · Holdpoint');
+  });
+});
+
+describe('on a phone', () => {
+  it('what a finger presses is 44 px high', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    const { page, complaints } = await browser.page({ width: 360, isTouched: true });
+    forgive(complaints, ['404']);
+    for (const route of [...routes, '#/tasks', '#/audit', '#/health', '#/skills', '#/new/name']) {
+      await page.goto(server.url + route);
+      await page.locator('main h1').waitFor();
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Menu' }).click();
+      const small = await page.evaluate(() => {
+        const { document } = globalThis as any;
+        return [...document.querySelectorAll('a, button, select, summary, input, textarea')]
+          .filter(
+            (element) => element.checkVisibility() && element.closest('p, label, .skip') === null,
+          )
+          .filter((element) => element.getBoundingClientRect().height < 44)
+          .map(
+            (element) =>
+              `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 30)} ${element.getBoundingClientRect().height}`,
+          );
+      });
+      expect({ route, small }).toEqual({ route, small: [] });
+    }
   });
 });
 
@@ -163,6 +240,73 @@ describe('an agent', () => {
     expect(await page.locator('article pre').innerText()).toBe('<b>no</b> keyU+202E');
   });
 
+  it.each([
+    [
+      'the process ended without a word: it was killed, or the machine was restarted',
+      'Start the agent again. If it exits again, its log shows what it did last.',
+      [],
+    ],
+    [
+      'port 8080 on 127.0.0.1 is taken by another program; name another with --port',
+      'Stop the program that uses the port, or start the agent on any free port:',
+      ['holdpoint serve start --dir /home/ann/agents/refunds --port 0'],
+    ],
+    [
+      'the disk is full',
+      'The log shows what came before. Fix the cause, then start the agent again.',
+      [],
+    ],
+  ])('that ended with %j says what can be done about it', async (error, said, commands) => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'errored', error })];
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    expect(await page.locator('article pre + p').innerText()).toBe(said);
+    expect(await page.locator('article pre + p + .command code').allInnerTexts()).toEqual(commands);
+  });
+
+  it('shows the state of its process beside what waits and that it does not respond', async () => {
+    const server = await startPageServer();
+    const silent = { not_responding_since: new Date(Date.now() - 5_000).toISOString() };
+    server.agents = [
+      anAgent({ id: 'a', pending_deferrals: 3, ...silent }),
+      anAgent({ id: 'b', status: 'errored', error: 'no' }),
+      anAgent({ id: 'c', status: 'stopped' }),
+      anAgent({ id: 'd', status: 'starting' }),
+    ];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByText(/^Not responding since \d\d:\d\d:\d\d\.$/).waitFor();
+    expect(await page.locator('article .pill').allInnerTexts()).toEqual([
+      ...['3 waiting', 'running', 'errored', 'stopped', 'starting'],
+    ]);
+    expect(await page.locator('main h1 + p').innerText()).toBe('1 running, 2 need attention');
+    await page.goto(`${server.url}#/agents/a/chat`);
+    await page.getByText(/^a has not responded since \d\d:\d\d:\d\d\.$/).waitFor();
+    await page.getByText('Conversations could not be loaded:').waitFor();
+    forgive(complaints, ['404']);
+  });
+
+  it.each([
+    ['abandon', '3 calls are waiting for approval. Stopping refunds denies them. Stop anyway?'],
+    [
+      'resume',
+      '3 calls are waiting for approval. They keep waiting, and can be decided once refunds runs again.',
+    ],
+  ] as const)('asks before its waiting calls end, with on_restart: %s', async (onRestart, said) => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ pending_deferrals: 3, on_restart: onRestart })];
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Stop refunds?' });
+    expect(await dialog.locator('p').innerText()).toBe(said);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect([await focused(page), server.posts]).toEqual(['Stop', []]);
+  });
+
   it('asks again for a passphrase that is wrong, and keeps none in the page', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped', needs_passphrase: true })];
@@ -220,7 +364,7 @@ describe('an approval', () => {
     expect(server.posts).toEqual([]);
     expect(await focused(page)).toBe('Approve');
     await page.keyboard.press('Enter');
-    await page.getByText('Released: drop_table of ops-runner.').waitFor();
+    await page.getByText('Approved: drop_table of ops-runner.').waitFor();
     // The neighbour after it, not the first of the list.
     await page.getByRole('heading', { name: 'send_mail' }).waitFor();
     expect(server.posts).toEqual([
@@ -234,6 +378,81 @@ describe('an approval', () => {
       },
     ]);
     await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
+  });
+
+  it('keeps the decision in reach of a long call, closed until its end was in view', async () => {
+    const server = await startPageServer();
+    const args = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [`line_${index}`, index]),
+    );
+    server.agents = [anAgent({ pending_deferrals: 1 })];
+    server.deferrals = [aDeferral({ args })];
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/approvals`);
+    const list = page.getByRole('navigation', { name: 'Calls that wait' }).getByRole('listitem');
+    expect(await list.count()).toBe(1);
+    await page.getByText('120 arguments').waitFor();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    const { y } = (await approve.boundingBox())!;
+    expect(y).toBeLessThan(800);
+    await page.getByRole('button', { name: 'Show its end' }).click();
+    await approve.and(page.locator(':enabled')).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('leads back to the conversation that it was opened from', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    const { page, complaints } = await browser.page();
+    forgive(complaints, ['404']);
+    await page.goto(`${server.url}#/approvals/refunds/refund-1?from=chat`);
+    await page.getByRole('link', { name: 'Back to the chat' }).waitFor();
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
+    await page.waitForURL(`${server.url}#/agents/refunds/chat`);
+  });
+
+  it.each([
+    [{ phase: 'end' }, 'issue_refund ran', ['ran']],
+    [
+      { phase: 'end', error: 'exit code 1: already refunded' },
+      'issue_refund failed: exit code 1: already refunded',
+      ['failed', 'issue_refund failed: exit code 1: already refunded'],
+    ],
+  ])('says what came of it: %j', async (fields, said, listed) => {
+    const server = await startPageServer();
+    const held = aDeferral();
+    server.agents = [anAgent({ pending_deferrals: 1 })];
+    server.deferrals = [held];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => {
+      server.emit('deferral', {
+        ...{ agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 },
+      });
+      return { body: { status: 'resolved' } };
+    });
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/approvals`);
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
+    const own = page.getByRole('region', { name: 'Decided by you in this session' });
+    await own.getByText('approved, not finished').waitFor();
+    const at = new Date(Date.now() + 1_000).toISOString();
+    const entry = (event: string, more: object) => ({
+      ...{ line: 1, seq: 1, at, event },
+      fields: { tool: 'issue_refund', ...more },
+    });
+    const timeline = [
+      entry('task_deferred_decision', { decision: 'approve' }),
+      entry('tool_exec', fields),
+    ];
+    server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({ body: { timeline } }));
+    server.emit('task', { agent_id: 'refunds', task: listedTask(1, { id: 'refund-1' }) });
+    const toast = page.locator('.toast').filter({ hasText: said });
+    await toast.waitFor();
+    expect(await toast.getByRole('link').getAttribute('href')).toBe('#/tasks/refunds/refund-1');
+    expect(await own.locator('.pill, .words').allInnerTexts()).toEqual(listed);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   it('is rejected with a reason, by an address of its own', async () => {
@@ -285,7 +504,7 @@ describe('an approval', () => {
     expect(await approve.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show its end' }).click();
     await approve.click();
-    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
     await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals`));
     expect(await approve.isVisible()).toBe(false);
   });
@@ -302,7 +521,7 @@ describe('an approval', () => {
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor();
     await page.getByLabel('Reason').fill('as agreed');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('Released: issue_refund of refunds.').waitFor();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
     expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
   });
 

@@ -132,7 +132,7 @@ describe('an agent', () => {
     const { page } = await look(dashboard, '');
     const card = page.locator('article').filter({ hasText: 'till' });
     await card.getByRole('button', { name: 'Start', exact: true }).click();
-    await card.getByText('crashed').waitFor({ timeout: 60_000 });
+    await card.getByText('errored').waitFor({ timeout: 60_000 });
     expect(await card.locator('pre').innerText()).toContain('MISSING_NAME is not set');
     const shown = await card.innerText();
     await page.reload();

@@ -1,3 +1,5 @@
+import type { OnRestart } from '../../../machines/agent-process/stop-words.ts';
+
 /** Process states of an agent on the dashboard (document 3 section 3). */
 export type AgentStatus = 'stopped' | 'starting' | 'running' | 'errored';
 
@@ -29,9 +31,13 @@ export interface AgentJson {
   /** Last error of `serve.log`, 4 KiB of plain text at most, or what is wrong with `service.yaml`. */
   error?: string;
   started_at?: string;
+  /** It runs and has answered nothing since then (RFC 3339); absent while it responds. */
+  not_responding_since?: string;
   /** Its secrets are encrypted, and nobody has given a passphrase yet. */
   needs_passphrase: boolean;
   pending_deferrals: number;
+  /** What becomes of them when it starts again. */
+  on_restart: OnRestart;
   /** It runs with other rules than its files have: since when, and when `service.yaml` was written (RFC 3339). */
   policy_differs?: { started_at: string; changed_at: string };
   /** Warnings of its configuration, as `holdpoint validate` prints them. */

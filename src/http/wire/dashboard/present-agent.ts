@@ -4,7 +4,7 @@ import type { AgentJson } from './agent-json.ts';
 
 /** Presents an agent of the workspace, `pending` of whose calls wait for a person. */
 export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson {
-  const { id, directory, description, state, served } = agent;
+  const { id, directory, description, state, served, silentSince } = agent;
   const error = agent.error ?? description.problem;
   const { policySha256 } = description;
   const gap = policySha256 === null ? null : policyGap(directory, served, policySha256);
@@ -16,9 +16,11 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     ...(served === null
       ? {}
       : { port: served.port, url: localUrl(served), started_at: served.startedAt }),
+    ...(silentSince === null ? {} : { not_responding_since: new Date(silentSince).toISOString() }),
     ...(error === null ? {} : { error }),
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
+    on_restart: description.onRestart,
     ...(gap === null
       ? {}
       : { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } }),

@@ -26,18 +26,14 @@ export interface RequestOptions {
 
 /** Asks the server of the dashboard, which is the only host this page ever asks. */
 export class ApiClient {
+  /** Is told the clock of the server, in epoch milliseconds. */
+  heard: (at: number) => void = () => undefined;
+  /** Is called when the server wants a token. */
+  refused: () => void = () => undefined;
   readonly #session: Session;
-  readonly #heard: (at: number) => void;
-  readonly #refused: () => void;
 
-  /**
-   * @param heard is told the clock of the server, in epoch milliseconds
-   * @param refused is called when the server wants a token
-   */
-  constructor(session: Session, heard: (at: number) => void, refused: () => void) {
+  constructor(session: Session) {
     this.#session = session;
-    this.#heard = heard;
-    this.#refused = refused;
   }
 
   /** Says where a path is and what it is asked with, for a worker. */
@@ -66,19 +62,14 @@ export class ApiClient {
   async open(path: string, options: RequestOptions = {}): Promise<Response> {
     const response = await fetch(path, this.#init(options)).catch((cause: unknown) => {
       if (options.signal?.aborted === true) throw cause;
-      throw new ApiError(
-        0,
-        'The dashboard does not answer; is `holdpoint ui` still running?',
-        null,
-        {
-          cause,
-        },
-      );
+      throw new ApiError(0, 'The dashboard does not answer; is holdpoint ui still running?', null, {
+        cause,
+      });
     });
     const date = Date.parse(response.headers.get('date') ?? '');
-    if (!Number.isNaN(date)) this.#heard(date);
+    if (!Number.isNaN(date)) this.heard(date);
     if (response.ok) return response;
-    if (response.status === 401) this.#refused();
+    if (response.status === 401) this.refused();
     throw refusalOf(response.status, await readJson(response).catch(() => null));
   }
 

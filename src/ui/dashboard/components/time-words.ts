@@ -9,17 +9,42 @@ export function clockWords(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
+/** Writes the same for somebody to whom it is read: `1 minute 47 seconds`, by the minute once it is an hour or more. */
+export function spokenWords(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  const parts = [
+    counted(Math.floor(seconds / 86_400), 'day'),
+    counted(Math.floor(seconds / 3_600) % 24, 'hour'),
+    counted(Math.floor(seconds / 60) % 60, 'minute'),
+    seconds < 3_600 ? counted(seconds % 60, 'second') : '',
+  ].filter((part) => part !== '');
+  return parts.slice(0, 2).join(' ') || '0 seconds';
+}
+
+function counted(count: number, unit: string): string {
+  return count === 0 ? '' : `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const day = { month: 'short', day: 'numeric' } as const;
-const time = new Intl.DateTimeFormat(undefined, clock);
-const dayAndTime = new Intl.DateTimeFormat(undefined, { ...day, ...clock });
-const dateAndTime = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...day, ...clock });
+const formats = {
+  time: clock,
+  dayAndTime: { ...day, ...clock },
+  dateAndTime: { year: 'numeric', ...day, ...clock },
+} as const;
+
+/** Each takes long to make, which a page is spared that shows none. */
+const made: Partial<Record<keyof typeof formats, Intl.DateTimeFormat>> = {};
+
+function format(name: keyof typeof formats, moment: Date): string {
+  return (made[name] ??= new Intl.DateTimeFormat(undefined, formats[name])).format(moment);
+}
 
 /** Writes a moment by the clock on the wall: `14:32:10`, with its day and year where they are not those of `now`. */
 export function momentWords(iso: string, now: number): string {
   const moment = new Date(iso);
   if (Number.isNaN(moment.getTime())) return iso;
   const here = new Date(now);
-  if (here.toDateString() === moment.toDateString()) return time.format(moment);
-  return (here.getFullYear() === moment.getFullYear() ? dayAndTime : dateAndTime).format(moment);
+  if (here.toDateString() === moment.toDateString()) return format('time', moment);
+  return format(here.getFullYear() === moment.getFullYear() ? 'dayAndTime' : 'dateAndTime', moment);
 }

@@ -1,6 +1,7 @@
 import type { AgentJson } from '../../../http/wire/dashboard/agent-json.ts';
 import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { TaskRowJson } from '../../../http/wire/dashboard/task-row-json.ts';
+import { stopWords } from '../../../machines/agent-process/stop-words.ts';
 import { shellWord } from '../../../machines/shell-word.ts';
 import { agentPages, hrefOf } from '../state/route.ts';
 
@@ -13,6 +14,8 @@ export interface ProcessOrder {
   agent: string;
   /** The command that does the same. */
   command: string;
+  /** What becomes of the calls that wait; `null` when none does. */
+  waiting: string | null;
 }
 
 /** What choosing an entry does. */
@@ -122,7 +125,8 @@ function going(group: Entry['group'], title: string, note: string, href: string)
   return { id: `${group} ${href}`, group, title, note, deed: { does: 'go', href } };
 }
 
-function actionOf({ id, status, directory, needs_passphrase: isLocked }: AgentJson): Entry {
+function actionOf(agent: AgentJson): Entry {
+  const { id, status, directory, needs_passphrase: isLocked } = agent;
   const verb = status === 'running' || status === 'starting' ? 'stop' : 'start';
   const title = `${verb === 'stop' ? 'Stop' : 'Start'} ${id}`;
   // A passphrase is asked for where the agent is started.
@@ -131,7 +135,9 @@ function actionOf({ id, status, directory, needs_passphrase: isLocked }: AgentJs
     return { ...going('Actions', title, 'asks for its passphrase', href), id: `start ${id}` };
   }
   const command = `holdpoint serve ${verb} --dir ${shellWord(directory)}`;
-  const deed: Deed = { does: 'process', order: { verb, agent: id, command } };
+  const { pending_deferrals: pending, on_restart: onRestart } = agent;
+  const waiting = verb === 'stop' ? stopWords(verb, { id, pending, onRestart }) : null;
+  const deed: Deed = { does: 'process', order: { verb, agent: id, command, waiting } };
   return { id: `process ${id}`, group: 'Actions', title, note: command, deed };
 }
 

@@ -6,7 +6,7 @@ export type AgentPage = (typeof agentPages)[number];
 export type Route =
   | { view: 'agents' }
   | { [Page in AgentPage]: { view: Page; agent: string } }[AgentPage]
-  | { view: 'approvals'; selected: { agent: string; task: string } | null }
+  | { view: 'approvals'; selected: { agent: string; task: string } | null; fromChat: boolean }
   | { view: 'tasks'; query: URLSearchParams }
   | { view: 'workflows'; query: URLSearchParams }
   | { view: 'health' }
@@ -34,8 +34,9 @@ export function readRoute(hash: string): Route {
       if (agent === undefined) return { view: 'agents' };
       return isAgentPage(task) ? { view: task, agent } : { view: 'unknown' };
     case 'approvals':
-      if (agent === undefined) return { view: 'approvals', selected: null };
-      return task === undefined ? { view: 'unknown' } : { view, selected: { agent, task } };
+      if (agent === undefined) return { view, selected: null, fromChat: false };
+      if (task === undefined) return { view: 'unknown' };
+      return { view, selected: { agent, task }, fromChat: query.get('from') === 'chat' };
     case 'tasks':
       if (agent === undefined) return { view: 'tasks', query };
       return task === undefined ? { view: 'unknown' } : { view: 'task', agent, task, query };

@@ -5,6 +5,8 @@ export interface Toast {
   id: number;
   text: string;
   tone: 'plain' | 'deny';
+  /** Where it leads; `null` for nowhere. */
+  href: string | null;
 }
 
 /** Makes the store of what the page says of its own accord; a reader of screens hears it too. */
@@ -14,10 +16,10 @@ export function createToasts() {
     on: {
       shown: (
         { toasts, last },
-        { text, tone = 'plain' }: { text: string; tone?: Toast['tone'] },
+        { text, tone = 'plain', href = null }: Pick<Toast, 'text'> & Partial<Omit<Toast, 'id'>>,
       ) => ({
         // More than three are read by nobody.
-        toasts: [...toasts.slice(-2), { id: last + 1, text, tone }],
+        toasts: [...toasts.slice(-2), { id: last + 1, text, tone, href }],
         last: last + 1,
       }),
       closed: (context, { id }: { id: number }) => ({

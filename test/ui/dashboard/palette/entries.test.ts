@@ -8,7 +8,7 @@ import {
 import { listedAgent, listedTask } from '../../../helpers/page-tasks.ts';
 
 const agents = [
-  listedAgent('till'),
+  listedAgent('till', { pending_deferrals: 1 }),
   listedAgent('desk', { status: 'stopped', directory: "/ann's agents/desk" }),
   listedAgent('vault', { status: 'stopped', needs_passphrase: true }),
 ];
@@ -28,7 +28,10 @@ describe('the palette', () => {
     expect(entries.filter(({ group }) => group === 'Actions').map(({ deed }) => deed)).toEqual([
       {
         does: 'process',
-        order: { verb: 'stop', agent: 'till', command: 'holdpoint serve stop --dir /agents/till' },
+        order: {
+          ...{ verb: 'stop', agent: 'till', command: 'holdpoint serve stop --dir /agents/till' },
+          waiting: '1 call is waiting for approval. Stopping till denies it.',
+        },
       },
       {
         does: 'process',
@@ -36,6 +39,7 @@ describe('the palette', () => {
           verb: 'start',
           agent: 'desk',
           command: "holdpoint serve start --dir '/ann'\\''s agents/desk'",
+          waiting: null,
         },
       },
       { does: 'go', href: '#/agents' },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const stop = 'POST /api/agents/refunds/stop';
-const order = { verb: 'stop', agent: 'refunds', command: 'it' };
+const order = { verb: 'stop', agent: 'refunds', command: 'it', waiting: null };
 
 /** The open palette of a page that knows an agent. */
 async function openPalette(): Promise<HeldPage> {

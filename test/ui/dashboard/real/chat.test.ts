@@ -76,7 +76,7 @@ it('holds a call until somebody approves it in another tab, and tells how it was
     new URL((await held.getByRole('link').getAttribute('href'))!, dashboard.url).href,
   );
   await inbox.getByRole('button', { name: 'Approve' }).click();
-  await inbox.getByText('Released: pay of till.').waitFor();
+  await inbox.getByText('Approved: pay of till.').waitFor();
   await held.waitFor({ state: 'detached' });
   (await model.next()).end('It is **paid**.');
   await page.locator('.agent strong', { hasText: 'paid' }).waitFor();

@@ -114,12 +114,26 @@ describe('an agent', () => {
     rmSync(agent.folder.path, { recursive: true });
   });
 
+  it('that hangs is said not to respond within seconds, and to respond again', async () => {
+    const agent = anAgent('hung');
+    const { page } = await look();
+    const card = cardOf(page, 'hung');
+    await card.getByRole('button', { name: 'Start', exact: true }).click();
+    await card.getByText('running').waitFor({ timeout: 60_000 });
+    process.kill(agent.pid!, 'SIGSTOP');
+    await card.getByText('Not responding since').waitFor({ timeout: 20_000 });
+    process.kill(agent.pid!, 'SIGCONT');
+    await card.getByText('Not responding since').waitFor({ state: 'detached', timeout: 20_000 });
+    agent.kill();
+    rmSync(agent.folder.path, { recursive: true });
+  });
+
   it('that crashes says why as text, without colours', async () => {
     const agent = anAgent('crash', { instructions: '\u001B[31m<i>${MISSING}</i>\u001B[0m' });
     const { page } = await look();
     const card = cardOf(page, 'crash');
     await card.getByRole('button', { name: 'Start', exact: true }).click();
-    await card.getByText('crashed').waitFor({ timeout: 60_000 });
+    await card.getByText('errored').waitFor({ timeout: 60_000 });
     const said = await card.locator('pre').innerText();
     expect(said).toContain('MISSING is not set');
     for (const colour of ['\u001B', '[31m', 'U+001B']) expect(said).not.toContain(colour);
@@ -174,7 +188,7 @@ it('comes back by itself with the same picture when the dashboard was killed, an
   await page.getByRole('heading', { name: 'pay', exact: true }).waitFor();
   const overview = await look();
   const card = cardOf(overview.page, 'lasting');
-  await card.getByText('1 waits').waitFor();
+  await card.getByText('1 waiting').waitFor();
   const shown = await card.innerText();
   await dashboard.kill();
   await page.getByText('The dashboard does not answer').waitFor();

@@ -111,7 +111,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
   await held.getByText('Helsinki').first().waitFor();
   await page.getByRole('link', { name: /^Approvals/ }).click();
   await page.locator('[data-key=a]').and(page.locator(':enabled')).click();
-  await page.getByText('Released: forecast of weather-desk.').waitFor();
+  await page.getByText('Approved: forecast of weather-desk.').waitFor();
   await eventually(async () => {
     const { body } = await dashboard.get('/api/agents/weather-desk/tasks');
     expect(body.tasks.map(({ state }: { state: string }) => state)).toEqual(['completed']);

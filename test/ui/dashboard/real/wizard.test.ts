@@ -296,6 +296,19 @@ describe('the wizard', () => {
     await page.getByRole('textbox', { name: 'Issuer' }).fill('https://id.example.com');
     await page.getByRole('textbox', { name: 'Audience' }).fill('hosts');
     await next(page, 'egress');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('radio', { name: 'HTTP verifier' }).check();
+    await page
+      .getByRole('textbox', { name: 'Address of the verifier' })
+      .fill('https://v.example.com');
+    await next(page, 'egress');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('radio', { name: 'OIDC (JWT)' }).check();
+    // What was typed for another way is there again, also after other steps.
+    expect(await page.getByRole('textbox', { name: 'Issuer' }).inputValue()).toBe(
+      'https://id.example.com',
+    );
+    await next(page, 'egress');
     const rows = page.getByRole('row');
     await eventually(async () => {
       expect(await rows.allInnerTexts()).toEqual(

@@ -8,8 +8,15 @@ describe('a route', () => {
     ['#/agents', { view: 'agents' }],
     ['#/agents/a/policy', { view: 'policy', agent: 'a' }],
     ['#/agents/a/other', { view: 'unknown' }],
-    ['#/approvals', { view: 'approvals', selected: null }],
-    ['#/approvals/a/t', { view: 'approvals', selected: { agent: 'a', task: 't' } }],
+    ['#/approvals', { view: 'approvals', selected: null, fromChat: false }],
+    [
+      '#/approvals/a/t',
+      { view: 'approvals', selected: { agent: 'a', task: 't' }, fromChat: false },
+    ],
+    [
+      '#/approvals/a/t?from=chat',
+      { view: 'approvals', selected: { agent: 'a', task: 't' }, fromChat: true },
+    ],
     ['#/approvals/a', { view: 'unknown' }],
     ['#/skill-builder/a', { view: 'skill-builder', agent: 'a' }],
     ['#/skill-builder', { view: 'unknown' }],
@@ -40,6 +47,7 @@ describe('a route', () => {
         expect(readRoute(hrefOf('approvals', agent, task))).toEqual({
           view: 'approvals',
           selected: { agent, task },
+          fromChat: false,
         });
       }),
     );

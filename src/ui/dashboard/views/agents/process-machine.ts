@@ -5,7 +5,10 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 export type ProcessVerb = 'start' | 'stop' | 'restart';
 
 export type ProcessEvent =
-  | { type: 'asked'; verb: ProcessVerb; needsPassphrase: boolean }
+  /** `waiting`: calls wait in the agent for a person. */
+  | { type: 'asked'; verb: ProcessVerb; needsPassphrase: boolean; waiting: boolean }
+  | { type: 'end.confirmed'; needsPassphrase: boolean }
+  | { type: 'end.dropped' }
   | { type: 'passphrase.given'; passphrase: string }
   | { type: 'passphrase.refused' };
 
@@ -17,6 +20,18 @@ interface ProcessContext {
 
 /** Thrown by the port `send` when the server wants another passphrase. */
 export class PassphraseNeeded extends Error {}
+
+/** A start ends nothing, and a stop opens no secrets. */
+const asksPassphrase = {
+  type: 'asksPassphrase',
+  params: ({
+    context,
+    event,
+  }: {
+    context: ProcessContext;
+    event: { verb?: ProcessVerb; needsPassphrase: boolean };
+  }) => ({ needsPassphrase: event.needsPassphrase && (event.verb ?? context.verb) !== 'stop' }),
+} as const;
 
 /**
  * One button of an agent's card, from the click to the server's answer. A passphrase goes from the event to the request
@@ -39,6 +54,8 @@ export const processMachine = setup({
   },
   guards: {
     asksPassphrase: (_, { needsPassphrase }: { needsPassphrase: boolean }) => needsPassphrase,
+    endsCalls: (_, { verb, waiting }: { verb: ProcessVerb; waiting: boolean }) =>
+      waiting && verb !== 'start',
     wantsPassphrase: (_, { error }: { error: unknown }) => error instanceof PassphraseNeeded,
   },
 }).createMachine({
@@ -51,12 +68,12 @@ export const processMachine = setup({
       on: {
         asked: [
           {
-            guard: {
-              type: 'asksPassphrase',
-              params: ({ event }) => ({
-                needsPassphrase: event.needsPassphrase && event.verb !== 'stop',
-              }),
-            },
+            guard: { type: 'endsCalls', params: ({ event }) => event },
+            target: 'confirming',
+            actions: { type: 'noteVerb', params: ({ event }) => event },
+          },
+          {
+            guard: asksPassphrase,
             target: 'askingPassphrase',
             actions: { type: 'noteVerb', params: ({ event }) => event },
           },
@@ -65,6 +82,14 @@ export const processMachine = setup({
             actions: { type: 'noteVerb', params: ({ event }) => event },
           },
         ],
+      },
+    },
+    confirming: {
+      description:
+        'A person is told what becomes of the calls that wait, and nothing has been done.',
+      on: {
+        'end.confirmed': [{ guard: asksPassphrase, target: 'askingPassphrase' }, 'sending'],
+        'end.dropped': 'idle',
       },
     },
     askingPassphrase: {

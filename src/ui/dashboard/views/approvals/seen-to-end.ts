@@ -3,15 +3,22 @@
  * long argument, which scrolls by itself. Returns what ends this.
  */
 export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
+  // What the bar with the decision covers is not in view.
+  const decide = document.querySelector('.one .decide');
+  const isOver = decide !== null && getComputedStyle(decide).position === 'sticky';
+  const bar = isOver ? decide.getBoundingClientRect().height : 0;
   const unseen = new Set<Element>(element.querySelectorAll('[data-end]'));
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      unseen.delete(target);
-      observer.unobserve(target);
-    }
-    if (unseen.size === 0) seen();
-  });
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        unseen.delete(target);
+        observer.unobserve(target);
+      }
+      if (unseen.size === 0) seen();
+    },
+    { rootMargin: `0px 0px -${Math.ceil(bar)}px 0px` },
+  );
   for (const end of unseen) observer.observe(end);
   return () => observer.disconnect();
 }

@@ -34,6 +34,7 @@ export function originWords(origin: string, { channels, skills }: AgentAnswers):
   if (key === 'model') return rest[0] === 'fallbacks' ? `Fallback ${at + 1}` : 'Model';
   if (key === 'skills') return `Skills: ${skills.names[at] ?? rest.join('.')}`;
   if (key === 'auth') return 'Auth';
+  if (key === 'variables') return `Variable ${rest.join('.')}`;
   return key === 'builtin_tools' || key === 'tools' ? 'Tools' : origin;
 }
 

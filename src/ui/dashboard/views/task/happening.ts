@@ -51,6 +51,36 @@ export function happeningsOf(timeline: readonly Omit<TimelineEntryJson, 'line'>[
 }
 
 const words: Record<string, (fields: Fields) => Words> = {
+  policy_loaded: ({ version, layers, deferred_tools: held, egress }) => ({
+    says: 'The policy was loaded',
+    detail: list([
+      text(version) === null ? null : `version ${text(version)}`,
+      named('layers', layers),
+      named('held', held),
+      text(egress) === null ? null : `egress ${text(egress)}`,
+    ]),
+  }),
+  auth_verify: ({ user_id: user, provider }) => ({
+    says: 'Signed in:',
+    about: text(user),
+    detail: list([text(provider) === null ? null : `by ${text(provider)}`]),
+  }),
+  auth_fail: ({ reason, count: times }) => ({
+    says: 'A sign-in was refused',
+    tone: 'deny',
+    detail: list([
+      text(reason)?.replaceAll('_', ' '),
+      typeof times === 'number' && times > 1 ? `${times} times` : null,
+    ]),
+  }),
+  agent_card_published: ({ name, version, skill_count: skills }) => ({
+    says: 'The agent card was published',
+    about: text(name),
+    detail: list([
+      text(version) === null ? null : `version ${text(version)}`,
+      count(skills, 'skills'),
+    ]),
+  }),
   session_start: () => ({ says: 'Accepted' }),
   session_end: ({ state, reason }) => ({
     says:
@@ -193,6 +223,12 @@ const words: Record<string, (fields: Fields) => Words> = {
 
 function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function named(what: string, value: unknown): string | null {
+  return Array.isArray(value) && value.length > 0
+    ? `${what}: ${value.map(String).join(', ')}`
+    : null;
 }
 
 function quoted(value: unknown): string | null {

@@ -22,7 +22,7 @@ function card(...errors: Error[]) {
 describe('a button of an agent', () => {
   it('asks for the passphrase until it is right, and keeps none of them', async () => {
     const { actor, sent, settled } = card(new PassphraseNeeded('The passphrase is wrong.'));
-    actor.send({ type: 'asked', verb: 'start', needsPassphrase: true });
+    actor.send({ type: 'asked', verb: 'start', needsPassphrase: true, waiting: false });
     actor.send({ type: 'passphrase.given', passphrase: 'wrong' });
     const asked = await settled();
     expect({ value: asked.value, context: asked.context }).toEqual({
@@ -44,20 +44,41 @@ describe('a button of an agent', () => {
 
   it('asks for it when the server does, and not to stop', async () => {
     const { actor, settled } = card(new PassphraseNeeded('needed'));
-    actor.send({ type: 'asked', verb: 'restart', needsPassphrase: false });
+    actor.send({ type: 'asked', verb: 'restart', needsPassphrase: false, waiting: false });
     expect((await settled()).value).toBe('askingPassphrase');
     actor.send({ type: 'passphrase.refused' });
-    actor.send({ type: 'asked', verb: 'stop', needsPassphrase: true });
+    actor.send({ type: 'asked', verb: 'stop', needsPassphrase: true, waiting: false });
     expect(actor.getSnapshot().value).toBe('sending');
   });
 
   it('says what the server said', async () => {
     const { actor, settled } = card(new Error('It runs already.'));
-    actor.send({ type: 'asked', verb: 'start', needsPassphrase: false });
+    actor.send({ type: 'asked', verb: 'start', needsPassphrase: false, waiting: false });
     const { value, context } = await settled();
     expect({ value, context }).toEqual({
       value: 'idle',
       context: { verb: 'start', problem: 'It runs already.' },
     });
+  });
+
+  it('ends calls that wait only after a person has confirmed it, and a start ends none', async () => {
+    const { actor, sent, settled } = card();
+    actor.send({ type: 'asked', verb: 'stop', needsPassphrase: false, waiting: true });
+    expect(actor.getSnapshot().value).toBe('confirming');
+    actor.send({ type: 'end.dropped' });
+    expect([actor.getSnapshot().value, sent]).toEqual(['idle', []]);
+    actor.send({ type: 'asked', verb: 'stop', needsPassphrase: true, waiting: true });
+    actor.send({ type: 'end.confirmed', needsPassphrase: true });
+    expect((await settled()).value).toBe('idle');
+    actor.send({ type: 'asked', verb: 'restart', needsPassphrase: true, waiting: true });
+    actor.send({ type: 'end.confirmed', needsPassphrase: true });
+    expect(actor.getSnapshot().value).toBe('askingPassphrase');
+    actor.send({ type: 'passphrase.refused' });
+    actor.send({ type: 'asked', verb: 'start', needsPassphrase: false, waiting: true });
+    await settled();
+    expect(sent).toEqual([
+      { verb: 'stop', passphrase: null },
+      { verb: 'start', passphrase: null },
+    ]);
   });
 });

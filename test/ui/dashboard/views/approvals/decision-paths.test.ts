@@ -157,7 +157,7 @@ function focused({ value, context: { verb, problem } }: AnyMachineSnapshot): str
 /** What the page says of its own accord. */
 function toast({ value, context: { verb } }: AnyMachineSnapshot): string {
   if (value !== 'resolved') return '';
-  return `${verb === 'approve' ? 'Released' : 'Rejected'}: issue_refund of refunds.`;
+  return `${verb === 'approve' ? 'Approved' : 'Rejected'}: issue_refund of refunds.`;
 }
 
 describe('the shortest paths of a decision, in the page', () => {

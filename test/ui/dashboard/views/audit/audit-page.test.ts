@@ -86,7 +86,7 @@ describe('the page of an audit log', () => {
     const tellsAll = async () => {
       const note = page.getByRole('alert');
       await note.waitFor();
-      expect(await note.innerText()).toContain('is `holdpoint ui` still running?');
+      expect(await note.innerText()).toContain('is holdpoint ui still running?');
       expect(await note.locator('code').innerText()).toBe(
         `holdpoint audit tail --dir ${directory}`,
       );
@@ -187,6 +187,11 @@ describe('the page of an audit log', () => {
     await row.waitFor();
     await page.goBack();
     await page.getByText('1 found').waitFor();
+    // What is chosen while something typed waits to be looked for stays chosen.
+    await page.getByLabel('Task', { exact: true }).fill('t-105');
+    await page.getByLabel('Decision', { exact: true }).selectOption('redact');
+    await page.getByText('3 found').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/audit/refunds?task=t-105&decision=redact');
   });
 
   it('names every file and where they begin in the command, when the oldest were removed', async () => {

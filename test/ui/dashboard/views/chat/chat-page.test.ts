@@ -182,7 +182,9 @@ describe('the page of a conversation', () => {
     expect(await waiting.innerText()).toMatch(
       /pay waits for a person; asked:\s+slack #ops[^]*denied in\s+\d:\d\d[^]*amount[^]*89\.9[^]*defer\.tools\.pay/,
     );
-    expect(await waiting.getByRole('link').getAttribute('href')).toBe('#/approvals/refunds/t-1');
+    expect(await waiting.getByRole('link').getAttribute('href')).toBe(
+      '#/approvals/refunds/t-1?from=chat',
+    );
     await waiting.getByText('How it was ruled on').click();
     await waiting.locator('[data-layer=Approval]', { hasText: 'hold' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);

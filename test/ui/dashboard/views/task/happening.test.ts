@@ -64,6 +64,22 @@ describe('happeningOf', () => {
       'modify: The model is not told all: (2 results, 1 messages, 0 turns, 120,000 tokens before, 99,000 after)',
     ],
     [
+      'policy_loaded',
+      { version: '1.0.0', layers: ['defer'], deferred_tools: ['pay'], egress: 'allowlist' },
+      'plain: The policy was loaded (version 1.0.0, layers: defer, held: pay, egress allowlist)',
+    ],
+    ['auth_verify', { user_id: 'ann', provider: 'oidc' }, 'plain: Signed in: ann (by oidc)'],
+    [
+      'auth_fail',
+      { reason: 'bad_token', count: 3 },
+      'deny: A sign-in was refused (bad token, 3 times)',
+    ],
+    [
+      'agent_card_published',
+      { name: 'till', version: '1.0.0', skill_count: 2 },
+      'plain: The agent card was published till (version 1.0.0, 2 skills)',
+    ],
+    [
       'guardrail_check',
       { gate: 'deny_commands', decision: 'deny', tool, rule: 'rm -rf' },
       'deny: A guardrail refused issue_refund (deny commands, rm -rf)',

@@ -1,0 +1,13 @@
+import { mount } from 'svelte';
+import App from './shell/app.svelte';
+import { type DashboardParts, startDashboard } from './start-dashboard.ts';
+
+/** Puts the page into its document, once all of that is there. */
+export async function begin(parts: DashboardParts): Promise<void> {
+  if (document.readyState === 'loading') {
+    await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));
+  }
+  const target = document.querySelector('#app');
+  if (target === null) throw new Error('index.html has no element #app');
+  mount(App, { target, props: { dashboard: startDashboard(parts) } });
+}

@@ -1,0 +1,82 @@
+import { createStore } from '@xstate/store';
+import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
+import type { TaskDetailJson } from '../../../http/wire/dashboard/task-detail-json.ts';
+import type { ApiClient } from '../api/client.ts';
+import { agentPath } from '../api/paths.ts';
+import { type Outcome, outcomeOf } from './outcome-of.ts';
+import { hrefOf } from './route.ts';
+import type { createToasts } from './toasts.ts';
+import type { WorkspaceStore } from './workspace.ts';
+
+/** A call on which this page has decided. */
+export interface Decided {
+  deferral: DeferralJson;
+  verb: 'approve' | 'reject';
+  /** By the clock of the server, in epoch milliseconds. */
+  at: number;
+  /** What came of it; `null` while that is open, and for a rejected call. */
+  outcome: Outcome | null;
+}
+
+/** Decisions that are kept. */
+const most = 50;
+
+export type DecidedStore = ReturnType<typeof createDecided>;
+
+/** Makes the store of what this page has decided since it was opened, the newest first. */
+export function createDecided() {
+  return createStore({
+    context: { list: [] as Decided[] },
+    on: {
+      noted: ({ list }, decided: Omit<Decided, 'outcome'>) => ({
+        list: [{ ...decided, outcome: null }, ...list].slice(0, most),
+      }),
+      ended: ({ list }, { id, outcome }: { id: string; outcome: Outcome }) => ({
+        list: list.map((one) => (one.deferral.id === id ? { ...one, outcome } : one)),
+      }),
+    },
+  });
+}
+
+/** Follows the approved calls until it is known what came of them, and says it on every view. Returns what ends this. */
+export function followDecided(
+  decided: DecidedStore,
+  {
+    workspace,
+    client,
+    toasts,
+  }: { workspace: WorkspaceStore; client: ApiClient; toasts: ReturnType<typeof createToasts> },
+): void {
+  const open = (): Decided[] =>
+    decided
+      .getSnapshot()
+      .context.list.filter(({ verb, outcome }) => verb === 'approve' && outcome === null);
+
+  async function read({ deferral }: Decided): Promise<void> {
+    const { agent_id: agent, task_id: task, id, tool } = deferral;
+    const path = agentPath(agent, 'tasks', task);
+    // An agent that does not answer is asked again with the next change.
+    const detail = await client.get<TaskDetailJson>(path).catch(() => null);
+    const outcome = detail === null ? null : outcomeOf(detail.timeline, deferral);
+    if (outcome === null || !open().some((one) => one.deferral.id === id)) return;
+    decided.trigger.ended({ id, outcome });
+    toasts.trigger.shown({
+      text: `${tool} ${outcome.words}`,
+      tone: outcome.isFine ? 'plain' : 'deny',
+      href: hrefOf('tasks', agent, task),
+    });
+  }
+
+  workspace.on('task', ({ agent_id, task }) => {
+    for (const one of open()) {
+      if (one.deferral.agent_id === agent_id && one.deferral.task_id === task.id) void read(one);
+    }
+  });
+  // The task may have ended before the decision was answered.
+  let known = 0;
+  decided.subscribe(({ context: { list } }) => {
+    const [newest] = list;
+    if (list.length > known && newest !== undefined && newest.verb === 'approve') void read(newest);
+    known = list.length;
+  });
+}

@@ -1,0 +1,40 @@
+import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
+import type { TimelineEntryJson } from '../../../http/wire/dashboard/task-detail-json.ts';
+
+/** What came of a call that was decided on: whether it is as the approver wanted, and in words after the tool's name. */
+export interface Outcome {
+  isFine: boolean;
+  words: string;
+}
+
+/** Reads what came of an approved call off the timeline of its task; `null` while that is open. */
+export function outcomeOf(
+  timeline: readonly TimelineEntryJson[],
+  { tool, requested_at }: Pick<DeferralJson, 'tool' | 'requested_at'>,
+): Outcome | null {
+  const decided = timeline.findLastIndex(
+    ({ event, at, fields }) =>
+      event === 'task_deferred_decision' &&
+      Date.parse(at) >= Date.parse(requested_at) &&
+      fields['tool'] === tool &&
+      fields['authorized'] !== false,
+  );
+  if (decided === -1) return null;
+  const after = timeline.slice(decided + 1);
+  const own = after.filter(({ fields }) => fields['tool'] === tool);
+  const run = own.filter(({ event }) => event === 'tool_exec');
+  const end = run.find(({ fields }) => fields['phase'] !== 'start');
+  if (end !== undefined) {
+    const { error } = end.fields;
+    return error === undefined
+      ? { isFine: true, words: 'ran' }
+      : { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
+  }
+  if (run.length === 0 && own.some(({ event }) => event === 'task_deferred')) {
+    return { isFine: false, words: 'was held again' };
+  }
+  if (!after.some(({ event }) => event === 'session_end')) return null;
+  return run.length === 0
+    ? { isFine: false, words: 'never ran' }
+    : { isFine: false, words: 'was started, and its end is not known' };
+}

@@ -1,0 +1,34 @@
+import { createActor, fromPromise } from 'xstate';
+import { type ApiClient, ApiError } from '../../api/client.ts';
+import { agentPath } from '../../api/paths.ts';
+import { PassphraseNeeded, processMachine } from './process-machine.ts';
+
+export type AgentProcess = ReturnType<typeof startProcess>;
+
+/**
+ * Starts what has the server start, stop and restart one agent; its state says what a person is asked. `done` is called
+ * when the server has accepted an order.
+ */
+export function startProcess(client: ApiClient, agent: string, done = (): void => undefined) {
+  return createActor(
+    processMachine.provide({
+      actors: {
+        send: fromPromise(async ({ input: { verb, passphrase } }) => {
+          try {
+            const body = passphrase === null ? {} : { passphrase };
+            await client.post(agentPath(agent, verb), verb === 'stop' ? {} : body);
+            done();
+          } catch (error) {
+            throw wantsPassphrase(error) ? new PassphraseNeeded(error.message) : error;
+          }
+        }),
+      },
+    }),
+  ).start();
+}
+
+function wantsPassphrase(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError) || error.status !== 400) return false;
+  const { body } = error;
+  return typeof body === 'object' && body !== null && 'needs_passphrase' in body;
+}
