@@ -117,7 +117,7 @@ function initCommand(session: Session): Command {
     .option('--dir <dir>', 'folder to make it in (default: its name)')
     .option('--provider <provider>', 'whose model it has (default: scripted, which needs no key)')
     .option('--model <name>', 'which model of that provider')
-    .option('--base-url <url>', 'where the provider answers, for openai-compatible and ollama')
+    .option('--base-url <url>', 'where the provider answers, where it is not its usual address')
     .option('--organization-id <id>', 'organisation that openai bills')
     .option('--channels <names>', 'slack, telegram and webhook, with commas between', listValue)
     .option(
