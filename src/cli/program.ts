@@ -22,6 +22,7 @@ import { skillsCommand } from './skills/skills-command.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { storeCommand } from './store/store-command.ts';
 import { taskCommand } from './task/task-command.ts';
+import { toolCommand } from './tool/tool-command.ts';
 import type { TryOptions } from './try/try.ts';
 import type { UiOptions } from './ui/ui.ts';
 import type { ValidateOptions } from './validate.ts';
@@ -82,6 +83,7 @@ function createProgram(session: Session): Command {
     keyCommand(session),
     secretCommand(session),
     skillsCommand(session),
+    toolCommand(session),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),

@@ -11,7 +11,7 @@ export function mcpCommand(session: Session): Command {
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: McpOptions) => {
       const { mcpList } = await import('./mcp-list.ts');
-      mcpList(session, options);
+      await mcpList(session, options);
     });
   mcp
     .command('accept')
@@ -21,7 +21,7 @@ export function mcpCommand(session: Session): Command {
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (server: string, tools: string[], options: McpOptions) => {
       const { mcpAccept } = await import('./mcp-accept.ts');
-      mcpAccept(session, { server, tools }, options);
+      await mcpAccept(session, { server, tools }, options);
     });
   return mcp;
 }

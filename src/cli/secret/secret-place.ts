@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { hasSecretFile } from '../../actors/secrets/secrets.ts';
 import { secretPath } from '../../agent/agent-environment.ts';
+import { agentDirectory } from '../agent-directory.ts';
 import { askHidden } from '../ask-hidden.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -17,15 +16,7 @@ export interface SecretOptions {
  * Settles which encrypted file a command means. Throws a CliError that ends in 3 when there is no such folder.
  */
 export function secretFileOf({ env }: Session, { dir }: SecretOptions): string {
-  const directory = resolve(dir);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CliError(plainLine(`there is no folder ${directory}`), {
-      code: 'not_found',
-      exitCode: exitCodes.notFound,
-      hint: 'name the folder of an agent with --dir',
-    });
-  }
-  return secretPath(directory, env);
+  return secretPath(agentDirectory(dir), env);
 }
 
 /**
