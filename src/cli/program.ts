@@ -11,7 +11,7 @@ import type { DoctorOptions } from './doctor/doctor.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
-import { countValue, portValue } from './option-values.ts';
+import { addValue, countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
 import type { RunOptions } from './run.ts';
@@ -157,10 +157,6 @@ function initCommand(session: Session): Command {
       const { init } = await import('./init/init.ts');
       await init(session, name, options);
     });
-}
-
-function addValue(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
 }
 
 function listValue(text: string): string[] {

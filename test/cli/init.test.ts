@@ -25,6 +25,10 @@ it('makes an agent from flags alone that is valid and answers, and writes over n
     code: 0,
     told: { agent_id: 'refund-desk', directory, files },
   });
+  expect(made.stderr).toBe(`run it with: holdpoint run --dir ${directory}
+add your first tool: holdpoint tool new cancel_order --python --arg order_id --held --dir ${directory}
+add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
+`);
   const valid = await holdpoint(['validate', '--dir', directory]);
   expect(valid.stdout).toContain('held   uuid_generate');
   expect(valid.stderr).toBe('');

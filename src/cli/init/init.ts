@@ -48,7 +48,12 @@ export async function init(
   if (unset.length > 0) output.note(plainLine(`set ${unset.join(', ')} before you run it`));
   const told = addressNote(plan, session.env);
   if (told !== null) output.note(told);
-  output.note(plainLine(`run it with: ${commandLine(`run --dir ${shellWord(directory)}`)}`));
+  const flags = `--dir ${shellWord(directory)}`;
+  output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
+  const tool = commandLine(`tool new cancel_order --python --arg order_id --held ${flags}`);
+  output.note(plainLine(`add your first tool: ${tool}`));
+  const server = commandLine(`mcp add files ${flags} -- node server.mjs`);
+  output.note(plainLine(`add an MCP server: ${server}`));
   output.json({ agent_id: plan.agentId, directory, files });
 }
 

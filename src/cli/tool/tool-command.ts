@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ToolNewOptions } from './tool-new.ts';
 
@@ -15,7 +16,7 @@ export function toolCommand(session: Session): Command {
     .option(
       '--arg <name:type>',
       'an argument, such as order_id, amount:number, tags:string[] or note:string? for an optional one; may be repeated',
-      (text: string, earlier: string[] = []) => [...earlier, text],
+      addValue,
     )
     .option('--description <text>', 'what it does and when to use it, by which the model chooses')
     .option('--held', 'have its calls wait for a person')
