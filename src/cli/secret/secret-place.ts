@@ -10,6 +10,8 @@ import type { Session } from '../session.ts';
 
 export interface SecretOptions {
   dir: string;
+  /** The `.env` is meant, and not the encrypted file. */
+  plain?: boolean;
 }
 
 /**
@@ -44,11 +46,14 @@ async function ask(session: Session, path: string): Promise<string | null> {
   });
 }
 
-/** Says that there is no secret of a name that is one. */
-export function unknownSecret(name: string): CliError {
+/** Says that there is no secret of a name that is one; `hint` says where else it stands. */
+export function unknownSecret(
+  name: string,
+  hint: string = `see those there are with ${commandLine('secret list')}`,
+): CliError {
   return new CliError(plainLine(`there is no secret ${name}`), {
     code: 'not_found',
     exitCode: exitCodes.notFound,
-    hint: `see those there are with ${commandLine('secret list')}`,
+    hint: plainLine(hint),
   });
 }
