@@ -29,7 +29,6 @@ export {
   heldNames,
   type MentionedHost,
   mentionedHosts,
-  type NewSection,
   parseFrontmatter,
   parseInputLine,
   type RegistrySkill,

@@ -1,4 +1,4 @@
-export { addSection, type NewSection } from './add-section.ts';
+export { addSection } from './add-section.ts';
 export {
   checkArguments,
   compileLater,
