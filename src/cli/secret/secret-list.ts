@@ -11,7 +11,7 @@ export async function secretList(session: Session, options: SecretOptions): Prom
   const file = join(dirname(path), '.env');
   const plain = [...readEnvFile(file).variables.keys()].toSorted();
   for (const name of names) session.output.line(name);
-  if (names.length === 0) session.output.note('there are no secrets');
+  if (names.length + plain.length === 0) session.output.note('there are no secrets');
   if (plain.length > 0)
     session.output.note(plainLine(`in plain text in ${file}: ${plain.join(', ')}`));
   session.output.json({ secrets: names });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -123,6 +124,21 @@ security:
       second:
         to: channel:console:desk
 `);
+  });
+
+  it.each([
+    ['--python', 'py', 'python3', 'pay ran: 5 None\n'],
+    ['--sh', 'sh', 'sh', 'pay ran: {"amount":5}\n'],
+    ['--js', 'mjs', process.execPath, 'pay ran: 5 undefined\n'],
+  ])('writes a script with %s that reads its arguments', async (flag, ending, program, said) => {
+    const directory = desk();
+    await make(directory, 'pay', flag, '--arg', 'amount:number', '--arg', 'to-whom:string?');
+    const script = join(directory, `scripts/pay.${ending}`);
+    const { status, stdout } = spawnSync(program, [script], { input: '{"amount":5}' });
+    expect([status, String(stdout)]).toEqual([0, said]);
+    await make(directory, 'rest', flag);
+    const rest = spawnSync(program, [join(directory, `scripts/rest.${ending}`)], { input: '{}' });
+    expect([rest.status, String(rest.stderr)]).toEqual([0, '']);
   });
 
   it('says as JSON what was written', async () => {
