@@ -206,11 +206,8 @@ describe('bind_approver', () => {
   });
 
   it('lets nobody decide who shows no token, where none is asked for', async () => {
-    const { auth } = signedIn({});
-    const settings = deferring({ approvers: ['ann@example.com'] }, { bind_approver: true });
     const agent = await startTestAgent(
-      { ...settings, auth: { ...(auth as object), required: false } },
-      { noAuth: true },
+      deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }),
     );
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');

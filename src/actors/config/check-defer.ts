@@ -71,7 +71,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
     }
     const message =
       'without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider';
-    return [error(binding, message, [providers])];
+    return [warning(binding, message, [providers])];
   }
   const telling = Object.entries(defer.tools).filter(
     ([, { quorum, four_eyes: fourEyes }]) => quorum > 1 || fourEyes,

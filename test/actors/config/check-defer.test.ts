@@ -143,7 +143,7 @@ it.each([
   [
     'bound approvers without providers',
     'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:console:*"}}',
-    'error 6:20 ~.bind_approver | without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider',
+    'warning 6:20 ~.bind_approver | without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider',
   ],
   [
     'a default list without providers',
