@@ -1,4 +1,4 @@
-import { cpSync, globSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { type LogLevel, type OutputChunk, type Plugin, type RolldownLog, rolldown } from 'rolldown';
@@ -10,7 +10,7 @@ const source = join(root, 'src');
 const external = ['piscina'];
 
 /** The command, and what tests of others start an agent with. */
-const inputs = { cli: join(source, 'cli.ts'), testing: join(source, 'testing/testing.ts') };
+const inputs = { cli: join(source, 'cli.ts'), 'testing-main': join(source, 'testing/testing.ts') };
 
 /** Begins the names under which modules of Node stand in the bundle. */
 const builtinMark = '\0node:';
@@ -30,11 +30,30 @@ export async function writeBundle(folder: string): Promise<string[]> {
       ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     });
     for (const path of filesReadAsText()) cpSync(join(source, path), join(folder, path));
+    writeCheckedFace(folder);
     const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
     return chunks.flatMap(({ moduleIds }) => moduleIds);
   } finally {
     await bundle.close();
   }
+}
+
+/**
+ * Writes `testing.js`, which checks the Node that runs it before it evaluates the bundle: what fails there on an old one
+ * is a built-in module that is not there, in words that do not say so.
+ */
+function writeCheckedFace(folder: string): void {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const least = engines.node.replace('>=', '');
+  const check = `if (parseInt(process.versions.node, 10) < ${least}) {
+  throw new Error('holdpoint/testing needs Node ${least} or newer; this is ' + process.versions.node);
+}
+`;
+  writeFileSync(join(folder, 'testing-node.js'), check);
+  const face = "import './testing-node.js';\nexport * from './testing-main.js';\n";
+  writeFileSync(join(folder, 'testing.js'), face);
 }
 
 /** Makes each module that runs in a worker a file beside the one that names it. */

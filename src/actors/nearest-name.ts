@@ -5,6 +5,16 @@ import { closest, distance } from 'fastest-levenshtein';
  * letters may be wrong.
  */
 export function nearestName(written: string, known: readonly string[], share = 0.4): string | null {
+  const swapped = known.find((name) => isSwap(written, name));
+  if (swapped !== undefined) return swapped;
   const near = closest(written, [...known]);
   return distance(written, near) <= Math.max(1, Math.floor(written.length * share)) ? near : null;
+}
+
+/** Returns whether two neighbouring letters of one text stand the other way round in the other, the usual slip of a typist. */
+function isSwap(written: string, name: string): boolean {
+  const at = [...written].findIndex((letter, index) => letter !== name[index]);
+  if (at < 0 || written.length !== name.length) return false;
+  const [first = '', second = ''] = written.slice(at, at + 2);
+  return `${written.slice(0, at)}${second}${first}${written.slice(at + 2)}` === name;
 }

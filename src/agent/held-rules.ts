@@ -24,7 +24,7 @@ export interface HeldRules {
   config: ChangedConfig;
   /** The tools for which a rule comes into `security.defer.tools`. */
   heldAdded: string[];
-  /** Whom these rules ask: whom the first rule asks that is there, and the console otherwise. */
+  /** Whom these rules ask. */
   to: string[];
   /** True when `security.defer.enabled` is turned on for them. */
   isDeferTurnedOn: boolean;
@@ -41,18 +41,27 @@ export async function usableAgent({
   return agent;
 }
 
+/** What is written beside rules that hold tools. */
+export interface HeldRulesOptions {
+  /** Whom the rules ask; left out, whom the first rule asks that is there, and the console otherwise. */
+  to?: string;
+  /** Added to `service.yaml` in the same step. */
+  additions?: readonly YamlAddition[];
+}
+
 /**
- * Works out the rules that hold tools of a skill; a tool that has one keeps it. Writes nothing. Rejects with a
- * ConfigFileError.
+ * Works out the rules that hold tools; a tool that has one keeps it. Writes nothing. Rejects with a ConfigFileError.
  */
 export async function planHeldRules(
   directory: string,
   { security: { defer } }: ServiceConfig,
   held: readonly string[],
+  { to: asked, additions = [] }: HeldRulesOptions = {},
 ): Promise<HeldRules> {
   const ruled = new ToolMap(Object.entries(defer.tools));
   const heldAdded = held.filter((tool) => !ruled.has(tool));
-  const to = Object.values(defer.tools)[0]?.to ?? ['channel:console:*'];
+  const first = Object.values(defer.tools)[0]?.to ?? ['channel:console:*'];
+  const to = asked === undefined ? first : [asked];
   const isDeferTurnedOn = held.length > 0 && !defer.enabled;
   const switching: YamlAddition = {
     ...{ kind: 'put', path: ['security', 'defer', 'enabled'], value: true },
@@ -64,7 +73,11 @@ export async function planHeldRules(
       value: { to: to.length === 1 ? to[0] : to },
     }),
   );
-  const config = await planConfig(directory, [...(isDeferTurnedOn ? [switching] : []), ...rules]);
+  const config = await planConfig(directory, [
+    ...additions,
+    ...(isDeferTurnedOn ? [switching] : []),
+    ...rules,
+  ]);
   return { config, heldAdded, to, isDeferTurnedOn };
 }
 

@@ -10,6 +10,7 @@ import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports.ts';
 import {
   createToolbox,
+  missingPrograms,
   readSkills,
   type ScriptIsolation,
   type Toolbox,
@@ -101,6 +102,9 @@ export async function readAgent(
       ...files.warnings,
       ...writable.warnings,
       ...idle.warnings,
+      ...missingPrograms(config.mcp.servers, directory).map(({ index, message }) =>
+        loaded.problemAt(['mcp', 'servers', index, 'command'], message),
+      ),
       ...unheldTools(config, toolbox.skills),
       ...toolbox.warnings.map(asProblem),
     ],

@@ -88,9 +88,15 @@ export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   });
 }
 
-/** Names the command that shows the state of a task. */
-export function lookLater(taskId: string, { flags }: Pick<AgentAddress, 'flags'>): string {
-  return `look at the task later with: ${commandLine(`task get ${shellWord(taskId)}${flags}`)}`;
+/** Names the command that shows the state of a task, and what comes before it when the agent has ended. */
+export function lookLater(
+  taskId: string,
+  { flags, startHint, isShared }: Pick<AgentAddress, 'flags'> & Partial<AgentAddress>,
+): string {
+  const look = commandLine(`task get ${shellWord(taskId)}${flags}`);
+  const others = isShared === true ? ', or name another daemon of it with --dir or --url' : '';
+  if (startHint === undefined) return `look at the task later with: ${look}`;
+  return `look at the task later with: ${look}; if the agent has ended, first ${startHint}${others}`;
 }
 
 /** Returns the sentence of a refusal, from its first key or another one. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
+import { readSection } from '../actors/config/config.ts';
 import { isAlive, readOwnToken, readServeFile, type ServeFile } from '../actors/process/process.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { localUrl } from '../machines/url-of.ts';
@@ -27,6 +28,8 @@ export interface AgentAddress {
   startHint: string;
   /** The options that name the same agent to another command, each with a space before it; empty where none is needed. */
   flags: string;
+  /** True where other daemons over the same database go on with its work; left out where it is not known. */
+  isShared?: true;
 }
 
 /**
@@ -61,7 +64,11 @@ export function findAgent(
   const proof = { key: served.proof_key, port: served.port };
   const own = isFound ? tokenInside(resolve(dir), served) : ownToken(served);
   const flags = agentFlags(choice);
-  return { url: localUrl(served), token: token ?? own, proof, startHint, flags };
+  const isShared = readSection(resolve(dir), 'store', env).kind === 'postgres';
+  return {
+    ...{ url: localUrl(served), token: token ?? own, proof, startHint, flags },
+    ...(isShared ? { isShared } : {}),
+  };
 }
 
 /** The options that name the same agent to another command, each with a space before it. */

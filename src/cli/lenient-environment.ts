@@ -2,7 +2,7 @@ import { SecretsError } from '../actors/secrets/secrets.ts';
 import { agentEnvironment, needsPassphrase } from '../agent/agent-environment.ts';
 
 /** What stands for a variable that is in the encrypted secrets alone. */
-const hidden = '(in the encrypted secrets)';
+const hidden = '(in-the-encrypted-secrets)';
 
 /** Settings that an agent does without: what would stand for them has a form that nobody can make up. */
 const unassumed: ReadonlySet<string> = new Set([
@@ -35,8 +35,18 @@ export function isAssumed(value: unknown): boolean {
   return JSON.stringify(value)?.includes(hidden) === true;
 }
 
-/** Returns an environment in which every variable is set: for commands to which no value matters. */
-export function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/**
+ * Returns the variables of an agent, with something in the place of each that nobody has given: for commands to which no
+ * value matters.
+ */
+export async function assumedEnvironment(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<NodeJS.ProcessEnv> {
+  return withAnything(await lenientEnvironment(directory, env));
+}
+
+function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const valueOf = (name: string | symbol): string | undefined =>
     typeof name !== 'string' || unassumed.has(name) ? env[name as string] : (env[name] ?? hidden);
   return new Proxy(env, {

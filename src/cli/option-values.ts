@@ -3,6 +3,11 @@ import { parseDuration } from '../machines/duration.ts';
 import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
 
+/** Reads the value of an option that may be repeated; answers all of them. */
+export function addValue(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}
+
 /** Reads the value of an option that names a port; 0 lets the system choose. */
 export function portValue(text: string): number {
   return wholeValue(text, 0, 65_535);

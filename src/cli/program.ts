@@ -11,7 +11,7 @@ import type { DoctorOptions } from './doctor/doctor.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
-import { countValue, portValue } from './option-values.ts';
+import { addValue, countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
 import type { RunOptions } from './run.ts';
@@ -22,6 +22,7 @@ import { skillsCommand } from './skills/skills-command.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { storeCommand } from './store/store-command.ts';
 import { taskCommand } from './task/task-command.ts';
+import { toolCommand } from './tool/tool-command.ts';
 import type { TryOptions } from './try/try.ts';
 import type { UiOptions } from './ui/ui.ts';
 import type { ValidateOptions } from './validate.ts';
@@ -82,6 +83,7 @@ function createProgram(session: Session): Command {
     keyCommand(session),
     secretCommand(session),
     skillsCommand(session),
+    toolCommand(session),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),
@@ -117,7 +119,7 @@ function initCommand(session: Session): Command {
     .option('--dir <dir>', 'folder to make it in (default: its name)')
     .option('--provider <provider>', 'whose model it has (default: scripted, which needs no key)')
     .option('--model <name>', 'which model of that provider')
-    .option('--base-url <url>', 'where the provider answers, for openai-compatible and ollama')
+    .option('--base-url <url>', 'where the provider answers, where it is not its usual address')
     .option('--organization-id <id>', 'organisation that openai bills')
     .option('--channels <names>', 'slack, telegram and webhook, with commas between', listValue)
     .option(
@@ -155,10 +157,6 @@ function initCommand(session: Session): Command {
       const { init } = await import('./init/init.ts');
       await init(session, name, options);
     });
-}
-
-function addValue(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
 }
 
 function listValue(text: string): string[] {

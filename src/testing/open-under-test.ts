@@ -11,6 +11,7 @@ import { type AgentRecords, openRecords } from '../agent/open-records.ts';
 import { openTogether } from '../agent/open-together.ts';
 import { readAccess } from '../agent/read-access.ts';
 import { readAgent } from '../agent/read-agent.ts';
+import { keysOfUnaskedModels } from './unasked-models.ts';
 import { UnusableAgentError } from './unusable-agent-error.ts';
 
 /** What an agent under test is opened from. */
@@ -45,7 +46,8 @@ export function openUnderTest(parts: UnderTestParts): Promise<UnderTest & AsyncD
 }
 
 async function openOn(stack: AsyncDisposableStack, parts: UnderTestParts): Promise<UnderTest> {
-  const { folder, state, env, clock, log, text } = parts;
+  const { folder, state, clock, log, text } = parts;
+  const env = { ...keysOfUnaskedModels(folder, text), ...parts.env };
   const reading = await readAgent(folder, env, clock, () => null, text);
   const { agent, problems } = reading;
   if (agent === null || problems.length > 0)

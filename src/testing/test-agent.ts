@@ -65,7 +65,7 @@ export interface TestAgentOptions {
   script?: readonly ScriptStep[];
   /** How well a call fits what was asked, within -1 and 1, where intent alignment is on; 1 when absent. */
   similarity?: (request: string, call: string) => number;
-  /** Its environment; empty when absent. */
+  /** Its environment; empty when absent. No key of a model is needed. */
   env?: { [name: string]: string };
   /** Hears what the daemon would write to its own log. */
   onLog?: (line: LogLine) => void;

@@ -25,6 +25,10 @@ it('makes an agent from flags alone that is valid and answers, and writes over n
     code: 0,
     told: { agent_id: 'refund-desk', directory, files },
   });
+  expect(made.stderr).toBe(`run it with: holdpoint run --dir ${directory}
+add your first tool: holdpoint tool new cancel_order --python --arg order_id --held --dir ${directory}
+add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
+`);
   const valid = await holdpoint(['validate', '--dir', directory]);
   expect(valid.stdout).toContain('held   uuid_generate');
   expect(valid.stderr).toBe('');
@@ -259,6 +263,76 @@ it('encrypts every secret with a passphrase, and says which variable nobody has 
   expect(readFileSync(join(directory, '.service', 'secrets.enc'), 'utf8')).not.toContain('CANARY');
   const kept = await holdpoint(['secret', 'get', 'ANTHROPIC_API_KEY', '--dir', directory], { env });
   expect(kept.stdout).toBe('sk-CANARY\n');
+});
+
+it('writes the address of a model that the environment names, and says which variable did', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const env = {
+    OPENAI_API_KEY: 'sk-CANARY',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/',
+    ANTHROPIC_BASE_URL: 'https://gw.example.com',
+  };
+  const flags = ['--provider', 'openai', '--model', 'gpt-5'];
+  const fallback = ['--fallback', 'anthropic/claude-haiku-4-5'];
+  const words = ['init', 'desk', '--dir', directory, ...flags, ...fallback, '--yes'];
+  const { code, stderr } = await holdpoint(words, { env });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('its model is asked at http://127.0.0.1:9/v1 (OPENAI_BASE_URL)'),
+  ]);
+  const { model } = parse(readFileSync(join(directory, 'service.yaml'), 'utf8')) as {
+    model: object;
+  };
+  expect(model).toEqual({
+    ...{ provider: 'openai', name: 'gpt-5', base_url: 'http://127.0.0.1:9/v1' },
+    fallbacks: [
+      {
+        ...{ provider: 'anthropic', name: 'claude-haiku-4-5' },
+        base_url: 'https://gw.example.com/v1',
+      },
+    ],
+  });
+});
+
+it('makes no agent that would show a key to a host that no variable names', async () => {
+  const cwd = await temporaryFolder();
+  const env = { OPENAI_API_KEY: 'sk-CANARY', OPENAI_BASE_URL: 'gateway' };
+  const words = ['init', 'desk', '--provider', 'openai', '--model', 'gpt-5', '--yes'];
+  const { code, stderr } = await holdpoint(words, { cwd, env });
+  expect({ code, files: readdirSync(cwd) }).toEqual({ code: 2, files: [] });
+  expect(stderr).toContain('OPENAI_BASE_URL is no address');
+});
+
+it('offers the provider first whose key is in the environment, at the address that is named there', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const env = { ANTHROPIC_API_KEY: 'sk-CANARY', ANTHROPIC_BASE_URL: 'https://gw.example.com/v1' };
+  const asked = onTerminal(['init', 'desk', '--dir', directory, '--fallback', 'ollama/a'], env);
+  for (const question of ['Whose model works', 'Which model?', 'Address', 'Key (nothing']) {
+    await printed(asked, question);
+    asked.child.stdin?.write('\r');
+  }
+  for (const question of [
+    'Where do people',
+    'Which tools',
+    'Which skills',
+    'How do callers',
+    'The answers lead to',
+    'Which further hosts',
+    'Name of a further',
+    'Passphrase that',
+    'Which of them wait',
+    'desk: anthropic claude-sonnet-4-5',
+  ]) {
+    await printed(asked, question);
+    asked.child.stdin?.write('\r');
+  }
+  await printed(asked, 'run it with');
+  asked.child.stdin?.end();
+  expect((await asked.ended).code).toBe(0);
+  const service = parse(readFileSync(join(directory, 'service.yaml'), 'utf8')) as { model: object };
+  expect(service.model).toMatchObject({
+    ...{ provider: 'anthropic', name: 'claude-sonnet-4-5', base_url: 'https://gw.example.com/v1' },
+  });
 });
 
 it('leaves nothing behind when what it would make does not read', async () => {

@@ -103,4 +103,13 @@ describe.concurrent('holdpoint mcp', () => {
       expect.stringContaining('mcp-tools.json cannot be read; remove it'),
     ]);
   });
+
+  it('needs no key of a model', async () => {
+    const model = { provider: 'openai', name: 'gpt-5' };
+    const folder = new AgentFolder({ model, mcp: { servers: [shop] } });
+    folders.push(folder);
+    expect(await holdpoint(['mcp', 'list', '--dir', folder.path])).toMatchObject({
+      ...{ code: 0, stdout: 'shop node\n  the agent has not heard of its tools yet\n', stderr: '' },
+    });
+  });
 });

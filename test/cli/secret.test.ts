@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -45,6 +45,61 @@ async function till(): Promise<string> {
   return directory;
 }
 
+describe('a secret in plain text', () => {
+  const plain = 'A=1 # first\nSHOP_KEY=old\nB=2\nexport SHOP_KEY="older"\n';
+
+  async function folder(): Promise<{ directory: string; file: string; secret: Secret }> {
+    const directory = await temporaryFolder();
+    const file = join(directory, '.service/.env');
+    mkdirSync(join(directory, '.service'));
+    writeFileSync(file, plain, { mode: 0o600 });
+    return {
+      ...{ directory, file },
+      secret: (words, input = '') =>
+        holdpoint(['secret', ...words, '--dir', directory], { env, input }),
+    };
+  }
+
+  type Secret = (words: string[], input?: string) => ReturnType<typeof holdpoint>;
+
+  it('is taken out of .env once it is kept encrypted', async () => {
+    const { directory, file, secret } = await folder();
+    expect(await secret(['set', 'SHOP_KEY'], value)).toMatchObject({
+      code: 0,
+      stdout: `kept SHOP_KEY in ${directory}/.service/secrets.enc
+removed SHOP_KEY from ${file}, where it stood in plain text
+`,
+    });
+    expect(readFileSync(file, 'utf8')).toBe('A=1 # first\nB=2\n');
+    expect(await secret(['list'])).toMatchObject({
+      ...{ stdout: 'SHOP_KEY\n', stderr: `in plain text in ${file}: A, B\n` },
+    });
+  });
+
+  it('is given another value where it stands, and needs no passphrase', async () => {
+    const { file, secret } = await folder();
+    expect(await secret(['set', 'B', '--plain'], 'new value\n')).toEqual({
+      ...{ code: 0, signal: null, stdout: `kept B in ${file}, in plain text\n` },
+      stderr: 'an agent that runs has it from its next start on\n',
+    });
+    expect(readFileSync(file, 'utf8')).toBe(plain.replace('B=2', "B='new value'"));
+    expect(await secret(['set', 'b', '--plain'], 'x')).toMatchObject({ code: 2 });
+  });
+
+  it('is named by a delete that leaves it, and deleted where it is meant', async () => {
+    const { directory, file, secret } = await folder();
+    expect(await secret(['delete', 'SHOP_KEY'])).toMatchObject({
+      code: 3,
+      stderr: `error: there is no secret SHOP_KEY; SHOP_KEY stands in ${file} in plain text; remove it with: holdpoint secret delete SHOP_KEY --plain --dir ${directory}\n`,
+    });
+    expect(await secret(['delete', 'SHOP_KEY', '--plain'])).toMatchObject({
+      ...{ code: 0, stdout: `deleted SHOP_KEY from ${file}\n` },
+    });
+    expect(readFileSync(file, 'utf8')).toBe('A=1 # first\nB=2\n');
+    expect(await secret(['delete', 'SHOP_KEY', '--plain'])).toMatchObject({ code: 3 });
+  });
+});
+
 describe('secret', () => {
   it('keeps, names, shows and deletes secrets, and shows a value when asked alone', async () => {
     const directory = await temporaryFolder();
@@ -55,7 +110,8 @@ describe('secret', () => {
       code: 0,
       signal: null,
       stdout: `kept SHOP_KEY in ${path}\n`,
-      stderr: 'an agent that runs has it from its next start on\n',
+      stderr:
+        'the agent needs this passphrase at each start: in SERVICE_PASSPHRASE, by --passphrase-stdin or at the terminal\nan agent that runs has it from its next start on\n',
     });
     const [one, two] = await Promise.all([
       secret(['set', 'ONE', '--json'], 'one'),

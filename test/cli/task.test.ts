@@ -373,7 +373,7 @@ describe.concurrent('a client', () => {
     const { code, stdout, stderr } = await send.ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      `error: the connection to ${other.url} broke before the answer came; look at the task later with: holdpoint task get cut-1 --dir ${other.directory}\n`,
+      `error: the connection to ${other.url} broke before the answer came; look at the task later with: holdpoint task get cut-1 --dir ${other.directory}; if the agent has ended, first start it with: holdpoint run --dir ${other.directory}\n`,
     );
     const later = await holdpoint(['task', 'get', 'cut-1', '--dir', other.directory]);
     expect(later.code).toBe(3);

@@ -134,8 +134,9 @@ describe('an allowlist', () => {
     await paying;
   });
 
-  it('that holds no valid entry lets nobody in', async () => {
-    const agent = await startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
+  it('lets nobody in by an entry that is no email', async () => {
+    const approvers = ['ann', 'bo@localhost', 'kate@example.com'];
+    const agent = await startTestAgent(deferring({ approvers }));
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
     const decision = { decision: 'approve', approver_email: 'eve@example.com' };
@@ -146,6 +147,13 @@ describe('an allowlist', () => {
     );
     await agent.post('/tasks/t1/cancel');
     await held;
+  });
+
+  it('that holds no valid entry keeps the agent from starting', async () => {
+    const start = startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
+    await expect(start).rejects.toMatchObject({
+      problems: [{ message: expect.stringMatching(/^nobody can ever decide/) }],
+    });
   });
 });
 

@@ -113,7 +113,7 @@ export const pagePlans: Record<string, PagePlan> = {
   },
   'docs/embedding.md': {
     skipped: {
-      'npm install': 'it needs a registry; the test of the package runs what it installs',
+      'npm init': 'it needs a registry; the test of the package runs what it installs',
     },
   },
   'docs/governance.md': { before: refunds },
@@ -128,13 +128,16 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/skills.md': { before: `${refunds}\nexport TOKEN_OF_THE_BOT=token` },
   'docs/testing.md': {
     skipped: {
-      'npm install': 'it needs a registry; the test of the package runs what it installs',
+      'npm init': 'it needs a registry; the test of the package runs what it installs',
     },
   },
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },
-  'docs/mcp.md': { skipped: { 'claude mcp add': 'Claude Code is not here' } },
+  'docs/mcp.md': {
+    before: `${onPath}\nholdpoint init desk --dir /tmp/desk --yes\ncd /tmp/desk\nexport SHOP_TOKEN=token-of-the-shop`,
+    skipped: { 'claude mcp add': 'Claude Code is not here' },
+  },
   'docs/webhook.md': {
     prepared: {
       'key=$(printf': `WEBHOOK_ID=m1 WEBHOOK_TIMESTAMP=1790000000

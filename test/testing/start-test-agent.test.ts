@@ -8,6 +8,19 @@ import { temporaryFolder } from '../helpers/test-system.ts';
 const refunds = join(import.meta.dirname, '../../examples/refunds');
 
 describe('an agent under test', () => {
+  it('needs no key of a model, as none is asked', async () => {
+    const model = {
+      ...{ provider: 'openai-compatible', name: 'm', base_url: 'https://m.example.com/v1' },
+      api_key_env: 'MODEL_API_KEY',
+      fallbacks: [{ provider: 'anthropic', name: 'claude-haiku-4-5' }],
+    };
+    await using agent = await startTestAgent({
+      settings: { ...holding({}), model },
+      tools: { pay: 'paid' },
+    });
+    expect((await agent.send('pay 5', { ...paying, id: 't1' })).state).toBe('deferred');
+  });
+
   it('tells the whole story of a held call, by its own clock', async () => {
     await using agent = await startTestAgent({
       settings: holding({ remind: true }),

@@ -2,18 +2,19 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { root, runCommand } from './run-command.ts';
 
-const pinned = `node_modules/node-linux-${process.arch}`;
+const pinned = 'node_modules/node';
 
 it('runs the command of its clone on the pinned Node, with every argument as it was given', async () => {
   const clone = aClone();
@@ -31,13 +32,13 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
   });
 });
 
-it('runs on the Node of a clone that was installed without optional packages', async () => {
+it('runs on the Node of its machine in a clone that was installed without scripts', async () => {
   const clone = aClone();
   mkdirSync(join(clone, 'node_modules'));
-  symlinkSync(join(root, 'node_modules/node'), join(clone, 'node_modules/node'));
   const { stdout } = await runCommand(join(clone, 'bin/holdpoint'), []);
   expect(JSON.parse(stdout)).toMatchObject({
-    node: realpathSync(join(root, 'node_modules/node/bin/node')),
+    node: realpathSync(join(root, pinned, 'bin/node')),
+    cli: join(clone, 'src/cli.ts'),
   });
 });
 
@@ -76,18 +77,41 @@ it.each([
   expect(said.replace(clone, '<clone>')).toBe(called);
 });
 
-it('finds the Node that npm has put beside a folder further up, and runs the JavaScript of a package', async () => {
-  const outer = mkdtempSync(join(realpathSync(tmpdir()), 'outer-'));
-  onTestFinished(() => rmSync(outer, { recursive: true }));
-  const installed = join(outer, 'node_modules/other/node_modules/holdpoint');
-  const clone = aClone();
-  cpSync(join(clone, 'bin'), join(installed, 'bin'), { recursive: true });
-  cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist/cli.js'));
-  symlinkSync(join(root, pinned), join(outer, pinned));
-  const { stdout } = await runCommand(join(installed, 'bin/holdpoint'), []);
-  expect(JSON.parse(stdout)).toMatchObject({
-    cli: join(installed, 'dist/cli.js'),
-    node: realpathSync(join(root, pinned, 'bin/node')),
+describe('in a package', () => {
+  it('runs the JavaScript on the Node of its machine, whatever Node npm has put beside it', async () => {
+    const { installed, run } = aPackage();
+    mkdirSync(join(installed, '../node/bin'), { recursive: true });
+    writeFileSync(join(installed, '../node/bin/node'), '#!/bin/sh\nexit 9\n', { mode: 0o755 });
+    const { stdout } = await run(dirname(process.execPath));
+    expect(JSON.parse(stdout)).toMatchObject({
+      cli: join(installed, 'dist/cli.js'),
+      node: realpathSync(process.execPath),
+    });
+  });
+
+  it.each(['18.0.0', '20.20.2', '23.11.1'])('says which Node it needs on %s', async (version) => {
+    const { run, machine } = aPackage();
+    writeFileSync(join(machine, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+    expect(await run(machine)).toEqual({
+      ...{ status: 1, stdout: '' },
+      stderr: `holdpoint needs Node 24 or newer; this is ${version}\n`,
+    });
+  });
+
+  it('says that there is no Node', async () => {
+    const { run, machine } = aPackage();
+    expect(await run(machine)).toEqual({
+      ...{ status: 1, stdout: '' },
+      stderr:
+        'holdpoint needs Node 24 or newer, and there is no node in PATH; install one from https://nodejs.org\n',
+    });
+  });
+
+  it('asks for the Node that npm asks for', () => {
+    const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      engines: object;
+    };
+    expect(engines).toEqual({ node: '>=24' });
   });
 });
 
@@ -121,6 +145,24 @@ describe.skipIf(isWithoutBwrap)('where others may not write', () => {
     );
   });
 });
+
+/** An installed package, and a way to run its command with one folder of programs beside those a shell needs. */
+function aPackage() {
+  const outer = mkdtempSync(join(realpathSync(tmpdir()), 'outer-'));
+  onTestFinished(() => rmSync(outer, { recursive: true }));
+  const installed = join(outer, 'node_modules/holdpoint');
+  const clone = aClone();
+  cpSync(join(clone, 'bin'), join(installed, 'bin'), { recursive: true });
+  cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist/cli.js'));
+  const [machine, tools] = [join(outer, 'machine'), join(outer, 'tools')];
+  for (const folder of [machine, tools]) mkdirSync(folder);
+  for (const tool of ['sh', 'dirname', 'readlink', 'env']) {
+    symlinkSync(join('/usr/bin', tool), join(tools, tool));
+  }
+  const run = (programs: string) =>
+    runCommand('/usr/bin/env', [`PATH=${programs}:${tools}`, join(installed, 'bin/holdpoint')]);
+  return { installed, machine, run };
+}
 
 /** A folder with the launcher and a command that reports how it was called. */
 function aClone(): string {

@@ -97,7 +97,7 @@ describe('the package', () => {
     expect(stdout).toContain('All good!');
   });
 
-  it('runs its command on the Node that stands beside it', async () => {
+  it('runs its command on the Node of its machine', async () => {
     expect(await runCommand(command, ['--version'], folder)).toEqual({
       status: 0,
       stdout: '0.1.0\n',
@@ -210,22 +210,27 @@ describe('the package', () => {
 
   testLibrary(() => join(folder, 'holdpoint-0.1.0.tgz'));
 
-  it('runs on the Node of its machine where npm has none for that, unless it is too old', async () => {
-    rmSync(join(modules, `node-linux-${process.arch}`));
-    const machines = join(folder, 'machines');
-    mkdirSync(machines);
-    const version = (): Promise<{ status: number | null; stdout: string; stderr: string }> =>
-      runCommand('env', [`PATH=${machines}:/usr/bin:/bin`, command, '--version'], folder);
-    symlinkSync(process.execPath, join(machines, 'node'));
-    expect(await version()).toEqual({ status: 0, stdout: '0.1.0\n', stderr: '' });
-    rmSync(join(machines, 'node'));
-    // What is asked whether it is of version 24 says no.
-    writeFileSync(join(machines, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    expect(await version()).toEqual({
-      status: 1,
-      stdout: '',
-      stderr:
-        'holdpoint: there is no Node of 24 or newer; install one, or install the package holdpoint again with its optional packages\n',
+  it('puts no program of another package before those of the project that installs it', () => {
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    ) as Record<string, Record<string, string>>;
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    const programs = names.flatMap((name) => {
+      const path = join(root, 'node_modules', name, 'package.json');
+      const { bin = {} } = JSON.parse(readFileSync(path, 'utf8')) as { bin?: object };
+      return Object.keys(bin);
+    });
+    expect(programs).toEqual([]);
+  });
+
+  it('says which Node its modules for tests need before one of them is evaluated', async () => {
+    const face = readFileSync(join(installed, 'dist/testing.js'), 'utf8');
+    expect(face).toBe("import './testing-node.js';\nexport * from './testing-main.js';\n");
+    const old = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
+    const script = `${old}; import('holdpoint/testing').catch(({ message }) => console.log(message))`;
+    expect(await runCommand('node', ['-e', script], folder)).toEqual({
+      ...{ status: 0, stderr: '' },
+      stdout: 'holdpoint/testing needs Node 24 or newer; this is 20.20.2\n',
     });
   });
 });

@@ -26,8 +26,22 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
   return [
     ...checkBinding(config),
     ...checkList(defer.default_approvers, defaultList, config),
+    ...checkDefaultList(config),
     ...entries.flatMap(checkEntry),
   ];
+}
+
+const undecidable =
+  'nobody can ever decide, as no approver of this list is an email; write name@example.com';
+
+/** Checks that somebody can decide on the calls that the default list is for. */
+function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
+  const list = normaliseApprovers(defer.default_approvers);
+  const isUsed = Object.values(defer.tools).some(
+    ({ approvers }) => normaliseApprovers(approvers).length === 0,
+  );
+  if (list.length === 0 || list.some(namesOnePerson) || !isUsed) return [];
+  return [error(defaultList, undecidable)];
 }
 
 function checkEntry(entry: DeferEntry): Finding[] {
@@ -43,11 +57,20 @@ function checkEntry(entry: DeferEntry): Finding[] {
 }
 
 /** Checks that approvers are named by a verified email and not by what callers say of themselves. */
-function checkBinding({ auth, security: { defer } }: ServiceConfig): Finding[] {
+function checkBinding(config: ServiceConfig): Finding[] {
+  const {
+    auth,
+    security: { defer },
+  } = config;
   if (auth.providers.length === 0) {
     if (!defer.bind_approver) return [];
+    if (config.channels.includes('slack')) {
+      const message =
+        'without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider';
+      return [warning(binding, message, [providers])];
+    }
     const message =
-      'without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider';
+      'without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider';
     return [warning(binding, message, [providers])];
   }
   const telling = Object.entries(defer.tools).filter(
@@ -103,15 +126,17 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
   return findings;
 }
 
-/** A quorum of one is left to the warnings above: a list that nobody matches may be what is wanted. */
+/** Checks that as many people as are needed can decide; the default list is checked once, by itself. */
 function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
-  if (rule.quorum === 1) return [];
   if (list === null) {
+    if (rule.quorum === 1) return [];
     const message = `a quorum counts people of a list, and there is none; add approvers, at least ${rule.quorum}`;
     return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
   }
   const approvers = new Set(list.filter(namesOnePerson)).size;
+  const isOwn = normaliseApprovers(rule.approvers).length > 0;
+  if (approvers === 0) return isOwn ? [error([...path, 'approvers'], undecidable)] : [];
   if (rule.quorum <= approvers) return [];
   const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
   return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];

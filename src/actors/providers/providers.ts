@@ -1,5 +1,6 @@
 // Whose models are asked: where providers of models answer, with which key, and the one factory of their packages.
 
+export { baseUrlFrom } from './base-url.ts';
 export { boundedText } from './bounded-text.ts';
 export { guardFetch, PageError, TooLongError } from './guard-fetch.ts';
 export { loadProvider, type Provider } from './load-provider.ts';

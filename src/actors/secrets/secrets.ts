@@ -6,4 +6,4 @@ export { openSecretEnvironment, type SecretEnvironment } from './secret-environm
 export { changeSecrets, hasSecretFile, readSecrets } from './secret-file.ts';
 export { SecretsError } from './secrets-error.ts';
 export { type WithheldVariables, withholdVariables } from './withheld-variables.ts';
-export { VariableError, writeEnvironment } from './write-environment.ts';
+export { removeVariable, VariableError, writeEnvironment } from './write-environment.ts';

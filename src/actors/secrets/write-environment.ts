@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual, parseEnv } from 'node:util';
 import { codeOf } from '../../machines/error-code.ts';
 import { refusedSecretName } from '../../machines/secret-name.ts';
@@ -32,20 +32,40 @@ export async function writeEnvironment(
   const lines = entries.map(([name, value]) => [name, lineOf(name, value)] as const);
   if (entries.length === 0) return path;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await change(path, (before) => ({
+    after: lines.reduce((text, [name, line]) => withVariable(text, name, line), before),
+    wanted: { ...parseEnv(before), ...variables },
+  }));
+  return path;
+}
+
+/** Removes a variable from the `.env` of a folder, and returns whether it was there. Rejects with a SecretsError. */
+export async function removeVariable(folder: string, name: string): Promise<boolean> {
+  const path = join(folder, '.env');
+  if (!Object.hasOwn(parseEnv(contentOf(path)), name)) return false;
+  await change(path, (before) => {
+    const { [name]: _, ...wanted } = parseEnv(before);
+    return { after: withoutVariable(before, name), wanted };
+  });
+  return true;
+}
+
+/** Changes an `.env` while nobody else does. Rejects with a SecretsError when the text would mean anything else then. */
+async function change(
+  path: string,
+  edit: (before: string) => { after: string; wanted: object },
+): Promise<void> {
   const lock = await takeLock(path);
   try {
-    const before = contentOf(path);
-    const wanted = { ...parseEnv(before), ...variables };
-    const after = lines.reduce((text, [name, line]) => withVariable(text, name, line), before);
-    if (!isDeepStrictEqual({ ...parseEnv(after) }, wanted)) {
+    const { after, wanted } = edit(contentOf(path));
+    if (!isDeepStrictEqual({ ...parseEnv(after) }, { ...wanted })) {
       throw unusableFile(path, 'is written in a way that nothing can be set in; mend it by hand');
     }
     if (Buffer.byteLength(after) > largestFile) {
       throw unusableFile(path, `would have more than ${largestFile} bytes`);
     }
-    ignore(folder);
+    ignore(dirname(path));
     write(path, after);
-    return path;
   } finally {
     lock.release();
   }
@@ -66,17 +86,34 @@ function lineOf(name: string, value: string): string {
   throw new VariableError(message);
 }
 
+/** Where a variable stands in a text, from the start of its line to the end of its value; `null` where it does not. */
+function placeOf(text: string, name: string): [start: number, end: number] | null {
+  const place = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*`, 'm').exec(text);
+  if (place === null) return null;
+  const start = place.index + place[0].length;
+  const quoted = /^(?:"[^"]*"|'[^']*'|`[^`]*`)[^\n]*|^[^\n]*/.exec(text.slice(start))?.[0] ?? '';
+  return [place.index, start + quoted.length];
+}
+
 /** Puts a line in the place of the variable that it sets, or behind all others. */
 function withVariable(text: string, name: string, line: string): string {
-  const place = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*`, 'm').exec(text);
+  const place = placeOf(text, name);
   if (place !== null) {
-    const start = place.index + place[0].length;
-    const quoted = /^(?:"[^"]*"|'[^']*'|`[^`]*`)[^\n]*|^[^\n]*/.exec(text.slice(start))?.[0] ?? '';
-    const replaced = text.slice(0, place.index) + line + text.slice(start + quoted.length);
+    const replaced = text.slice(0, place[0]) + line + text.slice(place[1]);
     const wanted = { ...parseEnv(text), ...parseEnv(`${line}\n`) };
     if (isDeepStrictEqual({ ...parseEnv(replaced) }, wanted)) return replaced;
   }
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+}
+
+/** Takes every line out that sets a variable. */
+function withoutVariable(text: string, name: string): string {
+  const place = placeOf(text, name);
+  if (place === null) return text;
+  return withoutVariable(
+    text.slice(0, place[0]) + text.slice(place[1]).replace(/^\r?\n/, ''),
+    name,
+  );
 }
 
 function contentOf(path: string): string {

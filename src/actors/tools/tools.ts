@@ -16,6 +16,8 @@ export {
   standingOf,
 } from './mcp/seen-tools.ts';
 export { serverCode } from './mcp/server-code.ts';
+export { missingPrograms } from './mcp/server-program.ts';
+export { isSecretName } from './mcp/server-secrets.ts';
 export type { McpServerSettings } from './mcp/server-settings.ts';
 export type { RuledMcpTool } from './mcp/unmatched-rules.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
@@ -24,10 +26,12 @@ export { ScriptGate } from './scripts/script-gate.ts';
 export { scriptTool } from './scripts/script-tool.ts';
 export { resolveInside } from './skills/inside-directory.ts';
 export {
+  addSection,
   heldNames,
   type MentionedHost,
   mentionedHosts,
   parseFrontmatter,
+  parseInputLine,
   type RegistrySkill,
   readRegistry,
   readSkills,

@@ -13,7 +13,7 @@ import {
 
 /** Something that is added to a YAML text: entries at the end of a list, or the value of a key. */
 export type YamlAddition =
-  | { kind: 'append'; path: readonly string[]; items: readonly string[]; comment?: string }
+  | { kind: 'append'; path: readonly string[]; items: readonly unknown[]; comment?: string }
   | { kind: 'put'; path: readonly string[]; value: unknown };
 
 /** The text is written in a way that nothing can be added to; the message says where. */

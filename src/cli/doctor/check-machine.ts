@@ -13,7 +13,7 @@ export function checkNode(found: string = process.versions.node): Finding {
   return {
     status: 'fail',
     message: `Node ${found} is too old; ${oldestNode} or newer is needed`,
-    fix: 'run bin/holdpoint, which brings its own Node',
+    fix: `install Node ${oldestNode} or newer`,
   };
 }
 

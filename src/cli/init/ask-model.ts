@@ -2,6 +2,9 @@ import type { AgentAnswers, FallbackAnswer } from '../../machines/wizard/agent-a
 import { type ProviderOffer, providerOffer, providers } from '../../machines/wizard/offers.ts';
 import type { Prompts } from './prompts.ts';
 
+/** Returns the address of a provider that the environment names; empty for none. */
+export type UsualAddress = (provider: string) => string;
+
 const another = 'another';
 const noMore = 'no more';
 
@@ -9,10 +12,11 @@ const noMore = 'no more';
 export async function askModel(
   prompts: Prompts,
   { provider, model }: AgentAnswers,
+  usual: UsualAddress,
 ): Promise<AgentAnswers['model']> {
   const offer = providerOffer(provider);
   if (offer === undefined) return model;
-  const reached = await askReach(prompts, offer, model);
+  const reached = await askReach(prompts, offer, usual, model);
   const organization = offer.organization
     ? await prompts.text('Id of the organisation that is billed, if any', model.organization)
     : '';
@@ -23,6 +27,7 @@ export async function askModel(
 export async function askFallback(
   prompts: Prompts,
   { fallback }: AgentAnswers,
+  usual: UsualAddress,
 ): Promise<FallbackAnswer[]> {
   const offered = providers.filter(({ name }) => name !== 'scripted');
   const chosen: FallbackAnswer[] = [];
@@ -37,7 +42,7 @@ export async function askFallback(
     );
     const offer = providerOffer(provider);
     if (offer === undefined) return chosen;
-    chosen.push({ provider, ...(await askReach(prompts, offer, known)) });
+    chosen.push({ provider, ...(await askReach(prompts, offer, usual, known)) });
   }
 }
 
@@ -50,7 +55,8 @@ interface Reach {
 
 async function askReach(
   prompts: Prompts,
-  { models, address: need, variable }: ProviderOffer,
+  { name: provider, models, address: need, variable }: ProviderOffer,
+  usual: UsualAddress,
   known: Reach = { name: '', address: '', key: '' },
 ): Promise<Reach> {
   const name = await askName(prompts, models, known.name);
@@ -59,7 +65,7 @@ async function askReach(
       ? ''
       : await prompts.text(
           need === 'required' ? 'Address' : 'Address (nothing: the usual one)',
-          known.address,
+          known.address || usual(provider),
         );
   const key =
     variable === null

@@ -23,7 +23,7 @@ export async function askNext(
       wizard.send({ type: 'review.accept' });
     } else {
       const { answers, offer } = context;
-      wizard.send(await askStep(step, { prompts, answers, offer, hosts }));
+      wizard.send(await askStep(step, { prompts, answers, offer, hosts, env: session.env }));
       wizard.send({ type: 'step.next' });
     }
     return true;

@@ -20,6 +20,7 @@ import {
 import type { AnswerEdit } from '../../machines/wizard/wizard-machine.ts';
 import { askFields } from './ask-fields.ts';
 import { askFallback, askModel } from './ask-model.ts';
+import { environmentAddress, hasKey } from './environment-model.ts';
 import type { Prompts } from './prompts.ts';
 
 /** What a step is asked with. */
@@ -29,12 +30,14 @@ export interface StepAsking {
   offer: WizardOffer;
   /** The hosts that the answers lead to, a line each. */
   hosts: () => string[];
+  env: NodeJS.ProcessEnv;
 }
 
 /** Asks one step at the terminal, from the answers so far. Rejects as its prompts do. */
 export async function askStep(step: Question, asking: StepAsking): Promise<AnswerEdit> {
-  const { prompts, answers } = asking;
+  const { prompts, answers, env } = asking;
   const type = 'answer.edit';
+  const usual = (provider: string) => environmentAddress(provider, env);
   switch (step) {
     case 'name':
       return { type, step, value: await prompts.text('Name of the agent', answers.name) };
@@ -42,13 +45,13 @@ export async function askStep(step: Question, asking: StepAsking): Promise<Answe
       const choices = providers.map(({ name, label }) => ({
         value: name,
         label: name,
-        hint: label,
+        hint: hasKey(name, env) ? `${label}; its key is in the environment` : label,
       }));
       const value = await prompts.one('Whose model works on its tasks?', choices, answers.provider);
       return { type, step, value };
     }
     case 'model':
-      return { type, step, value: await askModel(prompts, answers) };
+      return { type, step, value: await askModel(prompts, answers, usual) };
     case 'channels':
       return { type, step, value: await askChannels(asking) };
     case 'tools':
@@ -56,7 +59,7 @@ export async function askStep(step: Question, asking: StepAsking): Promise<Answe
     case 'skills':
       return { type, step, value: await askSkills(asking) };
     case 'fallback':
-      return { type, step, value: await askFallback(prompts, answers) };
+      return { type, step, value: await askFallback(prompts, answers, usual) };
     case 'auth':
       return { type, step, value: await askAuth(asking) };
     case 'egress':

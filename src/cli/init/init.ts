@@ -16,6 +16,7 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
+import { addressNote, environmentProvider, withEnvironmentAddress } from './environment-model.ts';
 import { type AnswerFlags, answerByFlags, type GivenBeside } from './init-flags.ts';
 import { wrongStep } from './wrong-step.ts';
 
@@ -45,7 +46,14 @@ export async function init(
   for (const file of files) output.line(plainLine(`wrote ${file}`));
   const unset = plan.missing.filter((variable) => (session.env[variable] ?? '') === '');
   if (unset.length > 0) output.note(plainLine(`set ${unset.join(', ')} before you run it`));
-  output.note(plainLine(`run it with: ${commandLine(`run --dir ${shellWord(directory)}`)}`));
+  const told = addressNote(plan, session.env);
+  if (told !== null) output.note(told);
+  const flags = `--dir ${shellWord(directory)}`;
+  output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
+  const tool = commandLine(`tool new cancel_order --python --arg order_id --held ${flags}`);
+  output.note(plainLine(`add your first tool: ${tool}`));
+  const server = commandLine(`mcp add files ${flags} -- node server.mjs`);
+  output.note(plainLine(`add an MCP server: ${server}`));
   output.json({ agent_id: plan.agentId, directory, files });
 }
 
@@ -58,12 +66,12 @@ interface Asked {
 async function answersOf(session: Session, { name, options, offer }: Asked): Promise<AgentAnswers> {
   const { stdin, output } = session;
   const passphrase = await givenPassphrase(session);
-  const begun = await begunAnswers(session, options, offer);
   const variables = await readVariables(session, options);
   const beside: GivenBeside = { name, variables, passphrase };
-  const wizard = createActor(wizardMachine, { input: { offer, answers: begun } }).start();
   const isAsking =
     options.yes !== true && options.input && stdin.isTTY === true && output.stderr.isTTY === true;
+  const begun = await begunAnswers(session, options, { offer, isAsking });
+  const wizard = createActor(wizardMachine, { input: { offer, answers: begun } }).start();
   // Once somebody goes back, flags are what they may change too.
   let isByFlags = true;
   while (wizard.getSnapshot().status === 'active') {
@@ -75,6 +83,8 @@ async function answersOf(session: Session, { name, options, offer }: Asked): Pro
         : answerByFlags(step, context.answers, options, beside);
     if (step !== undefined && (given !== null || !isAsking)) {
       if (given !== null) wizard.send(given);
+      const named = withEnvironmentAddress(step, wizard.getSnapshot().context.answers, session.env);
+      if (named !== null) wizard.send(named);
       wizard.send({ type: 'step.next' });
       const { complaint } = wizard.getSnapshot().context;
       if (complaint !== null) throw wrongStep(step, complaint);
@@ -100,9 +110,12 @@ const longestFile = 1_000_000;
 async function begunAnswers(
   session: Session,
   { answers }: InitOptions,
-  { skills }: WizardOffer,
+  { offer: { skills }, isAsking }: { offer: WizardOffer; isAsking: boolean },
 ): Promise<AgentAnswers> {
-  if (answers === undefined) return firstAnswers;
+  if (answers === undefined) {
+    const provider = isAsking ? environmentProvider(session.env) : null;
+    return provider === null ? firstAnswers : { ...firstAnswers, provider };
+  }
   const text = await readText(session, answers, '--answers');
   try {
     return readAnswers(JSON.parse(text), skills);

@@ -9,13 +9,13 @@ import { type McpOptions, readServers, withSeen } from './read-servers.ts';
  * `mcp accept SERVER TOOL…`: lets in what a server offered last, or with `TOOL@HASH` what somebody has seen; an agent that
  * runs has it a second later.
  */
-export function mcpAccept(
+export async function mcpAccept(
   session: Session,
   { server, tools }: { server: string; tools: readonly string[] },
   options: McpOptions,
-): void {
+): Promise<void> {
   const { output } = session;
-  const { servers, seen } = readServers(session, options);
+  const { servers, seen } = await readServers(session, options);
   if (!servers.some(({ name }) => name === server)) {
     throw missing(
       `service.yaml names no MCP server ${server}`,

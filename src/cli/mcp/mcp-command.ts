@@ -1,17 +1,46 @@
 import { Command } from 'commander';
+import { addValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import type { McpAddOptions } from './mcp-add.ts';
 import type { McpOptions } from './read-servers.ts';
 
-/** Defines `mcp list` and `mcp accept`. */
+/** Defines `mcp add`, `mcp list` and `mcp accept`. */
 export function mcpCommand(session: Session): Command {
-  const mcp = new Command('mcp').description('look at the tools of MCP servers, and let them in');
+  const mcp = new Command('mcp').description(
+    'give an agent the tools of MCP servers, and look at them',
+  );
+  mcp
+    .command('add')
+    .description('give the agent the tools of an MCP server, held where you say so')
+    .usage('[options] <name> -- <command> [argument...]')
+    .argument('<name>', 'what the agent calls it, such as files')
+    .argument('[command...]', 'behind --, the program of a server over stdio and its arguments')
+    .option('--url <url>', 'the address of a server over HTTP, in the place of a command')
+    .option('--header <name=value>', 'a header for the address; may be repeated', addValue)
+    .option('--env <name=value>', 'a variable for the command; may be repeated', addValue)
+    .option(
+      '--allow <tools>',
+      'the tools it has, with commas between them (default: all)',
+      addValue,
+    )
+    .option('--deny <tools>', 'the tools it does not have, with commas between them', addValue)
+    .option('--held <tools>', 'tools whose calls wait for a person, with commas', addValue)
+    .option(
+      '--to <target>',
+      'whom they wait for (default: whom the first rule asks, else the console)',
+    )
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (name: string, words: string[], options: McpAddOptions) => {
+      const { mcpAdd } = await import('./mcp-add.ts');
+      await mcpAdd(session, name, words, options);
+    });
   mcp
     .command('list')
     .description('show the tools that MCP servers offer, and which of them nobody has seen yet')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: McpOptions) => {
       const { mcpList } = await import('./mcp-list.ts');
-      mcpList(session, options);
+      await mcpList(session, options);
     });
   mcp
     .command('accept')
@@ -21,7 +50,7 @@ export function mcpCommand(session: Session): Command {
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (server: string, tools: string[], options: McpOptions) => {
       const { mcpAccept } = await import('./mcp-accept.ts');
-      mcpAccept(session, { server, tools }, options);
+      await mcpAccept(session, { server, tools }, options);
     });
   return mcp;
 }

@@ -22,9 +22,9 @@ const words: Record<Listed['standing'], string> = {
 };
 
 /** `mcp list`: what each MCP server offers, as the daemon last heard it, and what of it is withheld. */
-export function mcpList(session: Session, options: McpOptions): void {
+export async function mcpList(session: Session, options: McpOptions): Promise<void> {
   const { output } = session;
-  const { servers, seen } = readServers(session, options);
+  const { servers, seen } = await readServers(session, options);
   const listed = servers.map(({ name, url, command }) => {
     const tools = withSeen(seen, () => seen.toolsOf(name));
     return { name, way: url ?? command ?? '', tools: tools?.map(asListed) ?? null };

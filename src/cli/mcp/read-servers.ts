@@ -3,7 +3,7 @@ import { loadConfig } from '../../actors/config/config.ts';
 import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
-import { withAnything } from '../lenient-environment.ts';
+import { assumedEnvironment } from '../lenient-environment.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 
@@ -11,14 +11,14 @@ export interface McpOptions {
   dir: string;
 }
 
-/** Reads the MCP servers of an agent, and opens what was seen of their tools. Throws CliError. */
-export function readServers(
+/** Reads the MCP servers of an agent, and opens what was seen of their tools. Rejects with a CliError. */
+export async function readServers(
   { env }: Session,
   { dir }: McpOptions,
-): { servers: readonly McpServerSettings[]; seen: SeenTools } {
+): Promise<{ servers: readonly McpServerSettings[]; seen: SeenTools }> {
   const directory = resolve(dir);
   // No server is asked, so no key is needed.
-  const loaded = loadConfig(directory, withAnything(env));
+  const loaded = loadConfig(directory, await assumedEnvironment(directory, env));
   if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
   return { servers: loaded.config.mcp.servers, seen: new SeenTools(directory) };
 }

@@ -8,6 +8,7 @@ export function secretCommand(session: Session): Command {
   // A value that was typed is taken too, since the usual complaint would repeat it.
   add(secret, 'set <name> [typed...]', 'keep a secret; its value comes from stdin or is asked for')
     .usage('[options] <name>')
+    .option('--plain', 'keep it in .env without a passphrase, as init does')
     .action(async (name: string, typed: string[], options: SecretOptions) => {
       const { secretSet } = await import('./secret-set.ts');
       await secretSet(session, [name, ...typed].join(' '), options);
@@ -22,12 +23,12 @@ export function secretCommand(session: Session): Command {
     const { secretList } = await import('./secret-list.ts');
     await secretList(session, options);
   });
-  add(secret, 'delete <name>', 'remove a secret').action(
-    async (name: string, options: SecretOptions) => {
+  add(secret, 'delete <name>', 'remove a secret')
+    .option('--plain', 'remove it from .env, and not from the encrypted file')
+    .action(async (name: string, options: SecretOptions) => {
       const { secretDelete } = await import('./secret-delete.ts');
       await secretDelete(session, name, options);
-    },
-  );
+    });
   return secret;
 }
 

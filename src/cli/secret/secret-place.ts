@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { hasSecretFile } from '../../actors/secrets/secrets.ts';
 import { secretPath } from '../../agent/agent-environment.ts';
+import { agentDirectory } from '../agent-directory.ts';
 import { askHidden } from '../ask-hidden.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -11,21 +10,15 @@ import type { Session } from '../session.ts';
 
 export interface SecretOptions {
   dir: string;
+  /** The `.env` is meant, and not the encrypted file. */
+  plain?: boolean;
 }
 
 /**
  * Settles which encrypted file a command means. Throws a CliError that ends in 3 when there is no such folder.
  */
 export function secretFileOf({ env }: Session, { dir }: SecretOptions): string {
-  const directory = resolve(dir);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CliError(plainLine(`there is no folder ${directory}`), {
-      code: 'not_found',
-      exitCode: exitCodes.notFound,
-      hint: 'name the folder of an agent with --dir',
-    });
-  }
-  return secretPath(directory, env);
+  return secretPath(agentDirectory(dir), env);
 }
 
 /**
@@ -53,11 +46,14 @@ async function ask(session: Session, path: string): Promise<string | null> {
   });
 }
 
-/** Says that there is no secret of a name that is one. */
-export function unknownSecret(name: string): CliError {
+/** Says that there is no secret of a name that is one; `hint` says where else it stands. */
+export function unknownSecret(
+  name: string,
+  hint: string = `see those there are with ${commandLine('secret list')}`,
+): CliError {
   return new CliError(plainLine(`there is no secret ${name}`), {
     code: 'not_found',
     exitCode: exitCodes.notFound,
-    hint: `see those there are with ${commandLine('secret list')}`,
+    hint: plainLine(hint),
   });
 }

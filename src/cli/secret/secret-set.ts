@@ -1,4 +1,11 @@
-import { changeSecrets } from '../../actors/secrets/secrets.ts';
+import { dirname } from 'node:path';
+import {
+  changeSecrets,
+  hasSecretFile,
+  removeVariable,
+  VariableError,
+  writeEnvironment,
+} from '../../actors/secrets/secrets.ts';
 import { askHidden } from '../ask-hidden.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -9,7 +16,10 @@ import { passphraseOf, type SecretOptions, secretFileOf } from './secret-place.t
 /** Characters of a value; a key with its certificates takes a tenth of it. */
 const longestValue = 65_536;
 
-/** `secret set NAME`: keeps a value from stdin, or one that is typed unseen, in the encrypted file. */
+/**
+ * `secret set NAME`: keeps a value from stdin, or one that is typed unseen, in the encrypted file, and takes it out of the
+ * `.env` where it stands in plain text. With `--plain` it is kept there instead.
+ */
 export async function secretSet(
   session: Session,
   name: string,
@@ -17,15 +27,48 @@ export async function secretSet(
 ): Promise<void> {
   checkName(name);
   const path = secretFileOf(session, options);
-  const passphrase = await passphraseOf(session, path);
-  const value = await valueOf(session, name);
-  if (value === '' || value.includes('\0'))
-    throw unusableValue('is empty or holds a null character');
-  await changeSecrets(path, passphrase, (secrets) => secrets.set(name, value));
+  if (options.plain === true) return setPlain(session, name, path);
   const { output } = session;
+  const isFirst = !hasSecretFile(path);
+  const passphrase = await passphraseOf(session, path);
+  const value = await checkedValueOf(session, name);
+  await changeSecrets(path, passphrase, (secrets) => secrets.set(name, value));
   output.line(plainLine(`kept ${name} in ${path}`));
+  const isRemoved = await removeVariable(dirname(path), name);
+  if (isRemoved) {
+    output.line(
+      plainLine(`removed ${name} from ${dirname(path)}/.env, where it stood in plain text`),
+    );
+  }
+  if (isFirst) {
+    output.note(
+      'the agent needs this passphrase at each start: in SERVICE_PASSPHRASE, by --passphrase-stdin or at the terminal',
+    );
+  }
   output.note('an agent that runs has it from its next start on');
   output.json({ name, path });
+}
+
+/** Keeps a value in the `.env` beside the encrypted file, as `init` does without a passphrase. */
+async function setPlain(session: Session, name: string, path: string): Promise<void> {
+  const { output } = session;
+  const value = await checkedValueOf(session, name);
+  const file = await writeEnvironment(dirname(path), { [name]: value }).catch((error: unknown) => {
+    if (!(error instanceof VariableError)) throw error;
+    throw new CliError(error.message, { code: 'usage', exitCode: exitCodes.usage, cause: error });
+  });
+  output.line(plainLine(`kept ${name} in ${file}, in plain text`));
+  if (hasSecretFile(path)) {
+    output.note(plainLine(`if ${path} has ${name} as well, secrets.providers says which counts`));
+  }
+  output.note('an agent that runs has it from its next start on');
+  output.json({ name, path: file });
+}
+
+async function checkedValueOf(session: Session, name: string): Promise<string> {
+  const value = await valueOf(session, name);
+  if (value !== '' && !value.includes('\0')) return value;
+  throw unusableValue('is empty or holds a null character');
 }
 
 async function valueOf(session: Session, name: string): Promise<string> {

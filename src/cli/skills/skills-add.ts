@@ -1,13 +1,12 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { confirm } from '@clack/prompts';
 import { commandLine } from '../../actors/command-line.ts';
-import { AddSkillError, ConfigFileError } from '../../actors/workspace/workspace.ts';
 import { attachSkill, planSkill, type SkillPlan } from '../../agent/attach-skill.ts';
 import { asSkillPlan } from '../../agent/skill-words.ts';
 import { shellWord } from '../../machines/shell-word.ts';
+import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
+import { refuseChange } from '../refuse-change.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { knownSkill } from './known-skill.ts';
@@ -25,17 +24,10 @@ export async function skillsAdd(
   { dir, preview = false, yes = false }: SkillsAddOptions,
 ): Promise<void> {
   const { output, stdin } = session;
-  const directory = resolve(dir);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CliError(plainLine(`there is no folder ${directory}`), {
-      code: 'not_found',
-      exitCode: exitCodes.notFound,
-      hint: 'name the folder of an agent with --dir',
-    });
-  }
+  const directory = agentDirectory(dir);
   const skill = await knownSkill(name);
   const place = { directory, env: await environmentOf(session, directory) };
-  const plan = await planSkill(place, skill).catch(refuse);
+  const plan = await planSkill(place, skill).catch(refuseChange);
   print(session, directory, skill.skill.id, plan);
   const told = { ...asSkillPlan(name, plan), directory };
   if (preview) {
@@ -53,7 +45,7 @@ export async function skillsAdd(
       });
     }
   }
-  await attachSkill(place, skill, plan).catch(refuse);
+  await attachSkill(place, skill, plan).catch(refuseChange);
   output.json({ ...told, added: true });
   output.line(`added ${name}`);
   const flags = dir === '.' ? '' : ` --dir ${shellWord(dir)}`;
@@ -84,17 +76,4 @@ function reachOf({ scriptsReach, egressMode }: SkillPlan): string {
   if (egressMode === 'dev-open') return 'its scripts reach every host (mode: dev-open)';
   const hosts = scriptsReach.join(', ');
   return hosts === '' ? 'its scripts are given no host' : `its scripts may reach ${hosts}`;
-}
-
-function refuse(error: unknown): never {
-  if (error instanceof AddSkillError) {
-    throw new CliError(plainLine(error.message), { code: error.code, cause: error });
-  }
-  if (!(error instanceof ConfigFileError)) throw error;
-  throw new CliError(plainLine(error.message), {
-    code: 'config_invalid',
-    exitCode: exitCodes.invalid,
-    hint: `check it with \`${commandLine('validate')}\``,
-    cause: error,
-  });
 }

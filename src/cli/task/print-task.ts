@@ -1,4 +1,5 @@
 import { brief } from '../../machines/brief.ts';
+import { callerWords } from '../../machines/governance/caller-name.ts';
 import { legible } from '../../machines/legible.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
@@ -56,7 +57,6 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
   const { approvers, quorum, approvals, messages = [], requests } = deferral;
-  const asker = requester?.email ?? requester?.user_id;
   const labels: [string, string][] = [
     ['tool', tool],
     ['arguments', JSON.stringify(args)],
@@ -65,7 +65,7 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
       'written',
       `${from ?? 'unknown'}: ${text}`,
     ]),
-    ['asked by', asker ?? 'unknown'],
+    ['asked by', askerOf(requester) ?? 'unknown'],
     ...(requests === undefined ? [] : [['requested', `${requests} times`] as [string, string]]),
     ['goes to', to],
     ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
@@ -74,6 +74,13 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
     ['auto-deny', `${expires_at} (${timeLeft(expires_at, now)})`],
   ];
   return labels.map(([label, value]) => `  ${label.padEnd(10)} ${legible(plainLine(value))}`);
+}
+
+/** An older agent does not say who signed a caller in. */
+function askerOf(requester: DeferralJson['requester']): string | null {
+  if (requester === null || requester === undefined) return null;
+  const { user_id: userId, email, provider = '' } = requester;
+  return callerWords({ provider, userId, ...(typeof email === 'string' ? { email } : {}) });
 }
 
 /** The row of a layer in a table; `null` stands for an empty cell. */

@@ -56,7 +56,13 @@ const deferral = z.looseObject({
   context: z.string(),
   args: z.json(),
   args_sha256: z.string(),
-  requester: z.looseObject({ user_id: z.string(), email: z.string().nullish() }).nullish(),
+  requester: z
+    .looseObject({
+      user_id: z.string(),
+      email: z.string().nullish(),
+      provider: z.string().optional(),
+    })
+    .nullish(),
   requested_at: z.string(),
   expires_at: z.string(),
   approvers: z.array(z.string()).nullish(),

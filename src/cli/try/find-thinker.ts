@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  baseUrlFrom,
   boundedText,
   type ProviderName,
   probeModel,
@@ -48,24 +49,37 @@ const longestList = 1024 * 1024;
 export async function findThinker({ env, fetch, signal }: ThinkerSearch): Promise<Thinking> {
   const found = credentials.find(({ keyVariable }) => (env[keyVariable] ?? '').trim() !== '');
   if (found !== undefined) {
-    await checkKey(found, { env, fetch, signal });
-    return { thinker: { ...found, baseUrl: '' } };
+    const reach = reachOf(found.provider, env);
+    await checkKey({ ...found, ...reach }, { env, fetch, signal });
+    return { thinker: { ...found, ...reach } };
   }
-  const model = await modelOfOllama(fetch, signal);
+  const reach = reachOf('ollama', env);
+  const model = await modelOfOllama(reach.baseUrl, fetch, signal);
   signal.throwIfAborted();
   if (model === null) {
-    return { thinker: null, why: 'no key in the environment, no ollama on this machine' };
+    const where = reach.urlVariable === null ? 'on this machine' : `at ${reach.urlVariable}`;
+    return { thinker: null, why: `no key in the environment, no ollama ${where}` };
   }
-  return { thinker: { provider: 'ollama', model, keyVariable: null, baseUrl: '' } };
+  return { thinker: { provider: 'ollama', model, keyVariable: null, ...reach } };
+}
+
+/** Throws a CliError for an address that is none: a key would go to a host that nobody named for it. */
+function reachOf(
+  provider: ProviderName,
+  env: NodeJS.ProcessEnv,
+): Pick<Thinker, 'baseUrl' | 'urlVariable'> {
+  const found = baseUrlFrom(provider, env);
+  if (!found.ok) throw thinkerFailure(found.message, { keyVariable: found.variable });
+  return { baseUrl: found.url, urlVariable: found.variable };
 }
 
 async function checkKey(
-  { provider, model, keyVariable }: Pick<Thinker, 'provider' | 'model'> & Credential,
+  { provider, model, keyVariable, baseUrl }: Credential & Pick<Thinker, 'baseUrl'>,
   { env, fetch, signal }: ThinkerSearch,
 ): Promise<void> {
   const key = providerKey({ provider, api_key_env: keyVariable, purpose: 'the model' }, env);
   if (!key.ok) throw thinkerFailure(key.message, { keyVariable });
-  const address = providerAddress(provider, '') ?? '';
+  const address = providerAddress(provider, baseUrl) ?? '';
   const limit = AbortSignal.any([signal, AbortSignal.timeout(keyPatience)]);
   const probe = await probeModel({ provider, model, address, apiKey: key.key }, fetch, limit);
   signal.throwIfAborted();
@@ -84,8 +98,12 @@ const tagList = z.object({
 });
 
 /** Returns the model that ollama lists first, of those that can answer; `null` when none is there in time. */
-async function modelOfOllama(fetch: Fetch, signal: AbortSignal): Promise<string | null> {
-  const address = providerAddress('ollama', '');
+async function modelOfOllama(
+  baseUrl: string,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const address = providerAddress('ollama', baseUrl);
   if (address === null) return null;
   try {
     const response = await fetch(new URL('/api/tags', address), {

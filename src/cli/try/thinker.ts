@@ -11,6 +11,8 @@ export interface Thinker {
   keyVariable: string | null;
   /** Where the provider answers; empty for its usual address. */
   baseUrl: string;
+  /** The variable that holds `baseUrl`; `null` for the usual address. */
+  urlVariable: string | null;
 }
 
 /** A thinker, or why a script plays its part. */
@@ -21,8 +23,11 @@ export function thinkingLine(thinking: Thinking): string {
   if (thinking.thinker === null) {
     return `Thinks with: a script, no language model (${thinking.why})`;
   }
-  const { provider, model, keyVariable } = thinking.thinker;
-  return plainLine(`Thinks with: ${provider} ${model} (${keyVariable ?? 'on this machine'})`);
+  const { provider, model, keyVariable, baseUrl, urlVariable } = thinking.thinker;
+  const key = keyVariable === null ? '' : ` (${keyVariable})`;
+  const usual = keyVariable === null ? ' (on this machine)' : '';
+  const place = urlVariable === null ? usual : ` at ${baseUrl} (${urlVariable})`;
+  return plainLine(`Thinks with: ${provider} ${model}${key}${place}`);
 }
 
 /** Makes the failure of a thinker that cannot think, with the way to do without it. */

@@ -1,3 +1,4 @@
+import { nameInWords } from '../governance/caller-name.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 import type { AbandonReason } from '../task/facts.ts';
@@ -22,6 +23,8 @@ export interface ApprovalRequest {
   argsSha256: string;
   /** Who asked, by email or name; `null` when nobody knows. */
   requester: string | null;
+  /** True when the operator of this machine asked, who has no name; absent in what older releases kept. */
+  isOperators?: true;
   /** `channel:<adapter>:<target>` that this notice is for. */
   target: string;
   /** Normalised allowlist; `null` when membership of the channel is the authority. */
@@ -36,6 +39,14 @@ export interface ApprovalRequest {
   requestedAt: number;
   /** Epoch milliseconds at which the call is denied by itself. */
   expiresAt: number;
+}
+
+/** Names who asked in words for people; `null` when nobody knows. */
+export function requesterWords({
+  requester,
+  isOperators,
+}: Pick<ApprovalRequest, 'requester' | 'isOperators'>): string | null {
+  return nameInWords(requester, isOperators);
 }
 
 /** Returns in one sentence which equal call ran before; `null` when none did. */

@@ -1,4 +1,4 @@
-import { callerName } from '../governance/caller-name.ts';
+import { callerName, isOperator } from '../governance/caller-name.ts';
 import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
@@ -55,6 +55,7 @@ function requestOf(
     context: deferral.context,
     argsSha256: deferral.argsSha256,
     requester: callerName(requester),
+    ...(isOperator(requester) ? { isOperators: true } : {}),
     ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
     ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),

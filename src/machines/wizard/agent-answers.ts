@@ -145,16 +145,17 @@ export function settledAnswers(answers: AgentAnswers, offer: WizardOffer): Agent
   const its = providerOffer(provider);
   const isScripted = provider === 'scripted';
   const variables = new Set(skillVariables(answers, offer));
-  const canSignIn = offer.signIn.includes(provider);
+  const isSignedIn = offer.signIn.includes(provider) && model.session !== '';
   return {
     ...answers,
     model: isScripted
       ? firstModel
       : {
           ...model,
-          address: its?.address === 'none' ? '' : model.address,
-          key: its?.variable === null || (canSignIn && model.session !== '') ? '' : model.key,
-          session: canSignIn ? model.session : '',
+          // What a sign-in has given belongs to the provider alone.
+          address: its?.address === 'none' || isSignedIn ? '' : model.address,
+          key: its?.variable === null || isSignedIn ? '' : model.key,
+          session: isSignedIn ? model.session : '',
           organization: its?.organization === true ? model.organization : '',
         },
     tools: {

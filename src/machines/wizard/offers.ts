@@ -22,15 +22,14 @@ const ownServerVariable = 'MODEL_API_KEY';
 export const providers: readonly ProviderOffer[] = [
   provider('scripted', 'A script, which needs no key', [], {}),
   provider('openai', 'OpenAI', ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'], {
-    organization: true,
+    ...{ address: 'optional', organization: true },
   }),
-  provider(
-    'anthropic',
-    'Anthropic',
-    ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'],
-    {},
-  ),
-  provider('google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash'], {}),
+  provider('anthropic', 'Anthropic', ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'], {
+    address: 'optional',
+  }),
+  provider('google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash'], {
+    address: 'optional',
+  }),
   provider('ollama', 'Ollama on this machine', ['qwen3', 'llama3.2', 'mistral'], {
     address: 'optional',
   }),

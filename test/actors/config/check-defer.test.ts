@@ -143,7 +143,7 @@ it.each([
   [
     'bound approvers without providers',
     'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:console:*"}}',
-    'warning 6:20 ~.bind_approver | without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider',
+    'warning 6:20 ~.bind_approver | without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider',
   ],
   [
     'a default list without providers',
@@ -195,10 +195,11 @@ describe('with authentication', () => {
   });
 
   it.each(['"*@example.com"', '"ann@*.example.com"', '"@finance"'])(
-    'warns of the approver %s, which is no person',
+    'refuses a list of %s alone, which is no person',
     (approver) => {
       const tools = `tools: {t: {approvers: [${approver}], to: "channel:console:*"}}`;
       expect(deferring(`enabled: true\n${tools}`, auth)).toEqual([
+        'error 6:28 ~.tools.t.approvers | nobody can ever decide, as no approver of this list is an email; write name@example.com',
         `warning 6:29 ~.tools.t.approvers.0 | the approver ${JSON.parse(approver)} is not an email, so it can never match and locks that person out; write name@example.com`,
       ]);
     },
@@ -262,9 +263,17 @@ describe('with authentication', () => {
     expect(deferring(lines, auth)).toEqual([]);
   });
 
-  it('lets a list stand that nobody matches', () => {
-    const lines = 'enabled: true\ntools: {t: {approvers: [ann], to: "channel:console:*"}}';
-    expect(deferring(lines, auth).filter((line) => line.startsWith('error'))).toEqual([]);
+  it('refuses a default list in which nobody can decide, where a tool goes by it', () => {
+    const own = 'approvers: [a@b.cd], ';
+    const lines = (more: string) =>
+      `enabled: true\ndefault_approvers: [ann]\ntools: {t: {${more}to: "channel:console:*"}}`;
+    const warned =
+      'warning 6:25 ~.default_approvers.0 | the approver ann is not an email, so it can never match and locks that person out; write name@example.com';
+    expect(deferring(lines(''), auth)).toEqual([
+      'error 6:24 ~.default_approvers | nobody can ever decide, as no approver of this list is an email; write name@example.com',
+      warned,
+    ]);
+    expect(deferring(lines(own), auth)).toEqual([warned]);
   });
 });
 

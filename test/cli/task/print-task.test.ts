@@ -69,6 +69,10 @@ describe('deferralLines', () => {
     expect(lines).toContain('  approvers  ann@example.com, bob@example.com');
     expect(lines).toContain('  approvals  1 of 2');
     expect(lines).toContain('  asked by   eve@example.com');
+    const operator = { user_id: 'runtime', email: null, provider: 'runtime' };
+    expect(deferralLines({ ...deferral, requester: operator }, now)).toContain(
+      '  asked by   the operator of this machine',
+    );
     expect(deferralLines({ ...deferral, approvers: [] }, now)).toContain('  approvers  nobody');
   });
 

@@ -37,8 +37,49 @@ describe('findThinker', () => {
   ])('takes the key in %s, and tells its name alone', async (keyVariable, provider, model) => {
     const { fetch } = network();
     const thinking = await findThinker({ env: { [keyVariable]: key }, fetch, signal });
-    expect(thinking).toEqual({ thinker: { provider, model, keyVariable, baseUrl: '' } });
+    expect(thinking).toEqual({
+      thinker: { provider, model, keyVariable, baseUrl: '', urlVariable: null },
+    });
     expect(thinkingLine(thinking)).toBe(`Thinks with: ${provider} ${model} (${keyVariable})`);
+  });
+
+  it.each([
+    ['OPENAI', 'https://gw.example.com/v1', 'https://gw.example.com/v1/models/gpt-5-mini'],
+    ['ANTHROPIC', 'https://gw.example.com', 'https://gw.example.com/v1/models/claude-sonnet-4-5'],
+  ])(
+    'shows a key of %s to the host that its variable names, and to no other',
+    async (name, given, url) => {
+      const { asked, fetch } = network();
+      const env = { [`${name}_API_KEY`]: key, [`${name}_BASE_URL`]: given };
+      const line = thinkingLine(await findThinker({ env, fetch, signal }));
+      expect(asked).toEqual([url]);
+      expect(line).toMatch(
+        new RegExp(
+          `\\(${name}_API_KEY\\) at https://gw\\.example\\.com/v1 \\(${name}_BASE_URL\\)$`,
+        ),
+      );
+    },
+  );
+
+  it('shows a key to nobody when the variable of its host holds no address', async () => {
+    const { asked, fetch } = network(ollamaWith({ name: 'qwen3:8b' }));
+    const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: 'gateway' };
+    await expect(findThinker({ env, fetch, signal })).rejects.toMatchObject({
+      message: expect.stringMatching(/^the environment variable OPENAI_BASE_URL is no address/),
+      hint: 'unset OPENAI_BASE_URL, or play the script with: holdpoint try --scripted',
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('asks the ollama that OLLAMA_HOST names', async () => {
+    const { fetch } = network({
+      'http://gpu.example.com:11434/api/tags': () =>
+        Response.json({ models: [{ name: 'qwen3:8b' }] }),
+    });
+    const thinking = await findThinker({ env: { OLLAMA_HOST: 'gpu.example.com' }, fetch, signal });
+    expect(thinkingLine(thinking)).toBe(
+      'Thinks with: ollama qwen3:8b at http://gpu.example.com:11434 (OLLAMA_HOST)',
+    );
   });
 
   it('prefers the first key of several, shows it to its provider alone, and asks no ollama', async () => {
@@ -90,7 +131,10 @@ describe('findThinker', () => {
       ),
     );
     const thinking = await findThinker({ env: {}, fetch, signal });
-    const thinker = { provider: 'ollama', model: 'qwen3:8b', keyVariable: null, baseUrl: '' };
+    const thinker = {
+      ...{ provider: 'ollama', model: 'qwen3:8b', keyVariable: null },
+      ...{ baseUrl: '', urlVariable: null },
+    };
     expect(thinking).toEqual({ thinker });
     expect(thinkingLine(thinking)).toBe('Thinks with: ollama qwen3:8b (on this machine)');
   });

@@ -44,6 +44,7 @@ async function play(url: string, { isJson = false, lines = [] as string[] } = {}
     provider: 'anthropic',
     model: 'some-model',
     keyVariable: 'ANTHROPIC_API_KEY',
+    urlVariable: null,
     baseUrl: `${url}/v1`,
   };
   const printed = text(stdout);

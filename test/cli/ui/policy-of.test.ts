@@ -54,7 +54,7 @@ describe('the policy of an agent warns', () => {
   it.each([
     [
       'that an approver can never match (section 4.3)',
-      '{to: "channel:console:*", approvers: [ann]}',
+      '{to: "channel:console:*", approvers: [ann, bo@example.com]}',
       'is not an email, so it can never match and locks that person out',
     ],
     [

@@ -174,12 +174,12 @@ describe('of what was answered remains', () => {
       { provider: 'scripted', model: firstAnswers.model, fallback: [] },
     ],
     [
-      'the organisation of OpenAI, and the key where nobody can sign in',
+      'the organisation and the address of OpenAI, and the key where nobody can sign in',
       noOffer,
       { provider: 'openai', model: full, fallback },
       {
         provider: 'openai',
-        model: model({ name: 'm', key: 'k', organization: 'o' }),
+        model: model({ name: 'm', address: 'a', key: 'k', organization: 'o' }),
         fallback,
       },
     ],
@@ -193,13 +193,16 @@ describe('of what was answered remains', () => {
       'the key of somebody who could have signed in',
       signIn,
       { provider: 'openai', model: { ...full, session: '' } },
-      { provider: 'openai', model: model({ name: 'm', key: 'k', organization: 'o' }) },
+      {
+        provider: 'openai',
+        model: model({ name: 'm', address: 'a', key: 'k', organization: 'o' }),
+      },
     ],
     [
       'the key of a provider that nobody signs in to',
       signIn,
       { provider: 'anthropic', model: full },
-      { provider: 'anthropic', model: model({ name: 'm', key: 'k' }) },
+      { provider: 'anthropic', model: model({ name: 'm', address: 'a', key: 'k' }) },
     ],
     [
       'the address of a model without a key',

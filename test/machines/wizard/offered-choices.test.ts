@@ -31,12 +31,13 @@ it('asks each provider for what it needs and for nothing else', () => {
     { address, variable, organization },
   ]);
   const none = { address: 'none', variable: null, organization: false };
+  const optional = { ...none, address: 'optional' };
   expect(Object.fromEntries(needs)).toEqual({
     scripted: none,
-    openai: { ...none, variable: 'OPENAI_API_KEY', organization: true },
-    anthropic: { ...none, variable: 'ANTHROPIC_API_KEY' },
-    google: { ...none, variable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
-    ollama: { ...none, address: 'optional' },
+    openai: { ...optional, variable: 'OPENAI_API_KEY', organization: true },
+    anthropic: { ...optional, variable: 'ANTHROPIC_API_KEY' },
+    google: { ...optional, variable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+    ollama: optional,
     'openai-compatible': { ...none, address: 'required', variable: 'MODEL_API_KEY' },
   });
 });

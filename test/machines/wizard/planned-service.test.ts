@@ -17,8 +17,13 @@ describe('the model that is written down', () => {
     ['is a script', { provider: 'scripted', model: whole }, { provider: 'scripted' }],
     [
       'is one of OpenAI with its own address, usual variable and no blank organisation',
-      { provider: 'openai', model: whole },
+      { provider: 'openai', model: { ...whole, address: '' } },
       { provider: 'openai', name: 'm' },
+    ],
+    [
+      'is one of OpenAI at the address of a gateway',
+      { provider: 'openai', model: whole },
+      { provider: 'openai', name: 'm', base_url: base },
     ],
     [
       'is one of Ollama at another address',

@@ -1,21 +1,22 @@
-import type {
-  ApprovalNews,
-  ApprovalNotice,
-  ApprovalOutcome,
-  ApprovalRequest,
+import {
+  type ApprovalNews,
+  type ApprovalNotice,
+  type ApprovalOutcome,
+  type ApprovalRequest,
+  requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { formatDuration } from '../../../machines/duration.ts';
+import { nameInWords } from '../../../machines/governance/caller-name.ts';
 import { legible } from '../../../machines/legible.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { commandLine } from '../../command-line.ts';
 
 /** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
-  const { tool, taskId, requester, context, approvers, quorum, approvals, expiresAt, requests } =
-    request;
+  const { tool, taskId, context, approvers, quorum, approvals, expiresAt, requests } = request;
   const labels: [string, string][] = [
-    ['asked by', requester ?? 'unknown'],
+    ['asked by', requesterWords(request) ?? 'unknown'],
     ['context', context],
     ...argumentsOf(request),
     ...writtenIn(request),
@@ -55,8 +56,12 @@ function argumentsOf(request: ApprovalRequest): [string, string][] {
   return lines.map((line, index) => [index === 0 ? 'arguments' : '', line]);
 }
 
-function writtenIn({ messages = [] }: ApprovalRequest): [string, string][] {
-  return messages.map(({ from, text }) => ['written', `${from ?? 'unknown'}: ${text}`]);
+/** What has no name was written by who asked, where that is the operator. */
+function writtenIn({ messages = [], isOperators }: ApprovalRequest): [string, string][] {
+  return messages.map(({ from, text }) => [
+    'written',
+    `${nameInWords(from, isOperators) ?? 'unknown'}: ${text}`,
+  ]);
 }
 
 /** Ids hold nothing that a shell takes for more than text, but the id of a task may look like an option. */

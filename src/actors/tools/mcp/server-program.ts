@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findProgram, scriptPath } from '../../process/process.ts';
 import { ServerFault } from './server-fault.ts';
+import type { McpServerSettings } from './server-settings.ts';
 
 /**
  * Finds the program of a server as the settings name it: `node` is the Node of the daemon, a path is relative to the
@@ -13,5 +15,25 @@ export function programOf(command: string, agentDirectory: string): string {
   if (found !== null) return found;
   throw new ServerFault(`needs the program ${command}, which is not in ${scriptPath}; install it`, {
     isLasting: true,
+  });
+}
+
+/** Says of each server whose program is not on this machine what is missing, with the place of the server in the list. */
+export function missingPrograms(
+  servers: readonly Pick<McpServerSettings, 'name' | 'command'>[],
+  agentDirectory: string,
+): { index: number; message: string }[] {
+  return servers.flatMap(({ name, command }, index) => {
+    if (command === undefined) return [];
+    try {
+      const program = programOf(command, agentDirectory);
+      if (statSync(program, { throwIfNoEntry: false })?.isFile() === true) return [];
+      return [
+        { index, message: `${name} needs the program ${program}, which is no file; mend the path` },
+      ];
+    } catch (error) {
+      if (!(error instanceof ServerFault)) throw error;
+      return [{ index, message: `${name} ${error.message}` }];
+    }
   });
 }

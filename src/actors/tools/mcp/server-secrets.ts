@@ -24,7 +24,12 @@ export function serverSecrets({
 }
 
 function namedSecrets(values: Record<string, string>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => (secretName.test(name) ? [value] : []));
+  return Object.entries(values).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+}
+
+/** Returns whether the name of a variable, a header or an option is that of a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
 }
 
 function isSecret(word: string): boolean {

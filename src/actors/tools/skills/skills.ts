@@ -1,3 +1,4 @@
+export { addSection } from './add-section.ts';
 export {
   checkArguments,
   compileLater,
@@ -8,6 +9,7 @@ export { digestOf, digestTree } from './code-tree.ts';
 export type { ScriptExtension } from './find-script.ts';
 export { parseFrontmatter } from './frontmatter.ts';
 export { heldNames, toolsToHold } from './held-names.ts';
+export { parseInputLine } from './input-line.ts';
 export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
 export { missingRequirements } from './missing-requirements.ts';
 export { type RegistrySkill, readRegistry } from './read-registry.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { brief } from '../../../machines/brief.ts';
+import { callerWords } from '../../../machines/governance/caller-name.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import type { DeferralJson } from './held-call-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
@@ -81,6 +82,10 @@ export function readAgentTasks(json: unknown): { tasks: AgentTask[]; next: strin
   };
 }
 
+function askerOf({ user_id: userId, email, provider }: z.output<typeof origin>): string | null {
+  return callerWords({ provider, userId, ...(email === null ? {} : { email }) });
+}
+
 /** Presents a task as a row of a list. */
 export function presentRow(task: AgentTask): TaskRowJson {
   const { id, contextId, status, metadata: extra = {} } = task;
@@ -89,7 +94,7 @@ export function presentRow(task: AgentTask): TaskRowJson {
     ...{ id, context_id: contextId, state: status.state },
     text: wordsOf(status.message),
     title: titleOf(task),
-    requester: requester?.email ?? requester?.user_id ?? null,
+    requester: requester ? askerOf(requester) : null,
     created_at: createdAt ?? status.timestamp,
     changed_at: status.timestamp,
     ...(deferral === undefined ? {} : { tool: deferral.tool }),

@@ -95,6 +95,17 @@ describe('the console', () => {
     ]);
   });
 
+  it('names the operator of this machine, who has no name', async () => {
+    const { adapter, lines } = aConsole();
+    const messages = [{ from: null, text: 'it is urgent', at: 1 }];
+    const notice = aNotice({ target, requester: null, isOperators: true, messages });
+    await adapter.deliver(notice, signal);
+    expect(lines.filter((line) => line.includes('operator'))).toEqual([
+      '  asked by   the operator of this machine',
+      '  written    the operator of this machine: it is urgent',
+    ]);
+  });
+
   it('says when nobody may decide, and when the time is over', async () => {
     const { adapter, lines } = aConsole();
     await adapter.deliver(aNotice({ target, approvers: [], expiresAt: asked }), signal);

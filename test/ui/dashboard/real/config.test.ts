@@ -58,7 +58,7 @@ it('is edited, checked, corrected, saved and taken up by a restart', async () =>
   await page.keyboard.insertText(first.replace('1.2.0', '1.3.0'));
   await page.getByText('It is valid.').waitFor();
   await page.keyboard.press('ControlOrMeta+s');
-  await page.getByText('still runs with what was there before').waitFor();
+  await page.getByText('Saved. Restart till to apply it.').waitFor();
   expect(saved()).toBe(first.replace('1.2.0', '1.3.0'));
   const before = agent.pid;
   await page.getByRole('button', { name: 'Restart now' }).click();

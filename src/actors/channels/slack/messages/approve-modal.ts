@@ -1,5 +1,8 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import {
+  type ApprovalRequest,
+  requesterWords,
+} from '../../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../../machines/channels/argument-lines.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
 import { shellWord } from '../../../../machines/shell-word.ts';
@@ -56,8 +59,11 @@ function modal(blocks: KnownBlock[], close: string): ModalView {
   };
 }
 
-function heading({ tool, requester }: ApprovalRequest): KnownBlock {
-  return section(`Tool: ${cut(oneLine(tool), 300)}`, `Asked by: ${cut(oneLine(requester), 300)}`);
+function heading(request: ApprovalRequest): KnownBlock {
+  return section(
+    `Tool: ${cut(oneLine(request.tool), 300)}`,
+    `Asked by: ${cut(oneLine(requesterWords(request)), 300)}`,
+  );
 }
 
 function digestOf({ argsSha256 }: ApprovalRequest): KnownBlock {

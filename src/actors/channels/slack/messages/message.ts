@@ -1,7 +1,8 @@
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
-import type {
-  ApprovalNotice,
-  ApprovalRequest,
+import {
+  type ApprovalNotice,
+  type ApprovalRequest,
+  requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../../machines/duration.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
@@ -39,7 +40,7 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   const { request, outcome } = notice;
   const blocks: KnownBlock[] = [
     header(`${headingOf(notice)}: ${oneLine(request.tool)}`),
-    section(`Tool: ${nameOf(request.tool)}`, `Asked by: ${nameOf(request.requester)}`),
+    section(`Tool: ${nameOf(request.tool)}`, `Asked by: ${nameOf(requesterWords(request))}`),
     ...callBlocks(request, outcome === null).blocks,
     ...(outcome === null ? writtenBlocks(request) : []),
   ];
@@ -129,7 +130,7 @@ function fallbackOf(notice: ApprovalNotice): string {
   const { request, outcome } = notice;
   const tool = cut(oneLine(request.tool), 100);
   if (outcome !== null) return escapeMarkup(`${tool}: ${cut(endingOf(notice), longestName)}`);
-  const asked = cut(oneLine(request.requester), 100);
+  const asked = cut(oneLine(requesterWords(request)), 100);
   return escapeMarkup(`${headingOf(notice)}: ${tool}, asked by ${asked}`);
 }
 

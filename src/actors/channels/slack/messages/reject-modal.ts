@@ -1,6 +1,9 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import {
+  type ApprovalRequest,
+  requesterWords,
+} from '../../../../machines/channels/approval-notice.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import { plainText, section } from './blocks.ts';
 import { cut } from './escape.ts';
@@ -30,7 +33,7 @@ const placeShape = z.object({
 
 /** Makes the modal that asks why a call is rejected (document 1 section 8.1); opening it decides nothing. */
 export function rejectModal(request: ApprovalRequest, place: MessagePlace): ModalView {
-  const { tool, requester } = request;
+  const { tool } = request;
   return {
     type: 'modal',
     callback_id: rejectCallback,
@@ -39,7 +42,10 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
     submit: plainText('Reject', 24),
     close: plainText('Keep waiting', 24),
     blocks: [
-      section(`Tool: ${cut(oneLine(tool), 300)}`, `Asked by: ${cut(oneLine(requester), 300)}`),
+      section(
+        `Tool: ${cut(oneLine(tool), 300)}`,
+        `Asked by: ${cut(oneLine(requesterWords(request)), 300)}`,
+      ),
       {
         type: 'input',
         block_id: reasonField,

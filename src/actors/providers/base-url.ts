@@ -1,0 +1,63 @@
+import type { ProviderName } from './provider-address.ts';
+
+/** The address of a provider in the environment; `variable` is `null`, and `url` empty, where none is set. */
+export type BaseUrl =
+  | { ok: true; url: string; variable: string | null }
+  | { ok: false; variable: string; message: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that other programs read the address of a provider from; of several that are set the first counts. */
+const variables: Readonly<Partial<Record<string, readonly string[]>>> = {
+  openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
+  anthropic: ['ANTHROPIC_BASE_URL'],
+  google: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
+  ollama: ['OLLAMA_HOST'],
+} satisfies Partial<Record<ProviderName, readonly string[]>>;
+
+/** What the clients of a provider put behind an address that ends without a version. */
+const versions: Readonly<Partial<Record<string, string>>> = { anthropic: '/v1', google: '/v1beta' };
+
+/**
+ * Reads the address of a provider from the variable that its own clients read, as `base_url` takes it. What is wrong names
+ * the variable and never its value, which may hold a password.
+ */
+export function baseUrlFrom(provider: string, env: Environment): BaseUrl {
+  const known = Object.hasOwn(variables, provider) ? variables[provider] : undefined;
+  for (const variable of known ?? []) {
+    const text = (env[variable] ?? '').trim();
+    if (text === '') continue;
+    const url = provider === 'ollama' ? ollamaUrl(text) : webUrl(text);
+    if (url !== null) return { ok: true, url: withVersion(provider, url), variable };
+    const example = provider === 'ollama' ? '127.0.0.1:11434' : 'https://models.example.com/v1';
+    const message = `the environment variable ${variable} is no address without credentials, ? and #; write one such as ${example}`;
+    return { ok: false, variable, message };
+  }
+  return { ok: true, url: '', variable: null };
+}
+
+function webUrl(text: string): string | null {
+  const url = /[?#\s]/.test(text) ? null : URL.parse(text);
+  const isAddress =
+    url !== null &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username === '' &&
+    url.password === '';
+  return isAddress ? text.replace(/\/+$/, '') : null;
+}
+
+function withVersion(provider: string, url: string): string {
+  const version = versions[provider];
+  return version === undefined || /\/v\d+(alpha|beta)?\d*$/.test(url) ? url : `${url}${version}`;
+}
+
+/** Ollama takes a host alone as well, and what it listens on everywhere is asked on this machine. */
+function ollamaUrl(text: string): string | null {
+  const isUrl = /^https?:\/\//i.test(text);
+  const named = webUrl(isUrl ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`);
+  if (named === null) return null;
+  const url = new URL(named);
+  if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = '127.0.0.1';
+  if (!isUrl && url.port === '' && !/:80(\/|$)/.test(text)) url.port = '11434';
+  return url.href.replace(/\/+$/, '');
+}

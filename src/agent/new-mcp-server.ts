@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { systemClock } from '../actors/clock.ts';
+import type { ConfigProblem } from '../actors/config/config.ts';
+import { readEnvFile, VariableError, writeEnvironment } from '../actors/secrets/secrets.ts';
+import { mcpToolName } from '../actors/tools/tools.ts';
+import { AddSkillError, type YamlAddition } from '../actors/workspace/workspace.ts';
+import {
+  type AgentPlace,
+  type HeldRules,
+  planHeldRules,
+  usableAgent,
+  writeHeldRules,
+} from './held-rules.ts';
+import { type McpServerText, withoutSecrets } from './mcp-server-text.ts';
+import { readAgent } from './read-agent.ts';
+
+/** An MCP server that an agent is to have the tools of. */
+export interface McpServerOrder extends McpServerText {
+  /** Its tools in its own words; one of the two lists is empty. */
+  allow: readonly string[];
+  deny: readonly string[];
+  held: readonly string[];
+  /** Whom the rules ask; left out, whom the first rule asks that is there, and the console otherwise. */
+  to?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the secrets of a server are kept. */
+export interface SecretPlace {
+  /** The folder of the agent's `.env`; `null` where the agent reads none. */
+  folder: string | null;
+  /** The variables of this process. */
+  own: Environment;
+}
+
+/** What was written for a server. */
+export interface AddedServer {
+  rules: HeldRules;
+  /** The variables that were kept in `.env`, by name. */
+  kept: string[];
+  /** The variables that the server names and that nothing sets. */
+  unset: string[];
+  /** What the agent's files are warned of since. */
+  warnings: ConfigProblem[];
+}
+
+/**
+ * Adds an MCP server to `service.yaml`, with rules for its tools that wait for a person, and keeps what looks like a secret
+ * in the `.env` of the agent. All of it or nothing is written. Rejects with an
+ * AddSkillError or a ConfigFileError.
+ */
+export async function addMcpServer(
+  place: AgentPlace,
+  order: McpServerOrder,
+  { folder, own }: SecretPlace,
+): Promise<AddedServer> {
+  const { directory } = place;
+  const { config } = await usableAgent(place);
+  const { name, allow, deny, held, to } = order;
+  if (config.mcp.servers.some((server) => server.name === name)) {
+    throw unusable(`service.yaml has an MCP server ${name} already; choose another name`);
+  }
+  const stray = held.find((tool) =>
+    allow.length > 0 ? !allow.includes(tool) : deny.includes(tool),
+  );
+  if (stray !== undefined) {
+    throw unusable(`${stray} is held and the agent would not have it; allow it, or do not hold it`);
+  }
+  const { server, secrets } = withoutSecrets(order);
+  const names = Object.keys(secrets);
+  const known = folder === null ? own : { ...variablesIn(folder), ...own };
+  if (names.length > 0) checkKept(secrets, folder, known);
+  const additions: YamlAddition[] = [
+    {
+      ...{ kind: 'append', path: ['mcp', 'servers'] },
+      items: [{ ...server, tools: allow.length > 0 ? { allow } : { deny } }],
+    },
+  ];
+  const before = await warningsOf(place);
+  const rules = await planHeldRules(
+    directory,
+    config,
+    held.map((tool) => mcpToolName(name, tool)),
+    { additions, ...(to === undefined ? {} : { to }) },
+  );
+  const rollBack = await writeHeldRules(place, rules);
+  try {
+    if (folder !== null) await writeEnvironment(folder, secrets);
+  } catch (error) {
+    await rollBack();
+    throw error instanceof VariableError ? unusable(error.message) : error;
+  }
+  const warnings = (await warningsOf(place)).filter(
+    (one) => !before.some(({ message }) => message === one.message),
+  );
+  const unset = namedIn(server).filter(
+    (each) => !names.includes(each) && (known[each] ?? '') === '',
+  );
+  return { rules, kept: names, unset, warnings };
+}
+
+async function warningsOf({ directory, env }: AgentPlace): Promise<ConfigProblem[]> {
+  return (await readAgent(directory, env, systemClock())).warnings;
+}
+
+/** Throws an AddSkillError where secrets cannot be kept, or would replace others. */
+function checkKept(
+  secrets: Readonly<Record<string, string>>,
+  folder: string | null,
+  known: Environment,
+): void {
+  const [first = ''] = Object.keys(secrets);
+  if (folder === null) {
+    throw unusable(
+      `secrets.providers has no env, so ${first} cannot be kept in .env; keep it with the command secret set, and write \${${first}} in its place`,
+    );
+  }
+  const other = Object.entries(secrets).find(
+    ([name, value]) => ![undefined, '', value].includes(known[name]),
+  );
+  if (other === undefined) return;
+  const [name] = other;
+  throw unusable(
+    `the agent has another value for ${name} already; write \${${name}} to use that one, or a name of your own such as \${${name}_2}`,
+  );
+}
+
+function variablesIn(folder: string): Environment {
+  return Object.fromEntries(readEnvFile(join(folder, '.env')).variables);
+}
+
+/** Lists the variables that the entry of a server names. */
+function namedIn(server: object): string[] {
+  const text = JSON.stringify(server).replaceAll('$${', '');
+  return [...new Set([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name))];
+}
+
+function unusable(message: string): AddSkillError {
+  return new AddSkillError('skill_unusable', message);
+}

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { nearestName } from '../../src/actors/nearest-name.ts';
+
+it.each([
+  ['mpc', 'mcp'],
+  ['pcm', null],
+  ['prot', 'port'],
+  ['hots', 'host'],
+  ['portt', 'port'],
+  ['x', null],
+  ['mc', 'mcp'],
+])('takes %s for %s', (written, meant) => {
+  expect(nearestName(written, ['host', 'port', 'mcp', 'write_timeout'])).toBe(meant);
+});
