@@ -99,6 +99,7 @@ describe('each view', () => {
     for (const id of ['g', 'h']) server.routes.set(`POST /api/agents/${id}/start`, accepted);
     const { page } = await browser.page();
     await page.goto(server.url);
+    await page.getByRole('button', { name: 'Start 2 stopped' }).waitFor();
     expect(await page.locator('article .facts').count()).toBe(9);
     expect(await page.locator('article .facts:visible').count()).toBe(0);
     await page.getByRole('button', { name: 'Start 2 stopped' }).click();
