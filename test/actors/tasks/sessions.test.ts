@@ -168,3 +168,11 @@ describe('the list of sessions', () => {
     expect([next.sessions.map(({ id }) => id), next.cursor]).toEqual([['old'], null]);
   }, 60_000);
 });
+
+it('is read by several tasks at once', async () => {
+  const { system, ask } = await listening();
+  for (const text of ['one', 'two', 'three']) await ask(text);
+  const read = () => system.sessions.heard('c-1', ann);
+  const several = await Promise.all([read(), read(), read()]);
+  expect(several.map(({ messages }) => messages.length)).toEqual([6, 6, 6]);
+});

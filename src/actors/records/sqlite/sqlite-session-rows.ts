@@ -16,7 +16,9 @@ export class SqliteSessionRows implements SessionRows {
   /** Reads up to `limit` tasks of a context that one owner has, the one that changed last first. */
   async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
     const [org, key] = columnsOfOwner(owner);
-    for (const row of this.#sql.newest.iterate(contextId, org, key, limit)) yield taskOf(row);
+    // A statement that another reader uses meanwhile ends this one, so each has its own.
+    const newest = this.#sql.newest();
+    for (const row of newest.iterate(contextId, org, key, limit)) yield taskOf(row);
   }
 
   /** Returns the task of a context that changed longest ago, of those that one owner has. */
@@ -43,8 +45,9 @@ function prepare(database: DatabaseSync) {
   const ofContext = `FROM tasks INDEXED BY tasks_by_context_change
     WHERE context_id = ? AND owner_org = ? AND owner = ?`;
   return {
-    newest: database.prepare(`SELECT ${wholeColumns} ${ofContext}
-      ORDER BY changed_at DESC, position DESC LIMIT ?`),
+    newest: () =>
+      database.prepare(`SELECT ${wholeColumns} ${ofContext}
+        ORDER BY changed_at DESC, position DESC LIMIT ?`),
     first: database.prepare(`SELECT ${wholeColumns} ${ofContext}
       ORDER BY changed_at, position LIMIT 1`),
     contexts: database.prepare(`SELECT context_id, changed_at, position, NOT EXISTS (
