@@ -6,9 +6,9 @@ import { commandLine, nameCommand } from '../../src/actors/command-line.ts';
 
 const source = join(import.meta.dirname, '../../src');
 
-/** A page on the web and a published schema: nobody has called the command where they are read. */
+/** A page on the web, a published schema and a file for all: nobody has called the command where they are read. */
 const forReadersElsewhere =
-  /^(http\/wire\/.+-page|actors\/config\/schema.*|ui\/dashboard\/.+)\.ts$/;
+  /^(http\/wire\/.+-page|actors\/config\/schema.*|agent\/service-text|ui\/dashboard\/.+)\.ts$/;
 
 afterEach(() => nameCommand(undefined));
 

@@ -75,6 +75,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
     }
     expect(agent.audit().find(({ event }) => event === 'policy_loaded')?.fields).toEqual({
       version: '0.0.0',
+      policy_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       layers: [],
       deferred_tools: [],
       egress: 'allowlist',

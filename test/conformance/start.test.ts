@@ -74,6 +74,7 @@ it('says where it answers, in a file that only its owner can read', async () => 
     token_path: join(agent.folder.path, '.service/runtime.token'),
     started_at: expect.stringMatching(/Z$/),
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    policy_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     proof_key: expect.stringMatching(/^[\w-]{43}$/),
   });
   expect(statSync(path).mode & 0o777).toBe(0o600);

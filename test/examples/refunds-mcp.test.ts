@@ -72,7 +72,9 @@ it('holds the refund that an outside client asks for, and pays once a person agr
   const agent = await refundAgent(shown);
   const client = await outsideClient(agent);
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(['datetime_now', 'lookup_order', 'issue_refund']);
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...['datetime_now', 'lookup_order', 'issue_refund', 'task_result'],
+  ]);
   const found = await client.callTool({ name: 'lookup_order', arguments: { order_id: 'A-1042' } });
   expect(JSON.stringify(found.content)).toContain('A-1042');
   const before = orderOf(agent, 'A-1042');

@@ -68,6 +68,7 @@ describe('the releases example', () => {
         '  agent  releases 1.0.0',
         '  model  scripted demo',
         '  tools  datetime_now, docs__list_directory, docs__read_text_file, docs__write_file, file_read, glob_search, grep_search, tag_release, unreleased_changes',
+        '  mcp    the tools of docs are not known until the agent has reached it',
         '  held   docs__write_file, tag_release',
         '',
       ].join('\n'),

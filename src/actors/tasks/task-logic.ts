@@ -38,6 +38,7 @@ import type { Sessions } from './sessions.ts';
 import type { Speaker } from './spoken-turn.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
 import type { Progress } from './watchers.ts';
+import { whenReachable } from './when-reachable.ts';
 
 /** What the chart of a task needs from outside. */
 export interface TaskLogicPorts {
@@ -86,7 +87,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
       ),
       govern: createGovern({
         ...{ policy, scorer, tools, ids, log, attribute: served },
-        ranInSession: (id) => sessions.ran(live(id).actor.getSnapshot().context.run),
+        ranInSession: (id, signal) => {
+          const { run } = live(id).actor.getSnapshot().context;
+          return whenReachable(() => sessions.ran(run), { clock, signal });
+        },
       }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(

@@ -291,13 +291,13 @@ describe('store migrate', () => {
     const first = await run('store', 'migrate', '--dir', folder.path);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(
-      /^tables of holdpoint: version 2, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
+      /^tables of holdpoint: version 3, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
     );
     const again = await run('store', 'migrate', '--dir', folder.path, '--json');
     const { jobs } = JSON.parse(again.stdout);
     expect(JSON.parse(again.stdout)).toEqual({
       schema: 'holdpoint',
-      tables: { before: 2, after: 2 },
+      tables: { before: 3, after: 3 },
       jobs: { before: jobs.after, after: jobs.after },
     });
     await server.query('UPDATE holdpoint.store_info SET version = 7', [], database);
@@ -305,7 +305,7 @@ describe('store migrate', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the schema holdpoint has store version 7, this version reads 2; start the version that wrote it, or set store.schema to a new name\n',
+        'error: the schema holdpoint has store version 7, this version reads 3; start the version that wrote it, or set store.schema to a new name\n',
     });
     await server.query(
       "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",

@@ -77,7 +77,7 @@ describe('a conversation with the skill builder', () => {
     const [request] = mock.getRequests();
     expect(request?.body).toMatchObject({
       model: 'gpt-5',
-      messages: [{ role: 'developer', content: context.system_prompt }, ...messages],
+      messages: [{ role: 'system', content: context.system_prompt }, ...messages],
     });
     expect(context.system_prompt).toContain('## Tool: <name>');
     expect(context.system_prompt).not.toContain('Edit Mode');

@@ -391,8 +391,8 @@ describe('an approval', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}#/approvals`);
     const list = page.getByRole('navigation', { name: 'Calls that wait' }).getByRole('listitem');
-    expect(await list.count()).toBe(1);
     await page.getByText('120 arguments').waitFor();
+    expect(await list.count()).toBe(1);
     const approve = page.getByRole('button', { name: 'Approve' });
     const { y } = (await approve.boundingBox())!;
     expect(y).toBeLessThan(800);

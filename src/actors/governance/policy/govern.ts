@@ -31,7 +31,7 @@ export interface GovernPorts {
   ids: Ids;
   log: Log;
   /** Returns the calls that have started in the session of a task, in other tasks as well; none when left out. */
-  ranInSession?: (taskId: string) => Promise<readonly RanCall[]>;
+  ranInSession?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[]>;
   /** Attributes the requests of an actor to the run they are made for; to nobody when left out. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -107,18 +107,18 @@ export function createGovern(ports: GovernPorts) {
   /** Calls of the session as they are when a call is to be held; a task beside it may have made them. */
   const ranBefore = new WeakMap<ToolCall, readonly RanCall[]>();
   const identify = fromPromise<string, IdentifyInput>(
-    async ({ input: { taskId, call, isNew } }) => {
+    async ({ input: { taskId, call, isNew }, signal }) => {
       const tool = tools.get(call.tool);
       try {
         if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
         const digest = await runsDigest(tool, policy);
-        ranBefore.set(call, (await ports.ranInSession?.(taskId)) ?? []);
+        ranBefore.set(call, (await ports.ranInSession?.(taskId, signal)) ?? []);
         if (isNew && !isAsOffered(call, tool, tools.get(call.tool))) {
           throw new ToolChangedError(call.tool);
         }
         return digest;
       } catch (error) {
-        failed(error, call, 'what would run could not be determined');
+        if (!signal.aborted) failed(error, call, 'what would run could not be determined');
         throw error;
       }
     },
