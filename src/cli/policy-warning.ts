@@ -1,4 +1,4 @@
-import { gapSentence, policyGapIn } from '../actors/workspace/workspace.ts';
+import { gapWords, policyGapIn } from '../actors/workspace/workspace.ts';
 import type { Output } from './output.ts';
 import { plainLine } from './plain-text.ts';
 
@@ -18,6 +18,7 @@ export function warnOfPolicyGap(
 ): PolicyGapJson {
   const gap = policySha256 === null ? null : policyGapIn(directory, policySha256);
   if (gap === null) return {};
-  output.warn(plainLine(gapSentence(gap, directory)));
+  const { message, fix } = gapWords(gap, directory);
+  output.warn(plainLine(`${message}; ${fix}`));
   return { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } };
 }

@@ -36,9 +36,15 @@ export function policyGapIn(directory: string, policySha256: string): PolicyGap 
   return policyGap(directory, servedAgent(served), policySha256);
 }
 
-/** Says what is in force, since when, and which command changes that. */
-export function gapSentence({ startedAt, changedAt }: PolicyGap, directory: string): string {
+/** Says what is in force and since when, and which command changes that. */
+export function gapWords(
+  { startedAt, changedAt }: PolicyGap,
+  directory: string,
+): { message: string; fix: string } {
   const dir = `--dir ${shellWord(directory)}`;
   const restart = `${commandLine(`serve stop ${dir}`)} && ${commandLine(`serve start ${dir}`)}`;
-  return `the running agent has other rules than service.yaml: it was started at ${startedAt}, and the file was written at ${changedAt}; restart the agent to apply it: ${restart}`;
+  return {
+    message: `the running agent has other rules than service.yaml: it was started at ${startedAt}, and the file was written at ${changedAt}`,
+    fix: `restart the agent to apply it: ${restart}`,
+  };
 }

@@ -19,7 +19,7 @@ export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';
 export { mergeEgress } from './merge-egress.ts';
 export { addToFolder, FolderTakenError, newFolder } from './new-folder.ts';
 export { openWorkspace, type Workspace, type WorkspaceListener } from './open-workspace.ts';
-export { gapSentence, policyGap, policyGapIn } from './policy-gap.ts';
+export { gapWords, policyGap, policyGapIn } from './policy-gap.ts';
 export { rulesIn, type ToolRulesEdit } from './rules-in.ts';
 export { lastRunLog, serveLogPath, tailServeLog } from './serve-log.ts';
 export { sightAgent } from './sight-agent.ts';

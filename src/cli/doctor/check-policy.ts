@@ -1,4 +1,4 @@
-import { gapSentence, policyGapIn } from '../../actors/workspace/workspace.ts';
+import { gapWords, policyGapIn } from '../../actors/workspace/workspace.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -9,6 +9,5 @@ export function checkPolicy(
 ): [check: string, finding: Finding][] {
   const gap = policySha256 === null ? null : policyGapIn(directory, policySha256);
   if (gap === null) return [];
-  const [message = '', fix = ''] = gapSentence(gap, directory).split('; ');
-  return [['policy', { status: 'warn', message, fix }]];
+  return [['policy', { status: 'warn', ...gapWords(gap, directory) }]];
 }
