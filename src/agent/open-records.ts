@@ -20,7 +20,6 @@ import type { McpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { keepCopies, type OpenedShared, openShared } from './open-shared.ts';
 import { openTogether } from './open-together.ts';
-import { policyDigest } from './policy-digest.ts';
 import { policyEvent } from './policy-event.ts';
 
 /** What an event of the daemon says beside whose it is, and when. */
@@ -47,7 +46,9 @@ export interface AgentRecords {
 export interface RecordsParts {
   config: ServiceConfig;
   guardrails: Guardrails | null;
-  toolbox: Pick<Toolbox, 'tools' | 'skills'>;
+  toolbox: Pick<Toolbox, 'tools'>;
+  /** The digest of the policy in force. */
+  policySha256: string;
   /** What its MCP servers offered last. */
   seen: McpToolsSeen;
   /** How scripts are kept apart; `null` when there are none. */
@@ -131,7 +132,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
       policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox, parts.seen), {
-        policySha256: policyDigest(config, parts.toolbox.skills),
+        policySha256: parts.policySha256,
         sandbox: parts.sandbox,
       }),
     );

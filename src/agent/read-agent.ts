@@ -20,6 +20,7 @@ import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
+import { policyDigest } from './policy-digest.ts';
 import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -34,6 +35,8 @@ export interface AgentReading {
     toolbox: Toolbox;
     /** What its MCP servers offered last. */
     seen: McpToolsSeen;
+    /** The digest of its policy. */
+    policySha256: string;
     guardrails: Guardrails | null;
     modify: Modify | null;
     channels: ChannelsReading;
@@ -110,6 +113,7 @@ export async function readAgent(
     ],
     agent: {
       ...{ config, toolbox, seen, guardrails, channels: files.channels },
+      policySha256: policyDigest(config, toolbox.skills),
       modify: layers.modify,
       writable: writable.folders,
       instructions: instructions.text,

@@ -31,7 +31,6 @@ import { openInspector } from './open-inspector.ts';
 import { openMcp } from './open-mcp.ts';
 import { openRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
-import { policyDigest } from './policy-digest.ts';
 import { readStart, type Start } from './read-start.ts';
 import { serveAgent } from './serve-agent.ts';
 import { watchPolicy } from './watch-policy.ts';
@@ -183,10 +182,9 @@ async function openAgent(
   );
   connected = channels;
 
-  const inForce = policyDigest(config, start.toolbox.skills);
   const basis = {
     ...cardBasis(start, publicUrl),
-    seen: watchPolicy({ inForce, record: (event) => audit.record(event), log }),
+    seen: watchPolicy({ inForce: start.policySha256, record: (event) => audit.record(event), log }),
   };
   const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
@@ -204,7 +202,7 @@ async function openAgent(
     token_path: runtime.path,
     started_at: new Date().toISOString(),
     version,
-    policy_sha256: inForce,
+    policy_sha256: start.policySha256,
     proof_key: proofKey,
     ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
     ...(start.flags === undefined ? {} : { flags: [...start.flags] }),

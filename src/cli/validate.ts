@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
 import { namedTools } from '../agent/named-tools.ts';
-import { policyDigest } from '../agent/policy-digest.ts';
 import { type AgentReading, readAgent } from '../agent/read-agent.ts';
 import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
@@ -77,10 +76,7 @@ export async function checkAgent(
     warnings: inOrder([...warnings, ...unlisted]),
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
-    policySha256:
-      agent === null || problems.length > 0
-        ? null
-        : policyDigest(agent.config, agent.toolbox.skills),
+    policySha256: problems.length > 0 ? null : (agent?.policySha256 ?? null),
     skills: (agent?.toolbox.skills ?? []).map(({ id }) => id).toSorted(),
     unknownServers: [...(agent?.seen ?? [])].flatMap(([name, known]) =>
       known === null ? [name] : [],

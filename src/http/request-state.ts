@@ -22,6 +22,8 @@ export interface RequestState {
   nextSequence: () => number;
   /** Added by `tagEvents`: the tags of every audit event of the request. */
   tags: Record<string, string>;
+  /** Added by `traceRequest`: the route of a request that has a span, such as `/tasks/{id}`. */
+  route?: string;
   /** Added by `traceRequest`: the span of the request, or the caller's while tracing is off. */
   span: Span;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */

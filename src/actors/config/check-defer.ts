@@ -126,7 +126,7 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
   return findings;
 }
 
-/** Checks that as many people as are needed can decide; the default list is checked once, by itself. */
+/** Checks that enough people can decide; the default list is checked once, separately. */
 function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
   if (list === null) {

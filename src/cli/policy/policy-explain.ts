@@ -4,7 +4,6 @@ import { systemClock } from '../../actors/clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/named-tools.ts';
-import { policyDigest } from '../../agent/policy-digest.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
@@ -42,7 +41,7 @@ export async function policyExplain(
     throw configFailure(problems, warnings);
   }
   const { config, toolbox } = agent;
-  const gap = warnOfPolicyGap(output, resolve(dir), policyDigest(config, toolbox.skills));
+  const gap = warnOfPolicyGap(output, resolve(dir), agent.policySha256);
   printWarnings(output, warnings);
   const server = toolbox.tools.has(name) ? undefined : serverOfTool(name, config.mcp.servers);
   if (!toolbox.tools.has(name) && server === undefined) {

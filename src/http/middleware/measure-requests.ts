@@ -1,7 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { MeasuredRequest } from '../measured-counts.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
-import { tracedRoute } from './trace-request.ts';
 
 /** Measures each request until its answer is out, whatever refuses it. */
 export function measureRequests(
@@ -20,8 +19,8 @@ export function measureRequests(
 
 function routeOf(ctx: Context): string {
   const { _matchedRoute: matched } = ctx as unknown as RoutedContext;
-  const own = tracedRoute(ctx.method, ctx.path);
-  if (own !== null) return own;
+  const { route } = ctx.state as RequestState;
+  if (route !== undefined) return route;
   return typeof matched === 'string' ? matched.replaceAll(/:(\w+)/g, '{$1}') : 'other';
 }
 

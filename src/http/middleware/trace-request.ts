@@ -22,7 +22,7 @@ import { fieldOf } from '../wire/field-of.ts';
  * The requests that have a span, with their A2A method names; a JSON-RPC call names its method in its body. A path
  * captures the id of the task.
  */
-const traced: readonly { verb: string; path: RegExp; method: string }[] = [
+const traced = [
   { verb: 'POST', path: /^\/$/, method: 'unknown' },
   { verb: 'POST', path: /^\/tasks\/send$/, method: 'tasks/send' },
   { verb: 'POST', path: /^\/tasks\/sendSubscribe$/, method: 'tasks/sendSubscribe' },
@@ -50,17 +50,7 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+):subscribe$/, method: 'SubscribeToTask' },
   { verb: 'POST', path: /^\/a2a\/tasks\/([^/]+):subscribe$/, method: 'SubscribeToTask' },
   { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+)$/, method: 'GetTask' },
-];
-
-/** Names the route of a request that has a span, such as `/tasks/{id}`; `null` for any other. */
-export function tracedRoute(verb: string, path: string): string | null {
-  const route = find(verb, path);
-  return route === undefined ? null : routeOf(route.path);
-}
-
-function find(verb: string, path: string): (typeof traced)[number] | undefined {
-  return traced.find((one) => one.verb === verb && one.path.test(path));
-}
+].map((one) => ({ ...one, route: routeOf(one.path) }));
 
 /** Writes a path of the table as OpenTelemetry names routes, such as `/tasks/{id}`. */
 function routeOf({ source }: RegExp): string {
@@ -85,16 +75,17 @@ export function traceRequest(): Middleware<RequestState> {
   return function requestTracer(ctx: Context, next: Next) {
     const { method: verb, path, res } = ctx;
     const above = callersContext(ctx);
-    const route = find(verb, path);
+    const route = traced.find((one) => one.verb === verb && one.path.test(path));
     if (route === undefined) {
       ctx.state.span = trace.wrapSpanContext(trace.getSpanContext(above) ?? INVALID_SPAN_CONTEXT);
       return context.with(above.setValue(suppressed, true), next);
     }
+    ctx.state.route = route.route;
     const taskId = route.path.exec(path)?.[1];
     const attributes = {
       'a2a.method': route.method,
       'http.request.method': verb,
-      'http.route': routeOf(route.path),
+      'http.route': route.route,
       'url.path': path,
       'url.scheme': ctx.protocol,
       'server.address': ctx.hostname,
