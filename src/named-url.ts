@@ -16,7 +16,7 @@ export interface Listening {
 
 /**
  * Returns the URL under which others reach an agent: `server.public_url`, else where it listens, with the name of the
- * machine in place of a host that means every address, which is warned of (contract section 12).
+ * machine in place of a host that means every address, which is warned of (docs/contract/agent-card.md).
  */
 export function namedUrl({ host, port, publicUrl, log }: Listening): string {
   if (publicUrl !== '') return publicUrl;

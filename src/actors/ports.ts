@@ -45,12 +45,12 @@ export interface Credentials {
   orgId: string | null;
 }
 
-/** The kind of credential that was verified (contract section 8). */
+/** The kind of credential that was verified (docs/contract/authentication.md). */
 export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime';
 
 /**
- * Why nobody was let in (contract section 8): nothing was shown; what was shown is known to nobody or
- * its owner may not come in; it is false, too old or for somebody else; or its provider cannot be asked.
+ * Why nobody was let in (docs/contract/authentication.md): nothing was shown; what was shown is known to nobody or its
+ * owner may not come in; it is false, too old or for somebody else; or its provider cannot be asked.
  */
 export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_unavailable';
 
@@ -60,13 +60,16 @@ export type Verification =
   | { kind: 'anonymous' }
   | { kind: 'rejected'; reason: AuthFailure; message: string; tokenKind: TokenKind };
 
-/** The authentication chain (contract section 8). */
+/** The authentication chain (docs/contract/authentication.md). */
 export interface Authenticator {
   /** Verifies what a request shows. Never rejects. */
   verify(credentials: Credentials): Promise<Verification>;
 }
 
-/** The versions of A2A that the agent card is written in; `hybrid` is for whoever says none (contract section 12). */
+/**
+ * The versions of A2A that the agent card is written in; `hybrid` is for whoever says none
+ * (docs/contract/agent-card.md).
+ */
 export type CardVersion = 'hybrid' | '0.3.0' | '1.0';
 
 /** An agent card as it is sent. */
@@ -86,7 +89,7 @@ export interface CardSource {
   current(version: CardVersion, forRest?: boolean): PublishedCard | null;
 }
 
-/** How quickly one address may call the daemon (contract section 3). */
+/** How quickly one address may call the daemon (docs/contract/configuration.md). */
 export interface RateLimits {
   /** Requests a second that only read. */
   readRps: number;
@@ -100,7 +103,7 @@ export interface RateLimits {
   trustedProxies: readonly string[];
 }
 
-/** One line of the audit log before it is chained (contract section 10). Empty envelope keys are left out. */
+/** One line of the audit log before it is chained (docs/contract/audit.md). Empty envelope keys are left out. */
 export interface AuditEvent {
   event: string;
   /** RFC 3339 UTC with milliseconds. */
@@ -211,7 +214,7 @@ export interface ToolRun {
   taskId: string;
   callId: string;
   correlationId: string;
-  /** Whose work the call is part of, such as `workflow_id` (document 2 section 2.4). */
+  /** Whose work the call is part of, such as `workflow_id` (docs/contract/correlation.md). */
   tags: Record<string, string>;
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
@@ -261,9 +264,9 @@ export interface Tool {
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
   /**
-   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
-   * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
-   * is what its description and parameters are. A tool that has one calls `confirm` of its runs.
+   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now: an
+   * approval is bound to it (docs/contract/governance.md). Rejects when it cannot be read. When left out, the tool is
+   * what its description and parameters are. A tool that has one calls `confirm` of its runs.
    */
   identity?(): Promise<JsonValue>;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
@@ -289,7 +292,7 @@ export class ToolError extends Error {
   }
 }
 
-/** How freely the agent may reach out (contract section 11). */
+/** How freely the agent may reach out (docs/contract/egress.md). */
 export type EgressMode = 'deny-all' | 'allowlist' | 'dev-open';
 
 /** On whose behalf something goes out; `taskId` is `null` for the daemon itself. */
@@ -318,7 +321,7 @@ export interface EgressRecord {
   reason: string | null;
 }
 
-/** The egress of the daemon: the egress policy rules on whatever is sent through it (contract section 11). */
+/** The egress of the daemon: the egress policy rules on whatever is sent through it (docs/contract/egress.md). */
 export interface Outbound {
   fetch: typeof globalThis.fetch;
   dispatcher: Dispatcher;
@@ -335,7 +338,7 @@ export interface ScopedOutbound extends Outbound {
 /** The egress of a tool, which may ask on the daemon's own behalf for what the operator's settings of the tool name. */
 export type ToolOutbound = Outbound & Partial<Pick<ScopedOutbound, 'within'>>;
 
-/** A receiver of push notifications for one task (5-a2a.md). */
+/** A receiver of push notifications for one task (docs/contract/a2a.md). */
 export interface PushTarget {
   taskId: string;
   /** Unique within the task. */

@@ -1,4 +1,4 @@
-/** The name of a tool as rules compare it: hyphens and underscores are one (contract section 3). */
+/** The name of a tool as rules compare it: hyphens and underscores are one (docs/contract/configuration.md). */
 export function normalName(tool: string): string {
   return tool.replaceAll('_', '-');
 }

@@ -44,7 +44,7 @@ export interface GovernanceParts {
 /** Action texts whose embeddings are kept. */
 const keptEmbeddings = 1_000;
 
-/** Assembles every layer that governs the calls of an agent (contract section 7). */
+/** Assembles every layer that governs the calls of an agent (docs/contract/governance.md). */
 export function createGovernance(parts: GovernanceParts): Governance {
   const { security, credentials } = parts.config;
   const issuer = issuerOf(credentials, parts);

@@ -23,9 +23,9 @@ export interface GuardrailsReading {
 }
 
 /**
- * Assembles the guardrails of the configuration, as compiled when it was checked, and of the skills (contract
- * section 7). Switching them off in the configuration switches off its own alone: a skill's rules hold as long as it
- * is there.
+ * Assembles the guardrails of the configuration, as compiled when it was checked, and of the skills
+ * (docs/contract/governance.md). Switching them off in the configuration switches off its own alone: a skill's rules
+ * hold as long as it is there.
  */
 export function readGuardrails(
   configured: ServiceConfig['security']['guardrails'],

@@ -7,8 +7,8 @@ import { resolveInside } from '../actors/tools/tools.ts';
 const largestFile = 256 * 1024;
 
 /**
- * Reads what the model is told before anything else (contract section 3): the text in `service.yaml`, or that of a file in the
- * agent's folder once links are resolved, 256 KiB at most.
+ * Reads what the model is told before anything else (docs/contract/configuration.md): the text in `service.yaml`, or
+ * that of a file in the agent's folder once links are resolved, 256 KiB at most.
  */
 export async function readInstructions(
   directory: string,

@@ -13,8 +13,8 @@ export interface WritableReading {
 }
 
 /**
- * Reads which folders of an agent its scripts may write and keep, and makes none of them: nothing that
- * configures the agent, holds its state or is code may be written by a script (contract section 11).
+ * Reads which folders of an agent its scripts may write and keep, and makes none of them: nothing that configures the
+ * agent, holds its state or is code may be written by a script (docs/contract/egress.md).
  */
 export async function readWritable(
   directory: string,
@@ -55,7 +55,7 @@ export async function readWritable(
 
 type Loaded = Extract<ConfigReading, { ok: true }>;
 
-/** Warns of listed tools that write files and have no folder to write to (contract 7-holds section 1.4). */
+/** Warns of listed tools that write files and have no folder to write to (docs/contract/governance.md). */
 function withoutPlace(
   { builtin_tools: names }: Loaded['config'],
   problemAt: Loaded['problemAt'],

@@ -24,7 +24,7 @@ export interface ConnectionParts {
 /** Calls that are shown on the console of a daemon that finds them waiting. */
 const mostShown = 20;
 
-/** Opens the ways to people and has them hear of every task; nobody is asked before `start` (contract section 14). */
+/** Opens the ways to people and has them hear of every task; nobody is asked before `start` (docs/contract/chat.md). */
 export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
   const { config, settings, system, store, egress, surface, publicUrl, clock, log } = parts;
   const { defer } = config.security;

@@ -28,9 +28,9 @@ export interface ChannelAddresses {
 type Named = [source: string, url: string | null];
 
 /**
- * Names every host that the settings of an agent lead to, each with its source (contract section 11).
- * What the operator's settings lead to is the daemon's own; what a skill declares is for its scripts. Values
- * that are no URL name nothing.
+ * Names every host that the settings of an agent lead to, each with its source (docs/contract/egress.md). What the
+ * operator's settings lead to is the daemon's own; what a skill declares is for its scripts. Values that are no URL
+ * name nothing.
  */
 export function derivedEndpoints(
   config: ServiceConfig,

@@ -51,8 +51,8 @@ export interface EgressParts {
 }
 
 /**
- * Opens the egress of an agent: the egress policy, tracing that goes through it, and for scripts the
- * proxy and the sandbox (contract section 11). Throws StartError when the sandbox that is asked for cannot be had.
+ * Opens the egress of an agent: the egress policy, tracing that goes through it, and for scripts the proxy and the
+ * sandbox (docs/contract/egress.md). Throws StartError when the sandbox that is asked for cannot be had.
  */
 export function openEgress(parts: EgressParts): Promise<AgentEgress & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));

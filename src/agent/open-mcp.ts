@@ -27,7 +27,9 @@ export interface McpParts {
   record: AgentRecords['record'];
 }
 
-/** Begins to connect the MCP servers of an agent, whose tools become the agent's as they come (contract section 13). */
+/**
+ * Begins to connect the MCP servers of an agent, whose tools become the agent's as they come (docs/contract/models.md).
+ */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
   const { config, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
   const idempotent = new Set(

@@ -25,9 +25,9 @@ interface RuleOfTool {
 }
 
 /**
- * Finds the rules for tools that an agent does not have; most likely a name is mistyped. One that lets
- * calls pass unheld keeps the agent from starting, unless it says that its tool is optional
- * (contract section 3). A denial of a tool that is not there is worth a warning alone.
+ * Finds the rules for tools that an agent does not have; most likely a name is mistyped. One that lets calls pass
+ * unheld keeps the agent from starting, unless it says that its tool is optional (docs/contract/configuration.md). A
+ * denial of a tool that is not there is worth a warning alone.
  */
 export function rulesWithoutTool(
   { config, problemAt }: Loaded,
@@ -74,7 +74,7 @@ export function rulesOfServers(config: ServiceConfig): RuledMcpTool[] {
     .map(({ tool, path, isOptional }) => ({ tool, rule: path.join('.'), isOptional }));
 }
 
-/** Returns the tools of an agent whose calls wait for a person, in order (document 1 section 2.4). */
+/** Returns the tools of an agent whose calls wait for a person, in order (docs/contract/governance.md). */
 export function heldTools(
   { security: { defer } }: Pick<ServiceConfig, 'security'>,
   tools: Iterable<string>,

@@ -15,7 +15,7 @@ const tunnelling = new Set(['.js', '.mjs', '.ts']);
 
 /**
  * Names the hosts that scripts mention and no entry covers, each where it stands, and the skills that declare hosts
- * which no script of theirs could ask (contract section 11). What is put together when a script runs is not known.
+ * which no script of theirs could ask (docs/contract/egress.md). What is put together when a script runs is not known.
  */
 export async function unlistedHosts(
   directory: string,

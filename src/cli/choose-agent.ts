@@ -23,7 +23,7 @@ export interface ChosenFolder {
 
 /**
  * Settles which agent a command means: the one of --dir, else that of the current folder when one is there, else the
- * one that runs (contract section 2). Throws a CliError that ends in 3 when none does, in 2 when several do.
+ * one that runs (docs/contract/command.md). Throws a CliError that ends in 3 when none does, in 2 when several do.
  */
 export function chooseFolder(
   dir: string | undefined,

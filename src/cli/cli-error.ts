@@ -1,7 +1,7 @@
 import { codeOf } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
 
-/** The exit codes of the command (contract section 2). */
+/** The exit codes of the command (docs/contract/command.md). */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -13,7 +13,7 @@ export interface DaemonFlags extends RateLimitFlags {
 
 const usualHost = '127.0.0.1';
 
-/** Gives a command the flags of a daemon (contract section 2). */
+/** Gives a command the flags of a daemon (docs/contract/command.md). */
 export function addDaemonFlags(command: Command): Command {
   command
     .option('--dir <dir>', "the agent's folder", '.')

@@ -19,7 +19,7 @@ export interface OutputOptions {
 
 type Colours = ReturnType<typeof picocolors.createColors>;
 
-/** Writes the output of a command: data on stdout, everything else on stderr (contract section 2). */
+/** Writes the output of a command: data on stdout, everything else on stderr (docs/contract/command.md). */
 export class Output {
   readonly isJson: boolean;
   readonly isDebug: boolean;

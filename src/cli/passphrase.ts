@@ -3,8 +3,8 @@ import { CliError, exitCodes } from './cli-error.ts';
 
 /**
  * Takes the passphrase of the secrets out of an environment, so that no process which is started from here is given it;
- * `null` when there is none. `bin/holdpoint` hands it over in a pipe, as others of this user see what a process
- * was started with for as long as it lives (contract section 16).
+ * `null` when there is none. `bin/holdpoint` hands it over in a pipe, as others of this user see what a process was
+ * started with for as long as it lives (docs/contract/secrets.md).
  */
 export function takePassphrase(env: NodeJS.ProcessEnv): string | null {
   const { SERVICE_PASSPHRASE: given, SERVICE_PASSPHRASE_FD: pipe } = env;

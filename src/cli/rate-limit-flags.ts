@@ -12,7 +12,7 @@ export interface RateLimitFlags {
   rateLimitTrustedProxies?: readonly string[];
 }
 
-/** Gives a command the flags of the rate limit (contract section 2). */
+/** Gives a command the flags of the rate limit (docs/contract/command.md). */
 export function addRateLimitFlags(command: Command): Command {
   const { readRps, readBurst, writeRps, writeBurst, cancelExempt, trustedProxies } =
     rateLimitReaders;

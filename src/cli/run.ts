@@ -30,7 +30,7 @@ export interface RunOptions extends DaemonFlags {
 
 const defaultInspectPort = 8181;
 
-/** `run`: an agent in the foreground until a signal stops it (contract section 2). */
+/** `run`: an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
   const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });

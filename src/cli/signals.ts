@@ -23,7 +23,7 @@ const profiling = /(^|\s)--(cpu-prof|prof)(?![^\s=])/;
 const notePause = 60_000;
 
 /**
- * Hands every signal that can be caught to the interruption (contract section 15). `flags` are those that Node runs
+ * Hands every signal that can be caught to the interruption (docs/contract/serve.md). `flags` are those that Node runs
  * with: SIGPROF is left alone while it is profiled.
  */
 export function hearSignals(interruption: Interruption, flags: string = nodeFlags()): void {

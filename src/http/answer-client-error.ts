@@ -32,10 +32,10 @@ export interface Exchange {
 }
 
 /**
- * Answers connections whose request never became one, with the headers that every response
- * carries (contract section 5), and closes them. `exchangeOn` tells what a connection served
- * last; while that response is under way, the connection is closed without a word, since a second
- * answer in the middle of it would be read as part of it.
+ * Answers connections whose request never became one, with the headers that every response carries
+ * (docs/contract/transports.md), and closes them. `exchangeOn` tells what a connection served last; while that response
+ * is under way, the connection is closed without a word, since a second answer in the middle of it would be read as
+ * part of it.
  */
 export function answerClientErrors({
   ids,

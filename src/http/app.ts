@@ -83,13 +83,13 @@ export interface AppPorts
   limits: RateLimits;
   /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
   writeTimeout: number;
-  /** Limits of unread bytes from and to callers; those of contract section 5 by default. */
+  /** Limits of unread bytes from and to callers; those of docs/contract/transports.md by default. */
   traffic?: Partial<TrafficLimits>;
-  /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (5-a2a.md). */
+  /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (docs/contract/a2a.md). */
   a2aHold: boolean;
   /** Where A2A 0.3.0 and 1.0 carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
-  /** The policy for a wait whose stream breaks (contract section 5). */
+  /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
 
@@ -103,7 +103,7 @@ const callerLeft: ReadonlySet<string> = new Set([
   'EPIPE',
 ]);
 
-/** Makes the agent's HTTP surface; it does not listen (contract section 5). */
+/** Makes the agent's HTTP surface; it does not listen (docs/contract/transports.md). */
 export function createApp(ports: AppPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditEvent, Clock } from '../actors/ports.ts';
 
-/** Milliseconds for which one line stands for all that are like it (contract section 8). */
+/** Milliseconds for which one line stands for all that are like it (docs/contract/authentication.md). */
 const window = 60_000;
 
 /** Most identities and most kinds of refusal that are remembered; the one that has been away longest goes first. */
@@ -22,7 +22,7 @@ interface Folded {
 
 /**
  * Records authentications in the audit log, limited so that neither constant reads nor guessed tokens fill it
- * (contract section 8). No request waits for it.
+ * (docs/contract/authentication.md). No request waits for it.
  */
 export class AuthLog {
   readonly #ports: AuthLogPorts;
@@ -82,7 +82,7 @@ export class AuthLog {
     await this.#record({ ...latest, ts, fields: { ...latest.fields, count } });
   }
 
-  /** The store keeps in mind that it could not write, and then refuses new work (contract section 10). */
+  /** The store keeps in mind that it could not write, and then refuses new work (docs/contract/audit.md). */
   async #record(event: AuditEvent): Promise<void> {
     await this.#ports.record(event).catch(() => undefined);
   }

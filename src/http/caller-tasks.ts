@@ -43,8 +43,8 @@ export interface CallerTasksPorts {
 }
 
 /**
- * The tasks that one caller may know of: a task of another owner is answered as unknown (contract section 8). Routes
- * reach tasks through it alone.
+ * The tasks that one caller may know of: a task of another owner is answered as unknown
+ * (docs/contract/authentication.md). Routes reach tasks through it alone.
  */
 export class CallerTasks {
   readonly #system: TaskSystem;

@@ -17,8 +17,8 @@ export interface ConnectionSharesOptions {
 }
 
 /**
- * Counts connections by where they come from: one address has at most a quarter of them, or 32, and a few
- * are kept for this machine itself (contract section 5). A trusted proxy has as many as there are.
+ * Counts connections by where they come from: one address has at most a quarter of them, or 32, and a few are kept for
+ * this machine itself (docs/contract/transports.md). A trusted proxy has as many as there are.
  */
 export class ConnectionShares {
   readonly #options: ConnectionSharesOptions;

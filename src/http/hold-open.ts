@@ -10,10 +10,10 @@ export interface HeldAnswer {
 }
 
 /**
- * Keeps the answer of a held request open until its task is final (contract section 5). Nothing is sent at first, so
- * every status is possible. Once the task has waited for people for one heartbeat in total, the answer begins: 200, its
- * headers, and a blank with each heartbeat, also while the task works again. Errors after that find `ctx.headerSent`.
- * Returns a function that ends the hold.
+ * Keeps the answer of a held request open until its task is final (docs/contract/transports.md). Nothing is sent at
+ * first, so every status is possible. Once the task has waited for people for one heartbeat in total, the answer
+ * begins: 200, its headers, and a blank with each heartbeat, also while the task works again. Errors after that find
+ * `ctx.headerSent`. Returns a function that ends the hold.
  */
 export function holdOpen(
   ctx: RoutedContext,

@@ -31,8 +31,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Limits connections in total and by address; answers one more with 503 and closes it (contract section 5). Call it
- * before the server listens.
+ * Limits connections in total and by address; answers one more with 503 and closes it (docs/contract/transports.md).
+ * Call it before the server listens.
  */
 export function limitConnections(
   server: Server,

@@ -7,7 +7,7 @@ import { limitConnections, mostConnections } from './limit-connections.ts';
 import { rawRefusal } from './raw-refusal.ts';
 import type { RequestState } from './request-state.ts';
 
-/** Ports tried after the first when the caller named none (contract section 2). */
+/** Ports tried after the first when the caller named none (docs/contract/command.md). */
 const furtherPorts = 10;
 
 /** The port that was asked for cannot be had. */

@@ -12,8 +12,8 @@ export interface RawRefusal {
 }
 
 /**
- * Serializes a refusal as the bytes of a whole HTTP/1.1 response, with the headers of every response (contract section
- * 5); close the connection after it.
+ * Serializes a refusal as the bytes of a whole HTTP/1.1 response, with the headers of every response
+ * (docs/contract/transports.md); close the connection after it.
  */
 export function rawRefusal(
   { status, error, headers = [], asked }: RawRefusal,

@@ -20,8 +20,8 @@ export interface ChangesFollower {
 }
 
 /**
- * The changes of the tasks in a scope (contract section 8). Who was asked to decide, and may know of the task no more,
- * still hears that the call waits no longer.
+ * The changes of the tasks in a scope (docs/contract/authentication.md). Who was asked to decide, and may know of the
+ * task no more, still hears that the call waits no longer.
  */
 export class TaskChanges {
   readonly #system: TaskSystem;

@@ -21,10 +21,9 @@ export interface TaskStreamOptions {
 }
 
 /**
- * Streams a task to one client until it is final: `status` for each change, `progress` between
- * them, `result` at the end (contract section 5). The id of an event is `<revision>.<n>`; a client
- * that comes back with it is shown what the task has become since, one that joins without it also what the model has
- * said so far in its turn.
+ * Streams a task to one client until it is final: `status` for each change, `progress` between them, `result` at the
+ * end (docs/contract/transports.md). The id of an event is `<revision>.<n>`; a client that comes back with it is shown
+ * what the task has become since, one that joins without it also what the model has said so far in its turn.
  */
 export async function streamTask(
   ctx: RoutedContext,

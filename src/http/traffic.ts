@@ -3,13 +3,13 @@ import type { Caller } from '../machines/task/task.ts';
 import { ByteShares } from './byte-shares.ts';
 import { addressGroup } from './middleware/client-address.ts';
 
-/** Bytes of answers that may wait to be read, of all connections together (contract section 5). */
+/** Bytes of answers that may wait to be read, of all connections together (docs/contract/transports.md). */
 const mostUnread = 64 * 1024 * 1024;
 
 /** Maximum bytes of long bodies being received or processed, of all connections together. */
 const mostReceived = 256 * 1024 * 1024;
 
-/** Milliseconds without progress after which a reader is disconnected (contract section 5). */
+/** Milliseconds without progress after which a reader is disconnected (docs/contract/transports.md). */
 const usualPatience = 30_000;
 
 /** Answers shorter than this are not counted: connections and the rate limit bound them. */

@@ -9,8 +9,8 @@ const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d:
 export const maximumDuration = 24 * 24 * hour;
 
 /**
- * Reads a Go-style duration such as `90s`, `1h30m`, `1.5h` or `250ms`, days (`7d`) included, as whole
- * milliseconds. Throws a RangeError whose sentence does not repeat the text (contract section 3).
+ * Reads a Go-style duration such as `90s`, `1h30m`, `1.5h` or `250ms`, days (`7d`) included, as whole milliseconds.
+ * Throws a RangeError whose sentence does not repeat the text (docs/contract/configuration.md).
  */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;

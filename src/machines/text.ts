@@ -12,7 +12,7 @@ export function keptStart(text: string, length: number): string {
 
 /**
  * Cuts a text to a number of Unicode code points ("runes"); a lone surrogate becomes U+FFFD
- * (document 1 section 8: the context of an audit event has at most 512).
+ * (docs/contract/governance.md: the context of an audit event has at most 512).
  */
 export function cutToRunes(text: string, maximum: number): string {
   if (text.length <= maximum) return text.toWellFormed();

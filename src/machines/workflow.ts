@@ -1,7 +1,9 @@
 /** A header and the key that its value has in the audit log. */
 export type TagHeader = readonly [header: string, tag: string];
 
-/** The headers that say which workflow a request is part of (document 2 section 2.4); they go along with its work. */
+/**
+ * The headers that say which workflow a request is part of (docs/contract/correlation.md); they go along with its work.
+ */
 export const workflowHeaders: readonly TagHeader[] = [
   ['X-Workflow-ID', 'workflow_id'],
   ['X-Workflow-Execution-ID', 'workflow_execution_id'],

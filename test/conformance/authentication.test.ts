@@ -10,7 +10,7 @@ const unauthorized = (message: string) => ({
   body: { error: 'unauthorized', message },
 });
 const missing = unauthorized('send a bearer token in the Authorization header');
-/** The same as an error of JSON-RPC (5-a2a.md). */
+/** The same as an error of JSON-RPC (docs/contract/a2a.md). */
 const missingCall = {
   status: 401,
   body: {

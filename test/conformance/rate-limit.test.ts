@@ -21,7 +21,7 @@ const tooMany = {
 
 const sentence = tooMany.body.error;
 
-/** The same in the forms of the surfaces of A2A (5-a2a.md). */
+/** The same in the forms of the surfaces of A2A (docs/contract/a2a.md). */
 const tooManyCalls = {
   status: 429,
   body: { jsonrpc: '2.0', id: null, error: { code: -32000, message: sentence } },

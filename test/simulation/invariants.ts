@@ -28,7 +28,7 @@ const rules = { held: 'pay', denied: 'wipe' };
 /** The hosts that the configuration opens, but for the one whose address no policy lets pass. */
 const open = new Set(['desk', 'hook', 'api', 'platform'].map((name) => `${name}.example.com`));
 
-/** For how long an answer of the platform counts, in milliseconds (document 1 section 2.4). */
+/** For how long an answer of the platform counts, in milliseconds (docs/contract/governance.md). */
 const admissionWindow = 5_000;
 
 /** Returns which of the nine invariants do not hold, a sentence each; none when all do. */

@@ -12,7 +12,7 @@ import { type BuilderSettings, keyVariableOf, readSettings } from './settings-fi
 
 export type { BuilderSettings };
 
-/** Where settings come from (document 3 section 2), in the order in which they are looked for. */
+/** Where settings come from (docs/contract/dashboard.md), in the order in which they are looked for. */
 export type BuilderSource = 'workspace' | 'user' | 'agent_fallback' | 'unset';
 
 type Env = Readonly<Record<string, string | undefined>>;

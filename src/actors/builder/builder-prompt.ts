@@ -71,7 +71,7 @@ print("on its way")
 - Quote arguments, build no command or address by joining text, check what you are given.
 - Nothing in a script may read or change what the operator did not ask for.`;
 
-/** Writes what a model is told before the conversation (document 3 section 4, `context` and `chat`). */
+/** Writes what a model is told before the conversation (docs/contract/dashboard.md, `context` and `chat`). */
 export function builderPrompt({ agent, skills, tools, editing }: PromptSubject): string {
   const listed = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '));
   const about = [

@@ -10,7 +10,7 @@ import { type FolderHandle, readSkills } from '../tools/tools.ts';
 import { linked, readText, withFolder } from './open-skills.ts';
 import { checkSkillName, SkillFileError } from './skill-file-error.ts';
 
-/** A skill of an agent as it is on disk (document 3 section 2). */
+/** A skill of an agent as it is on disk (docs/contract/dashboard.md). */
 export interface CustomSkill extends WrittenSkill {
   format: 'subdir' | 'flat';
   /** Tells it from any other, with quotes. */

@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { type FolderHandle, readSkills, type Skill } from '../tools/tools.ts';
 import { withFolder } from './open-skills.ts';
 
-/** A skill of an agent in short (document 3 section 2, CustomSkillSummary). */
+/** A skill of an agent in short (docs/contract/dashboard.md, CustomSkillSummary). */
 export interface CustomSkillSummary {
   /** That of its folder or file, by which it is read. */
   name: string;

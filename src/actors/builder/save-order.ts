@@ -3,7 +3,7 @@ import type { SkillFinding } from '../tools/tools.ts';
 import type { CheckConfig } from '../workspace/workspace.ts';
 import type { CustomSkill } from './custom-skill.ts';
 
-/** What is to be saved (document 3 section 4, `save`). */
+/** What is to be saved (docs/contract/dashboard.md, `save`). */
 export interface SaveRequest extends WrittenSkill {
   /** That of the frontmatter, but for a skill that is given another name; `null` when it was not sent. */
   skillName: string | null;

@@ -29,7 +29,7 @@ const keyShape = z
 
 /**
  * Keeps settings in a folder: what is no secret in `ui.yaml`, a key in `.env` beside it, which its owner alone can read
- * (document 3 section 2). Rejects with a SettingsError, a SecretsError or the error of a file.
+ * (docs/contract/dashboard.md). Rejects with a SettingsError, a SecretsError or the error of a file.
  */
 export async function saveSettings(folder: string, request: SettingsRequest): Promise<void> {
   const { api_key, ...fields } = request;

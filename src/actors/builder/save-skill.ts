@@ -33,8 +33,9 @@ function noLongerHeld(before: string, after: string): Remark[] {
 }
 
 /**
- * Saves a skill: its files, the hosts that it declares and the values that were given, all of them or nothing (document 3
- * section 4). Rejects with a SkillFileError, a ConfigFileError, an AddSkillError, a SecretsError or a VariableError.
+ * Saves a skill: its files, the hosts that it declares and the values that were given, all of them or nothing
+ * (docs/contract/dashboard.md). Rejects with a SkillFileError, a ConfigFileError, an AddSkillError, a SecretsError or a
+ * VariableError.
  */
 export async function saveSkill(
   directory: string,

@@ -6,7 +6,7 @@ import { readSmallFile } from '../process/process.ts';
 import { isProviderName, type ProviderName, providerAddress } from '../providers/providers.ts';
 import { refusedSecretName } from '../secrets/secrets.ts';
 
-/** The model that writes skills, as `ui.yaml` names it (document 3 section 2). Nothing in it is secret. */
+/** The model that writes skills, as `ui.yaml` names it (docs/contract/dashboard.md). Nothing in it is secret. */
 export interface BuilderSettings {
   provider: ProviderName;
   model: string;

@@ -2,13 +2,13 @@ import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import type { Tool } from '../ports.ts';
 import type { Skill } from '../tools/tools.ts';
 
-/** Describes the skill of a file for the card: its category is the first tag (document 2 section 2.2). */
+/** Describes the skill of a file for the card: its category is the first tag (docs/contract/agent-card.md). */
 export function skillOfFile({ id, name, description, category, tags }: Skill): AgentSkill {
   const said = category === undefined ? tags : [category, ...tags];
   return { id, name: name || id, description, tags: distinctTags(said, 'skill') };
 }
 
-/** Describes a builtin tool for the card (document 2 section 2.2). */
+/** Describes a builtin tool for the card (docs/contract/agent-card.md). */
 export function skillOfTool({ name, description }: Pick<Tool, 'name' | 'description'>): AgentSkill {
   return { id: name, name, description, tags: ['tool'] };
 }

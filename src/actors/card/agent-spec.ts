@@ -40,7 +40,7 @@ const specSchema = z.object({
     .prefault({}),
 });
 
-/** What `holdpoint build` leaves for the start; empty where it says nothing (document 2 section 4). */
+/** What `holdpoint build` leaves for the start; empty where it says nothing (docs/contract/agent-card.md). */
 export interface AgentSpec {
   name: string;
   version: string;

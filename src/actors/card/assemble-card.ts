@@ -2,12 +2,12 @@ import type { AgentCard, CardParts } from '../../machines/card/agent-card.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { inOrder } from './agent-skill.ts';
 
-/** The kinds of content that are taken in and given out (document 2 section 2.1). */
+/** The kinds of content that are taken in and given out (docs/contract/agent-card.md). */
 export const cardModes = ['text/plain', 'application/json'];
 
 /**
- * Makes the 0.3.0 card (document 2, contract section 12). Equal parts give equal bytes once encoded,
- * whatever order the skills come in; what is empty and optional is left out.
+ * Makes the 0.3.0 card (docs/contract/agent-card.md). Equal parts give equal bytes once encoded, whatever order the
+ * skills come in; what is empty and optional is left out.
  */
 export function assembleCard(parts: CardParts): AgentCard {
   const { name, description, version, url, capabilities } = parts;

@@ -22,7 +22,7 @@ export interface StartedWith {
   readAt: number;
 }
 
-/** Publishes the agent card, and keeps it true to the agent's files (document 2 section 4). */
+/** Publishes the agent card, and keeps it true to the agent's files (docs/contract/agent-card.md). */
 export class CardPublisher implements CardSource {
   readonly #options: CardPublisherOptions;
   #encoded: EncodedCard | null = null;

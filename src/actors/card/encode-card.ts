@@ -13,7 +13,7 @@ export interface EncodedCard {
   event: Pick<AuditEvent, 'event' | 'fields'>;
 }
 
-/** Turns the parts of a card into bytes; equal parts give equal bytes (document 2 section 4). */
+/** Turns the parts of a card into bytes; equal parts give equal bytes (docs/contract/agent-card.md). */
 export function encodeCard(parts: CardParts): EncodedCard {
   const card = assembleCard(parts);
   const hybrid = assembleHybridCard(parts);
@@ -33,7 +33,7 @@ export function encodeCard(parts: CardParts): EncodedCard {
   };
 }
 
-/** Words the event of a new card for the audit log (document 2 section 6.1). */
+/** Words the event of a new card for the audit log (docs/contract/agent-card.md). */
 function cardEvent(
   { declared }: CardParts,
   card: AgentCard,

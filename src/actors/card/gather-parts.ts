@@ -50,9 +50,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   return partsOf(basis, config, skills);
 }
 
-/**
- * Assembles the parts of a card (document 2 section 4): the build spec first, the files where it is silent.
- */
+/** Assembles the parts of a card (docs/contract/agent-card.md): the build spec first, the files where it is silent. */
 export function partsOf(
   { directory, agentId, tools, declared, isAuthOn, address, log }: Omit<CardBasis, 'seen'>,
   config: ServiceConfig,

@@ -1,6 +1,6 @@
 import type { CardCapabilities, CardInterface } from '../../machines/card/agent-card.ts';
 
-/** The ways to call the agent that work; a card names no other (document 2 section 2.1). */
+/** The ways to call the agent that work; a card names no other (docs/contract/agent-card.md). */
 export const servedInterfaces: readonly CardInterface[] = [
   { transport: 'JSONRPC', protocolVersion: '1.0', path: '' },
   { transport: 'HTTP+JSON', protocolVersion: '1.0', path: '/a2a' },

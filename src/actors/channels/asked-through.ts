@@ -1,7 +1,7 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 
-/** The part of the DEFER rules that names targets and approvers (document 1 section 2.4). */
+/** The part of the DEFER rules that names targets and approvers (docs/contract/governance.md). */
 export interface DeferRules {
   default_approvers: readonly string[];
   tools: Readonly<

@@ -7,7 +7,7 @@ import type { ConnectionState } from '../../machines/channels/connection-machine
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 
-/** The capabilities of an adapter (document 1 section 8.1). */
+/** The capabilities of an adapter (docs/contract/chat.md). */
 export interface ChannelCapabilities {
   /** True when people can decide where its messages appear, so that `to` may name it. */
   approvals: boolean;

@@ -1,4 +1,4 @@
-/** Settings of Slack (contract section 14); the tokens show neither in JSON nor when inspected. */
+/** Settings of Slack (docs/contract/chat.md); the tokens show neither in JSON nor when inspected. */
 export interface SlackSettings {
   /** Begins with `xoxb-`. */
   readonly botToken: string;
@@ -12,7 +12,7 @@ export interface SlackSettings {
   readonly conversations: boolean;
 }
 
-/** Settings of Telegram (contract section 14); the token shows neither in JSON nor when inspected. */
+/** Settings of Telegram (docs/contract/chat.md); the token shows neither in JSON nor when inspected. */
 export interface TelegramSettings {
   readonly token: string;
   /** Ends without a slash. */
@@ -21,7 +21,7 @@ export interface TelegramSettings {
   readonly allowedUsers: string[] | null;
 }
 
-/** Settings of webhooks (contract section 14). */
+/** Settings of webhooks (docs/contract/chat.md). */
 export interface WebhookSettings {
   /** The URL that they link to; `null` for no link. */
   readonly dashboardUrl: string | null;

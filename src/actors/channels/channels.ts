@@ -51,7 +51,7 @@ export interface ChannelStatus {
   oldestAt: number | null;
 }
 
-/** The ways to people: those who are asked for a release, and those who ask the agent (contract section 14). */
+/** The ways to people: those who are asked for a release, and those who ask the agent (docs/contract/chat.md). */
 export interface Channels {
   /** Begins to connect, and goes on with what an earlier start left. */
   start(): void;
@@ -81,7 +81,7 @@ interface Talk {
   close(): Promise<void>;
 }
 
-/** `channel:dashboard:*` sends nothing: the dashboard reads `GET /deferrals` (contract section 14). */
+/** `channel:dashboard:*` sends nothing: the dashboard reads `GET /deferrals` (docs/contract/chat.md). */
 const dashboard = 'dashboard';
 
 /** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */

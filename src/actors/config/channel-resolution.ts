@@ -21,7 +21,7 @@ export interface Secret {
   value: string | null;
 }
 
-/** The end of the sentence about a held call that no adapter announces (document 1 section 8.1). */
+/** The end of the sentence about a held call that no adapter announces (docs/contract/chat.md). */
 export const untold = 'the deferral holds until a direct POST to the decisions endpoint';
 
 /** Reads a secret from the environment; a blank one counts as not set. */

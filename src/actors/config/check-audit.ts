@@ -5,8 +5,8 @@ import type { ServiceConfig } from './service-schema.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Checks that the log can be signed: the key in its variable, the older keys beside it, and a chain to go with
- * the signatures (contract section 10).
+ * Checks that the log can be signed: the key in its variable, the older keys beside it, and a chain to go with the
+ * signatures (docs/contract/audit.md).
  */
 export function checkAudit(
   { audit: { signing, chain } }: ServiceConfig,

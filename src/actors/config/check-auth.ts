@@ -9,9 +9,9 @@ const ownProviders = [runtimeProvider, chatProvider];
 type Provider = ServiceConfig['auth']['providers'][number];
 
 /**
- * Checks that every provider has a name of its own, every static token a value, every issuer of tokens
- * an audience, that no provider takes what a later one waits for, and that emails which decide can be
- * believed (contract sections 6 and 8).
+ * Checks that every provider has a name of its own, every static token a value, every issuer of tokens an audience,
+ * that no provider takes what a later one waits for, and that emails which decide can be believed
+ * (docs/contract/decisions.md, docs/contract/authentication.md).
  */
 export function checkAuth(
   { auth: { providers }, security: { defer } }: ServiceConfig,

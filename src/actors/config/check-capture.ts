@@ -6,7 +6,7 @@ const path = ['audit', 'capture'];
 
 /**
  * Warns that contents go into the audit log, where nothing but the built-in rules for secrets keeps them from its
- * readers, and when more of them is asked for than a line holds (contract section 10).
+ * readers, and when more of them is asked for than a line holds (docs/contract/audit.md).
  */
 export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
   const contents = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(

@@ -3,10 +3,10 @@ import type { Finding } from './config-problem.ts';
 import { configuredAdapters } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** The adapters that are there without being listed (contract section 14). */
+/** The adapters that are there without being listed (docs/contract/chat.md). */
 export const builtinAdapters = ['console', 'dashboard'];
 
-/** Checks that every adapter of `channels` is one that can be switched on there (contract section 14). */
+/** Checks that every adapter of `channels` is one that can be switched on there (docs/contract/chat.md). */
 export function checkChannelSettings({ channels }: ServiceConfig): Finding[] {
   return channels.flatMap((channel, index): Finding[] => {
     const message = faultOf(channel);

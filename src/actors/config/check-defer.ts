@@ -11,7 +11,7 @@ const defaultList: Path = [...root, 'default_approvers'];
 const binding: Path = [...root, 'bind_approver'];
 const providers: Path = ['auth', 'providers'];
 
-/** Checks `security.defer`; nothing while it is off (documents 1 sections 2.4, 5 and 8). */
+/** Checks `security.defer`; nothing while it is off (docs/contract/governance.md, 5 and 8). */
 export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
@@ -95,7 +95,7 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   ];
 }
 
-/** Checks that the open request may last as long as the wait for a decision (document 1 section 8). */
+/** Checks that the open request may last as long as the wait for a decision (docs/contract/governance.md). */
 function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
   const { write_timeout: limit } = config.server;
   if (limit === 0 || limit > rule.timeout) return [];

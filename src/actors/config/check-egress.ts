@@ -16,8 +16,8 @@ const privates: Path = ['egress', 'allowed_private'];
 const networks: Path = ['egress', 'allowed_private_cidrs'];
 
 /**
- * Checks what may be reached: that hosts and networks can be read, and that every entry has the effect
- * its writer expects (contract section 11, document 2 section 2.5).
+ * Checks what may be reached: that hosts and networks can be read, and that every entry has the effect its writer
+ * expects (docs/contract/egress.md, docs/contract/correlation.md).
  */
 export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Finding[] {
   const { allowed_hosts: hosts } = workflow_propagation;

@@ -17,7 +17,8 @@ export interface CompiledLayers {
 
 /**
  * Compiles the rules of the layers of governance, and finds what is wrong in what they say of patterns, paths,
- * addresses and keys (contract section 7). A layer that is off is not looked at; credentials cannot be switched off.
+ * addresses and keys (docs/contract/governance.md). A layer that is off is not looked at; credentials cannot be
+ * switched off.
  */
 export function checkLayers(
   { security, credentials }: ServiceConfig,

@@ -5,7 +5,7 @@ import type { ServiceConfig } from './service-schema.ts';
 
 /**
  * Checks that each MCP server has a name of its own, one way to it with what belongs to that way alone, and one list
- * that says which of its tools the agent has (contract section 13).
+ * that says which of its tools the agent has (docs/contract/models.md).
  */
 export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
   const names = servers.map(({ name }) => name);

@@ -39,7 +39,7 @@ function findingAt(path: Path, message: string): Finding {
   return { path, message: `${path.join('.')}: ${message}`, severity: 'error' };
 }
 
-/** True for an issue inside a layer that is off, unless its value cannot be read (document 1 section 2.5). */
+/** True for an issue inside a layer that is off, unless its value cannot be read (docs/contract/step-up.md). */
 function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject): boolean {
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value') return false;
   const [section, layer] = issue.path;

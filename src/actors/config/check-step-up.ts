@@ -1,7 +1,7 @@
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks `security.step_up`; nothing while it is off (document 1 section 5.1). */
+/** Checks `security.step_up`; nothing while it is off (docs/contract/step-up.md). */
 export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
   const { enabled, tools, acr_hierarchy: hierarchy } = security.step_up;
   if (!enabled) return [];

@@ -4,7 +4,10 @@ import type { ServiceConfig } from './service-schema.ts';
 /** The variable with the URL of the database where `store.url_env` names no other. */
 export const usualUrlVariable = 'SERVICE_DATABASE_URL';
 
-/** Checks that the database of the tasks can be asked for: that its URL is there and is one of PostgreSQL (contract section 3). */
+/**
+ * Checks that the database of the tasks can be asked for: that its URL is there and is one of PostgreSQL
+ * (docs/contract/configuration.md).
+ */
 export function checkStoreSettings(
   { store }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,

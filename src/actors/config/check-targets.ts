@@ -16,13 +16,16 @@ export interface DeferEntry {
 
 const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
 
-/** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
+/** How long a conversation that came through a chat adapter is waited for, in ms (docs/contract/governance.md). */
 const channelWindow = 6 * 60 * 1000;
 
-/** Adapters that can ask for a decision once they are in `channels` (contract section 14). */
+/** Adapters that can ask for a decision once they are in `channels` (docs/contract/chat.md). */
 const channelAdapters = ['slack', 'webhook'];
 
-/** Checks whom a held call asks, and that chats can wait for the answer (document 1 sections 8 and 8.1). */
+/**
+ * Checks whom a held call asks, and that chats can wait for the answer (docs/contract/governance.md,
+ * docs/contract/chat.md).
+ */
 export function checkTargets(entry: DeferEntry): Finding[] {
   const { rule, path, config, isWritten } = entry;
   const to: Path = [...path, 'to'];

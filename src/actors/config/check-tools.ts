@@ -18,8 +18,8 @@ const shells = [
 ];
 
 /**
- * Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`, and that each setting belongs to
- * its tool; `cli_execute` needs a list of programs, a sandbox, and no shell (contract section 13).
+ * Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`, and that each setting belongs to its
+ * tool; `cli_execute` needs a list of programs, a sandbox, and no shell (docs/contract/models.md).
  */
 export function checkTools(config: ServiceConfig): Finding[] {
   const names = config.tools.map(({ name }) => normalName(name));

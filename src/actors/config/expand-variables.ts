@@ -7,7 +7,7 @@ export interface Expansion {
 }
 
 /**
- * Replaces `${NAME}` by that variable of the environment and `$${` by `${` (contract section 3). What
+ * Replaces `${NAME}` by that variable of the environment and `$${` by `${` (docs/contract/configuration.md). What
  * cannot be replaced is left out and complained of.
  */
 export function expandVariables(

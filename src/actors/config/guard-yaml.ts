@@ -1,7 +1,7 @@
 import { load, YAMLException } from 'js-yaml';
 import type { Position } from './config-problem.ts';
 
-/** The largest `service.yaml` in bytes, and the largest file beside it (contract section 3). */
+/** The largest `service.yaml` in bytes, and the largest file beside it (docs/contract/configuration.md). */
 export const maximumBytes = 256 * 1024;
 
 /** The message about a larger file. */

@@ -48,8 +48,8 @@ export interface ParseOptions {
 }
 
 /**
- * Reads the text of a `service.yaml` (contract section 3). All problems are reported at once, in the
- * order of the file; never throws.
+ * Reads the text of a `service.yaml` (docs/contract/configuration.md). All problems are reported at once, in the order
+ * of the file; never throws.
  */
 export function parseConfig(text: string, options: ParseOptions): ConfigReading {
   const source = text.replace(/^\uFEFF/, '');

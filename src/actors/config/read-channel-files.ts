@@ -27,8 +27,8 @@ export interface ChannelFilesReading {
 }
 
 /**
- * Reads `<adapter>-config.yaml` beside `service.yaml` for every adapter in `channels`, and from the
- * environment the secrets that it names (contract section 14). Only `webhook` needs its file. Never throws.
+ * Reads `<adapter>-config.yaml` beside `service.yaml` for every adapter in `channels`, and from the environment the
+ * secrets that it names (docs/contract/chat.md). Only `webhook` needs its file. Never throws.
  */
 export function readChannelFiles(
   directory: string,

@@ -25,7 +25,10 @@ const driftSchema = z
       'monotone_n must be at most window; lower it or raise window (they are 3 and 5 by default)',
   });
 
-/** `security.intent_alignment`, in its own key names; the timeout is milliseconds (contract sections 3 and 7). */
+/**
+ * `security.intent_alignment`, in its own key names; the timeout is milliseconds (docs/contract/configuration.md,
+ * docs/contract/governance.md).
+ */
 export const alignmentSchema = z.object({
   enabled: z.boolean().default(false).describe('Switches the layer on.'),
   provider: z

@@ -84,7 +84,7 @@ const sinkSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** `audit` (contract section 10). */
+/** `audit` (docs/contract/audit.md). */
 export const auditSchema = z.object({
   path: name.default('.service/audit.ndjson').meta({
     description: 'The log, relative to the folder of the agent.',

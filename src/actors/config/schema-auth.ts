@@ -29,7 +29,7 @@ const staticTokenSettings = z.object({
     .describe('Whom the token stands for.'),
 });
 
-/** Settings of a `static_token` provider (contract section 8). */
+/** Settings of a `static_token` provider (docs/contract/authentication.md). */
 export type StaticTokenSettings = z.output<typeof staticTokenSettings>;
 
 const staticToken = z.object({
@@ -111,10 +111,10 @@ const oidcSettings = z.object({
     .describe('Which claims of the token are read.'),
 });
 
-/** Settings of an `oidc` provider, times in milliseconds (contract section 8). */
+/** Settings of an `oidc` provider, times in milliseconds (docs/contract/authentication.md). */
 export type OidcSettings = z.output<typeof oidcSettings>;
 
-/** Times in milliseconds (contract section 8). */
+/** Times in milliseconds (docs/contract/authentication.md). */
 const httpVerifierSettings = z.object({
   url: issuerUrl.meta({
     description: 'Address that is asked about each token.',
@@ -173,7 +173,7 @@ const directorySettings = z.object({
     }),
 });
 
-/** Settings of a `directory_ad` provider, times in milliseconds (contract section 8). */
+/** Settings of a `directory_ad` provider, times in milliseconds (docs/contract/authentication.md). */
 export type DirectorySettings = z.output<typeof directorySettings>;
 
 const iapSettings = z.object({
@@ -194,7 +194,7 @@ const iapSettings = z.object({
   }),
 });
 
-/** Settings of a `cloud_iap` provider (contract section 8). */
+/** Settings of a `cloud_iap` provider (docs/contract/authentication.md). */
 export type IapSettings = z.output<typeof iapSettings>;
 
 const account = z.string({ error: 'an account is twelve digits in quotes' }).regex(/^\d{12}$/, {
@@ -248,10 +248,10 @@ const sigv4Settings = z.object({
   }),
 });
 
-/** Settings of a `cloud_sigv4` provider, times in milliseconds (contract section 8). */
+/** Settings of a `cloud_sigv4` provider, times in milliseconds (docs/contract/authentication.md). */
 export type Sigv4Settings = z.output<typeof sigv4Settings>;
 
-/** `auth`; a provider without a name is called by its type (contract section 12). */
+/** `auth`; a provider without a name is called by its type (docs/contract/agent-card.md). */
 export const authSchema = z.object({
   required: z
     .boolean()

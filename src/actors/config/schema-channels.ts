@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { name } from './schema-value.ts';
 
-/** The adapters that have a file of their own beside `service.yaml` (contract section 14). */
+/** The adapters that have a file of their own beside `service.yaml` (docs/contract/chat.md). */
 export const configuredAdapters = ['slack', 'telegram', 'webhook'] as const;
 
 /** An adapter that has a file of its own. */

@@ -104,7 +104,7 @@ export const serverSchema = z.object({
   rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 
-/** `egress`: what may be reached, and how scripts are kept to it (contract section 11). */
+/** `egress`: what may be reached, and how scripts are kept to it (docs/contract/egress.md). */
 export const egressSchema = z.object({
   mode: z
     .enum(['deny-all', 'allowlist', 'dev-open'])
@@ -209,7 +209,7 @@ export const storeSchema = z.object({
     .meta({ description: 'How long a task is kept once it has ended.', example: '14d' }),
 });
 
-/** `secrets` (contract section 16). */
+/** `secrets` (docs/contract/secrets.md). */
 export const secretsSchema = z.object({
   providers: z
     .array(z.enum(['encrypted-file', 'env']))

@@ -56,7 +56,7 @@ const deferredTool = z.object({
   optional: optionalTool,
 });
 
-/** `security.defer`; a tool without a timeout of its own gets the default one (document 1 section 2.4). */
+/** `security.defer`; a tool without a timeout of its own gets the default one (docs/contract/governance.md). */
 export const deferSchema = z
   .object({
     enabled: z

@@ -84,7 +84,7 @@ const server = z.object({
     .describe('Which tools of the server the agent has: `allow` or `deny`, one of the two.'),
 });
 
-/** `mcp`: the servers whose tools the agent has besides its own (contract section 13). */
+/** `mcp`: the servers whose tools the agent has besides its own (docs/contract/models.md). */
 export const mcpSchema = z.object({
   servers: z
     .array(server)

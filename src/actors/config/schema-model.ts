@@ -51,7 +51,7 @@ const reach = {
   }),
 };
 
-/** `model` (contract sections 3 and 13); the timeout is milliseconds. */
+/** `model` (docs/contract/configuration.md, docs/contract/models.md); the timeout is milliseconds. */
 export const modelSchema = z.object({
   provider: z.enum(providers).default('scripted').meta({
     description:

@@ -157,7 +157,7 @@ const stepUpSchema = z.object({
     }),
 });
 
-/** `security`: the layers that govern a tool call (contract sections 3 and 7). */
+/** `security`: the layers that govern a tool call (docs/contract/configuration.md, docs/contract/governance.md). */
 export const securitySchema = z.object({
   intent_alignment: alignmentSchema
     .prefault({})

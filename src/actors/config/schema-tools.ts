@@ -3,7 +3,7 @@ import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 import { nearestName } from '../nearest-name.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
-/** The builtin tools (contract section 13). */
+/** The builtin tools (docs/contract/models.md). */
 const builtinToolNames = [
   'http_request',
   'web_search',

@@ -29,7 +29,10 @@ export const name = z
   .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' })
   .meta({ pattern: String.raw`\S` });
 
-/** True in a rule whose tool may come later: nobody is told when the agent has none of its name (contract section 3). */
+/**
+ * True in a rule whose tool may come later: nobody is told when the agent has none of its name
+ * (docs/contract/configuration.md).
+ */
 export const optionalTool = z
   .boolean()
   .default(false)

@@ -30,7 +30,7 @@ export interface JsonSchema {
   not?: JsonSchema;
 }
 
-/** A text that is filled in from the environment (contract section 3). */
+/** A text that is filled in from the environment (docs/contract/configuration.md). */
 const withVariable: JsonSchema = { type: 'string', pattern: String.raw`\$\{` };
 
 const switchedOn: JsonSchema = { properties: { enabled: { const: true } }, required: ['enabled'] };
@@ -39,7 +39,7 @@ const switchedOn: JsonSchema = { properties: { enabled: { const: true } }, requi
 const filledText = String.raw`\S`;
 
 /**
- * Describes `service.yaml` as a JSON Schema of draft 2020-12, for editors (contract section 2).
+ * Describes `service.yaml` as a JSON Schema of draft 2020-12, for editors (docs/contract/command.md).
  *
  * It takes whatever the daemon takes, and refuses what is wrong in a single value: rules that span several keys, and
  * addresses, are left to `validate`. Keys that are not known are refused where the daemon refuses them.
@@ -101,7 +101,7 @@ function withoutOtherKeys(schema: JsonSchema): JsonSchema {
   return closed.properties ? { ...closed, additionalProperties: false } : closed;
 }
 
-/** What a layer that is off is told to do is looked at for its types alone (document 1 section 2.5). */
+/** What a layer that is off is told to do is looked at for its types alone (docs/contract/step-up.md). */
 function withIdleLayers(security: JsonSchema): JsonSchema {
   return below(security, (layer) => ({
     ...typesOf(layer),

@@ -30,7 +30,7 @@ const credential = z.object({
 });
 
 /**
- * `service.yaml` as a whole (contract section 3), in its own key names. Defaults are filled in and
+ * `service.yaml` as a whole (docs/contract/configuration.md), in its own key names. Defaults are filled in and
  * durations are milliseconds.
  */
 export const serviceSchema = z.object({

@@ -4,7 +4,7 @@ import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './config-problem.ts';
 import { serviceSchema } from './service-schema.ts';
 
-/** Sections in which a mistyped key would switch a control off in silence (contract section 3). */
+/** Sections in which a mistyped key would switch a control off in silence (docs/contract/configuration.md). */
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
 
 /** Returns whether a key that is not known is an error in a section of `service.yaml`, and not a warning alone. */

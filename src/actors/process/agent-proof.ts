@@ -4,8 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const challengePattern = /^[A-Za-z0-9_-]{16,128}$/;
 
 /**
- * What proves that a listener is the daemon that wrote `serve.json`: only who reads that file knows the key, and
- * the port keeps one that listens elsewhere from passing the question on (contract section 15).
+ * What proves that a listener is the daemon that wrote `serve.json`: only who reads that file knows the key, and the
+ * port keeps one that listens elsewhere from passing the question on (docs/contract/serve.md).
  */
 export function agentProof(key: string, challenge: string, port: number): string {
   return createHmac('sha256', key).update(`${challenge} ${port}`).digest('base64url');

@@ -23,7 +23,7 @@ const serveFile = z.object({
   flags: z.array(z.string()).optional(),
 });
 
-/** What a running daemon says about itself in its state folder (contract section 15). */
+/** What a running daemon says about itself in its state folder (docs/contract/serve.md). */
 export type ServeFile = z.infer<typeof serveFile>;
 
 /** Writes `serve.json`, readable by its owner alone. */
@@ -52,7 +52,7 @@ export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Makes the daemon's own token and writes it where only its owner can read it (contract section 8). */
+/** Makes the daemon's own token and writes it where only its owner can read it (docs/contract/authentication.md). */
 export function writeRuntimeToken(stateFolder: string): { token: string; path: string } {
   const token = randomToken();
   const path = join(stateFolder, 'runtime.token');

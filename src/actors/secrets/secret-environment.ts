@@ -30,8 +30,9 @@ const setting =
   /^(HOME|PATH|LANG|LC_\w+|TZ|TERM|TMPDIR|USER|LOGNAME|XDG_\w+|NO_COLOR|FORCE_COLOR|AWS_(DEFAULT_)?REGION|SERVICE_(?!TOKEN$|PLATFORM_TOKEN$|AUDIT_SIGNING_KEY$)\w+|OTEL_(?!\w*HEADERS$)\w+)$/;
 
 /**
- * Puts together the variables that a configuration is filled in from, in the order of `secrets.providers` (contract
- * sections 3 and 16). The passphrase is never among them. Rejects with a SecretsError.
+ * Puts together the variables that a configuration is filled in from, in the order of `secrets.providers`
+ * (docs/contract/configuration.md, docs/contract/secrets.md). The passphrase is never among them. Rejects with a
+ * SecretsError.
  */
 export async function openSecretEnvironment(sources: SecretSources): Promise<SecretEnvironment> {
   const { providers, env } = sources;

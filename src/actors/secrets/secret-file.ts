@@ -27,8 +27,9 @@ export async function readSecrets(path: string, passphrase: string): Promise<Sec
 }
 
 /**
- * Changes the secrets of an encrypted file, which is made when it is missing: whoever changes it at the same time waits,
- * so nothing is lost (contract section 16). What `change` throws leaves the file as it was. Rejects with a SecretsError.
+ * Changes the secrets of an encrypted file, which is made when it is missing: whoever changes it at the same time
+ * waits, so nothing is lost (docs/contract/secrets.md). What `change` throws leaves the file as it was. Rejects with a
+ * SecretsError.
  */
 export async function changeSecrets(
   path: string,

@@ -45,8 +45,9 @@ const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
 const deriveBytes = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
 /**
- * Writes secrets as the text of a file (contract section 16): a line of JSON with the version, the key derivation and
- * the nonce, which is authenticated as it stands, then a line of base64 with the ciphertext of AES-256-GCM and its tag.
+ * Writes secrets as the text of a file (docs/contract/secrets.md): a line of JSON with the version, the key derivation
+ * and the nonce, which is authenticated as it stands, then a line of base64 with the ciphertext of AES-256-GCM and its
+ * tag.
  */
 export async function encodeSecrets(secrets: Secrets, passphrase: string): Promise<string> {
   const [salt, nonce] = [randomBytes(saltBytes), randomBytes(nonceBytes)];

@@ -12,7 +12,10 @@ export interface EgressRecorderPorts {
   log: Log;
 }
 
-/** Records what the egress policy rules, in the words of the task that it was for or on its own (contract section 11). */
+/**
+ * Records what the egress policy rules, in the words of the task that it was for or on its own
+ * (docs/contract/egress.md).
+ */
 export class EgressRecorder {
   readonly #ports: EgressRecorderPorts;
   #isStopped = false;

@@ -23,7 +23,8 @@ export interface RecoveryPorts {
 
 /**
  * Gives up or goes on with what a restart interrupted, as configured, ends waits that the policy in force would not
- * allow any more, and has deadlines that passed meanwhile take effect (contract section 4, 7-holds section 1.3). Tasks are taken in from then on. Rejects with SystemError.
+ * allow any more, and has deadlines that passed meanwhile take effect (docs/contract/task.md). Tasks are taken in from
+ * then on. Rejects with SystemError.
  */
 export async function recover(ports: RecoveryPorts): Promise<void> {
   const { tasks, store, onRestart, release } = ports;

@@ -11,7 +11,7 @@ import {
 import type { LiveTask } from './live-task.ts';
 import type { SaidMessage } from './task-request.ts';
 
-/** Milliseconds after the end of its task for which a message is known again (contract 7-holds section 1.1). */
+/** Milliseconds after the end of its task for which a message is known again (docs/contract/a2a.md). */
 const knownAfterEnd = 5 * 60_000;
 
 /** What knowing messages again needs. */
@@ -31,7 +31,7 @@ export interface Recalled extends SentMessage {
   taskId?: string;
 }
 
-/** Which message led to which task, also while that is not on disk yet (5-a2a.md). */
+/** Which message led to which task, also while that is not on disk yet (docs/contract/a2a.md). */
 export class SentMessages {
   readonly #ports: SentMessagesPorts;
   readonly #underWay = new Map<string, LiveTask>();

@@ -9,7 +9,7 @@ export interface TaskRequest {
   message: Message;
   /**
    * True when the id of the message is its sender's own, so that a second one with the same parts is the first again
-   * (contract 7-holds section 1.1).
+   * (docs/contract/a2a.md).
    */
   isKnownById?: boolean;
   /** The task and context that the message names. */

@@ -1,6 +1,6 @@
 import { nearestName } from '../nearest-name.ts';
 
-/** `observability.tracing` of `service.yaml` (contract section 3). */
+/** `observability.tracing` of `service.yaml` (docs/contract/configuration.md). */
 export interface TracingConfig {
   enabled: boolean;
   endpoint: string;

@@ -21,7 +21,7 @@ export class YamlTextError extends Error {
   readonly code = 'yaml_unusable';
 }
 
-/** As deep as a `service.yaml` may be (contract section 3); `yaml` alone could end the process on more. */
+/** As deep as a `service.yaml` may be (docs/contract/configuration.md); `yaml` alone could end the process on more. */
 const maxDepth = 64;
 
 /**

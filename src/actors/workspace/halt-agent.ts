@@ -27,9 +27,9 @@ const killing = 10_000;
 const lookEvery = 50;
 
 /**
- * Stops the agent of a folder: SIGTERM, time to drain, then SIGKILL, and its `serve.json` goes (contract section 15).
- * A process that is not the agent is never signalled. Returns `null` when none runs; rejects with an Error when
- * the process does not end.
+ * Stops the agent of a folder: SIGTERM, time to drain, then SIGKILL, and its `serve.json` goes
+ * (docs/contract/serve.md). A process that is not the agent is never signalled. Returns `null` when none runs; rejects
+ * with an Error when the process does not end.
  */
 export async function haltAgent({
   directory,

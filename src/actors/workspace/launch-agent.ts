@@ -46,8 +46,8 @@ const usualPatience = 120_000;
 const lookEvery = 40;
 
 /**
- * Starts an agent in the background and returns once its port answers and it is ready (contract section 15). It lives
- * on when this process ends. Rejects with a LaunchError, also when the agent runs already.
+ * Starts an agent in the background and returns once its port answers and it is ready (docs/contract/serve.md). It
+ * lives on when this process ends. Rejects with a LaunchError, also when the agent runs already.
  */
 export async function launchAgent(options: LaunchOptions): Promise<ServedAgent> {
   const { directory, patience = usualPatience } = options;

@@ -53,7 +53,7 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
   });
 }
 
-/** As deep as a `service.yaml` may be (contract section 3); `yaml` alone could end the process on more. */
+/** As deep as a `service.yaml` may be (docs/contract/configuration.md); `yaml` alone could end the process on more. */
 export const yamlLimits = { maxDepth: 64, maxAliases: 100 };
 
 /** Reads a YAML text. Throws a YamlTextError with the problem. */

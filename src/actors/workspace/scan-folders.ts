@@ -8,9 +8,9 @@ const mostFolders = 2_000;
 const mostAgents = 200;
 
 /**
- * Finds the folders with an agent in a workspace: itself, and one level down (document 3 section 1). Hidden folders,
- * installed packages and links that leave the workspace are passed over. Returns absolute paths, sorted; empty when the
- * workspace cannot be read.
+ * Finds the folders with an agent in a workspace: itself, and one level down (docs/contract/dashboard.md). Hidden
+ * folders, installed packages and links that leave the workspace are passed over. Returns absolute paths, sorted; empty
+ * when the workspace cannot be read.
  */
 export async function scanFolders(root: string): Promise<string[]> {
   const top = await realpath(root).catch(() => null);

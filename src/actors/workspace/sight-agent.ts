@@ -9,7 +9,7 @@ import { crashOf } from './serve-log.ts';
 
 /**
  * Looks whether the agent of a folder runs. A `serve.json` that an ended process left, or that names a process that is
- * not the agent, is removed (contract section 15); what such a process said last becomes the note of its crash.
+ * not the agent, is removed (docs/contract/serve.md); what such a process said last becomes the note of its crash.
  */
 export async function sightAgent(directory: string): Promise<Sighting> {
   const stateFolder = join(directory, '.service');

@@ -12,7 +12,10 @@ export interface AuditKeysOptions {
   url?: string;
 }
 
-/** `audit keys`: the public keys of an agent's log as a JWKS, of its files or of the agent that runs (contract section 10). */
+/**
+ * `audit keys`: the public keys of an agent's log as a JWKS, of its files or of the agent that runs
+ * (docs/contract/audit.md).
+ */
 export async function auditKeys(session: Session, { dir, url }: AuditKeysOptions): Promise<void> {
   const { output, env } = session;
   const keys =

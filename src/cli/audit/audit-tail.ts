@@ -20,7 +20,7 @@ export interface AuditTailOptions {
 }
 
 /**
- * `audit tail`: the latest events of a log, and with --follow those to come (contract section 10). With --json each
+ * `audit tail`: the latest events of a log, and with --follow those to come (docs/contract/audit.md). With --json each
  * line is printed as it stands; one that holds no event as `{"bad_line": …}`.
  */
 export async function auditTail(

@@ -36,8 +36,8 @@ const copyHint = 'keep the files as they are and compare them with a copy';
 const maximumListed = 1_000;
 
 /**
- * `audit verify FILE…`, `audit verify --dir DIR`: checks lines, chain and signatures across the files in order, or of the
- * log of an agent wherever that is kept (contract section 10).
+ * `audit verify FILE…`, `audit verify --dir DIR`: checks lines, chain and signatures across the files in order, or of
+ * the log of an agent wherever that is kept (docs/contract/audit.md).
  */
 export async function auditVerify(
   session: Session,

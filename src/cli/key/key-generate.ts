@@ -12,8 +12,8 @@ export interface KeyGenerateOptions {
 }
 
 /**
- * `key generate`: an Ed25519 pair for the audit log. The private key goes to stdout as a line of an environment
- * file, or with --out to a file and nowhere else; stdout then holds the public key as a JWKS (contract section 2).
+ * `key generate`: an Ed25519 pair for the audit log. The private key goes to stdout as a line of an environment file,
+ * or with --out to a file and nowhere else; stdout then holds the public key as a JWKS (docs/contract/command.md).
  */
 export async function keyGenerate(
   { output }: Session,

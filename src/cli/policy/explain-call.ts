@@ -70,7 +70,7 @@ export async function explainCall(
   return explanationOf(call, ruled, { ...ports, isIntentUnknown });
 }
 
-/** Denies a call whose message would not have reached the model; `null` when it would (contract section 7). */
+/** Denies a call whose message would not have reached the model; `null` when it would (docs/contract/governance.md). */
 function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
   const { refusal, took: duration } = screenPrompt(request, ports);
   if (refusal === null) return null;

@@ -16,7 +16,10 @@ export interface LayerNotes {
 
 const layersThatRule = ['intent_alignment', 'step_up', 'modify', 'defer'];
 
-/** Lists every layer in the order in which a call meets it; those that said something say it (contract section 7). */
+/**
+ * Lists every layer in the order in which a call meets it; those that said something say it
+ * (docs/contract/governance.md).
+ */
 export function explainLayers(
   records: readonly DecisionRecord[],
   notes: LayerNotes,

@@ -2,7 +2,7 @@ import { ToolMap } from '../../actors/tool-name.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** Names the rules that check the output of a tool, in order; empty without any (contract section 7). */
+/** Names the rules that check the output of a tool, in order; empty without any (docs/contract/governance.md). */
 export function outputRules(
   { config, toolbox }: Pick<NonNullable<AgentReading['agent']>, 'config' | 'toolbox'>,
   tool: string,

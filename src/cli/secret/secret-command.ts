@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Session } from '../session.ts';
 import type { SecretOptions } from './secret-place.ts';
 
-/** Defines `secret set`, `secret get`, `secret list` and `secret delete` (contract section 16). */
+/** Defines `secret set`, `secret get`, `secret list` and `secret delete` (docs/contract/secrets.md). */
 export function secretCommand(session: Session): Command {
   const secret = new Command('secret').description("keep an agent's secrets in an encrypted file");
   // A value that was typed is taken too, since the usual complaint would repeat it.

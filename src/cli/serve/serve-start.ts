@@ -13,7 +13,9 @@ import { passphraseFor } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { ownCommand } from './own-command.ts';
 
-/** `serve start`: starts the agent of a folder in the background, and returns once it answers (contract section 15). */
+/**
+ * `serve start`: starts the agent of a folder in the background, and returns once it answers (docs/contract/serve.md).
+ */
 export async function serveStart(session: Session, options: DaemonFlags): Promise<void> {
   const { output, env } = session;
   const directory = resolve(options.dir);

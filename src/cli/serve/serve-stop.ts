@@ -7,7 +7,7 @@ import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { notRunning } from './not-running.ts';
 
-/** `serve stop`: stops the agent of a folder, which is given 30 s to end its work (contract section 15). */
+/** `serve stop`: stops the agent of a folder, which is given 30 s to end its work (docs/contract/serve.md). */
 export async function serveStop({ output, env }: Session, dir: string): Promise<void> {
   const directory = resolve(dir);
   const waiting = await waitingAt(directory, env);

@@ -9,7 +9,10 @@ import type { Session } from '../session.ts';
 /** Bytes that one file of a skill may have. */
 const largestFile = 256 * 1024;
 
-/** `skills validate PATH`: checks a skill by the nine rules of document 3. Rejects with a CliError that ends in 5 on errors. */
+/**
+ * `skills validate PATH`: checks a skill by the nine rules of docs/contract/dashboard.md. Rejects with a CliError that
+ * ends in 5 on errors.
+ */
 export async function skillsValidate({ output }: Session, path: string): Promise<void> {
   const file = skillFile(resolve(path));
   const folder = dirname(file);

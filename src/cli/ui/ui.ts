@@ -24,7 +24,9 @@ export interface UiOptions {
   demo?: boolean;
 }
 
-/** `ui`: serves the dashboard of a workspace until a signal ends it; its agents live on (document 3 section 1). */
+/**
+ * `ui`: serves the dashboard of a workspace until a signal ends it; its agents live on (docs/contract/dashboard.md).
+ */
 export async function ui(session: Session, options: UiOptions): Promise<void> {
   const { interruption } = session;
   const named = resolve(options.dir);

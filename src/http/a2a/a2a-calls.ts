@@ -23,7 +23,7 @@ export interface RpcCall {
 /** Answers a call in a version of A2A, known or not; resolves once the answer is made or its stream has begun. */
 export type A2aCalls = (ctx: RoutedContext, call: RpcCall, version: string) => Promise<void>;
 
-/** Answers the JSON-RPC calls of A2A 0.3.0 and 1.0 through the SDK (5-a2a.md). */
+/** Answers the JSON-RPC calls of A2A 0.3.0 and 1.0 through the SDK (docs/contract/a2a.md). */
 export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
   let loading: ReturnType<typeof load> | null = null;
   return async function answerCall(ctx, call, version) {

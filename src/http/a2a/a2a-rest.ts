@@ -52,8 +52,8 @@ const noContent = 204;
 const listPath = new RegExp(`^${restBases['0.3']}/tasks/?$`);
 
 /**
- * Answers the HTTP+JSON routes of A2A 0.3.0 and 1.0 through the SDK's router (5-a2a.md). The router is made for
- * Express, which the first such request loads; the middleware around it is Koa's.
+ * Answers the HTTP+JSON routes of A2A 0.3.0 and 1.0 through the SDK's router (docs/contract/a2a.md). The router is made
+ * for Express, which the first such request loads; the middleware around it is Koa's.
  */
 export function a2aRest(ports: TaskHandlerPorts): A2aRest {
   const calls = new WeakMap<IncomingHttpHeaders, RestCall>();

@@ -10,9 +10,9 @@ const holders = [
 ];
 
 /**
- * Prepares what a call of 0.3.0 brings for the SDK. Where `isWaiting`, a configuration that says nothing of
- * waiting wants to wait (5-a2a.md). Of the schemes of a push notification config the first stays, which is
- * all that 1.0 knows; the SDK does the same, and prints what it leaves out.
+ * Prepares what a call of 0.3.0 brings for the SDK. Where `isWaiting`, a configuration that says nothing of waiting
+ * wants to wait (docs/contract/a2a.md). Of the schemes of a push notification config the first stays, which is all that
+ * 1.0 knows; the SDK does the same, and prints what it leaves out.
  */
 export function compatParams(sent: unknown, isWaiting: boolean): unknown {
   if (!isJsonObject(sent)) return sent;

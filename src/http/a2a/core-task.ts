@@ -31,7 +31,7 @@ export class CoreTasks {
     this.#states = {
       submitted: state.TASK_STATE_SUBMITTED,
       working: state.TASK_STATE_WORKING,
-      // The one pause of the protocol that ends no stream (5-a2a.md).
+      // The one pause of the protocol that ends no stream (docs/contract/a2a.md).
       deferred: state.TASK_STATE_AUTH_REQUIRED,
       completed: state.TASK_STATE_COMPLETED,
       failed: state.TASK_STATE_FAILED,

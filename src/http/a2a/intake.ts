@@ -29,7 +29,7 @@ export interface TakenMessage {
   isNewRun: boolean;
 }
 
-/** Takes messages in: each begins a task, goes to one that waits, or is one that came before (5-a2a.md). */
+/** Takes messages in: each begins a task, goes to one that waits, or is one that came before (docs/contract/a2a.md). */
 export class Intake {
   readonly #ports: IntakePorts;
 

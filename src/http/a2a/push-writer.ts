@@ -3,7 +3,7 @@ import type { AnswerPlace, Task } from '../../machines/task/task.ts';
 import { CoreTasks } from './core-task.ts';
 import { loadSdk } from './sdk.ts';
 
-/** Puts a task into a push notification of a version of A2A, as the SDK writes it (5-a2a.md). */
+/** Puts a task into a push notification of a version of A2A, as the SDK writes it (docs/contract/a2a.md). */
 export async function writePush(
   task: Task,
   version: string,

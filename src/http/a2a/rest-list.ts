@@ -27,8 +27,8 @@ export type MakeRouter = (
 ) => RequestHandler;
 
 /**
- * Lists tasks over the REST surface of 0.3.0, by the filters of 1.0 (5-a2a.md). The SDK has no such route, and keeps
- * its writer of that JSON to itself, so that the tasks of a page go through the stream of its router.
+ * Lists tasks over the REST surface of 0.3.0, by the filters of 1.0 (docs/contract/a2a.md). The SDK has no such route,
+ * and keeps its writer of that JSON to itself, so that the tasks of a page go through the stream of its router.
  */
 export class RestList {
   readonly #sdk: Sdk;

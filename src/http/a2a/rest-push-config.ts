@@ -4,8 +4,8 @@ import { Problem } from '../wire/problem.ts';
 /**
  * Reads what the REST surface of 0.3.0 is sent to set a push notification config: the config bare or in an envelope
  * that Protocol Buffers or the text of the protocol have for it, `{parent, configId, config}` or `{config}`, its task
- * named there or by the path (5-a2a.md). Returns the one form that the SDK reads. Throws a 400 Problem for a body
- * that names another task than the path.
+ * named there or by the path (docs/contract/a2a.md). Returns the one form that the SDK reads. Throws a 400 Problem for
+ * a body that names another task than the path.
  */
 export function restPushConfig(sent: unknown, taskId: string): unknown {
   if (!isJsonObject(sent)) return sent;

@@ -48,7 +48,7 @@ export interface TaskHandlerPorts {
 }
 
 /**
- * The one implementation of the SDK's request handler, over the task system (5-a2a.md). Errors are the
+ * The one implementation of the SDK's request handler, over the task system (docs/contract/a2a.md). Errors are the
  * SDK's own; a refusal that only we have words for is left in the call's request besides.
  */
 export class TaskHandler implements A2ARequestHandler {

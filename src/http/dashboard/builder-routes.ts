@@ -33,7 +33,7 @@ const chatBody = z
   })
   .refine(({ mode, editing_name: name }) => mode === 'create' || name !== undefined);
 
-/** Adds the routes of what writes skills with a person, and of its settings (document 3 section 4). */
+/** Adds the routes of what writes skills with a person, and of its settings (docs/contract/dashboard.md). */
 export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, builder } = ports;
   const subjectOf = (ctx: RoutedContext): BuilderAgent => {

@@ -29,7 +29,7 @@ import type {
 import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
-/** Adds the routes by which an agent is made (contract section 17, document 3). */
+/** Adds the routes by which an agent is made (docs/contract/dashboard.md). */
 export function addCreateRoutes(
   router: Router<RequestState>,
   { workspace, maker }: Pick<DashboardPorts, 'workspace' | 'maker'>,

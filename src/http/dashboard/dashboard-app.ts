@@ -38,7 +38,7 @@ const clientLeft: ReadonlySet<string> = new Set([
 /** Bytes that may wait to be read: a quarter of it for one address, which is that of all pages of this machine. */
 const mostUnread = 320 * 1024 * 1024;
 
-/** Makes the dashboard's server; it does not listen (contract section 17). */
+/** Makes the dashboard's server; it does not listen (docs/contract/dashboard.md). */
 export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {

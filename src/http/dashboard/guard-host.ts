@@ -3,8 +3,8 @@ import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
 /**
- * Refuses a request that names another server than this one: a page elsewhere can have its own name lead here
- * (DNS rebinding), and then its `Host` is all that betrays it (contract section 17).
+ * Refuses a request that names another server than this one: a page elsewhere can have its own name lead here (DNS
+ * rebinding), and then its `Host` is all that betrays it (docs/contract/dashboard.md).
  */
 export function guardHost({ hosts, port }: Pick<DashboardPorts, 'hosts' | 'port'>): Middleware {
   return function hostGuard(ctx: Context, next: Next) {

@@ -65,7 +65,7 @@ export class BuilderError extends Error {
   }
 }
 
-/** What writes skills with a person (document 3, "Skill builder workflow"). All reject with a BuilderError. */
+/** What writes skills with a person (docs/contract/dashboard.md). All reject with a BuilderError. */
 export interface SkillBuilder {
   settings(): Promise<BuilderSettingsJson>;
   /** `request` is whatever was sent. */

@@ -12,7 +12,7 @@ export interface CallPorts {
   clock: Clock;
   /** Tells clients now and then that a call is still held. */
   beats: Heartbeats;
-  /** The policy for a wait whose client is gone (contract section 5). */
+  /** The policy for a wait whose client is gone (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
   waiting: WaitingClients;
 }

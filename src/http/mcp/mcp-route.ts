@@ -5,7 +5,7 @@ import type { McpFace } from './mcp-face.ts';
 import type { McpSessions } from './mcp-sessions.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** The path of the MCP face (contract section 5). */
+/** The path of the MCP face (docs/contract/transports.md). */
 export const mcpPath = '/mcp';
 
 /** What the MCP face stands on. */
@@ -23,7 +23,7 @@ const progressEvery = 10_000;
 /** What the key is for that signs the ids of sessions. */
 const keyPurpose = 'mcp sessions';
 
-/** `POST, GET, DELETE /mcp`: the tools of the agent for MCP clients (contract section 13). */
+/** `POST, GET, DELETE /mcp`: the tools of the agent for MCP clients (docs/contract/models.md). */
 export function mcpRoute(face: McpFace, ports: McpPorts) {
   const beats = new Heartbeats(ports.clock, progressEvery);
   let sessions: Promise<McpSessions> | null = null;

@@ -15,8 +15,8 @@ export interface AdmitPorts extends EnvelopePorts {
 }
 
 /**
- * Refuses an invocation that the platform denies, with 402 once the denial is in the audit log (document 1 section 6,
- * contract section 9). Runs after the body is read, since the body names the invocation; other requests pass.
+ * Refuses an invocation that the platform denies, with 402 once the denial is in the audit log
+ * (docs/contract/admission.md). Runs after the body is read, since the body names the invocation; other requests pass.
  */
 export function admit(ports: AdmitPorts, read: InvocationReader) {
   return async function admission(ctx: RoutedContext, next: Next) {

@@ -3,8 +3,9 @@ import type { Next } from 'koa';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 
 /**
- * Answers requests that no route handles: `OPTIONS`, and 405 with `Allow` for a known path (contract section 5). Runs
- * before the router, since a literal path of a route, such as `/tasks/send`, is never an id.
+ * Answers requests that no route handles: `OPTIONS`, and 405 with `Allow` for a known path
+ * (docs/contract/transports.md). Runs before the router, since a literal path of a route, such as `/tasks/send`, is
+ * never an id.
  */
 export function allowMethods({ stack }: Router<RequestState>) {
   const spelledOut = new Map<string, Set<string>>();

@@ -28,8 +28,8 @@ const responseHeaders = [
 const remembered = 600;
 
 /**
- * Answers CORS requests and preflights of these origins; `*` allows any page, an empty list none (contract section 3).
- * Credentials are never allowed.
+ * Answers CORS requests and preflights of these origins; `*` allows any page, an empty list none
+ * (docs/contract/configuration.md). Credentials are never allowed.
  */
 export function allowOrigins({
   origins,

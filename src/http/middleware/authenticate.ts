@@ -20,7 +20,7 @@ export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
 }
 
-/** Paths that anybody may read (contract section 8). */
+/** Paths that anybody may read (docs/contract/authentication.md). */
 const publicPaths: ReadonlySet<string> = new Set([
   '/healthz',
   '/readyz',
@@ -34,10 +34,10 @@ const publicPaths: ReadonlySet<string> = new Set([
 const longestPath = 256;
 
 /**
- * Authenticates the caller, or refuses with 401 (contract section 8), and records either in the audit log. Without
- * required authentication it refuses requests of foreign web pages with 403. The request does not wait for the log:
- * when the log fails, the task system refuses new work with 503 by itself (contract section 10), and a wait would let
- * strangers slow others down.
+ * Authenticates the caller, or refuses with 401 (docs/contract/authentication.md), and records either in the audit log.
+ * Without required authentication it refuses requests of foreign web pages with 403. The request does not wait for the
+ * log: when the log fails, the task system refuses new work with 503 by itself (docs/contract/audit.md), and a wait
+ * would let strangers slow others down.
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
   const pageFault = createPageCheck(ports);
@@ -124,7 +124,7 @@ function recordVerified(
   ports.authLog.letInToRead(JSON.stringify(identity), event);
 }
 
-/** Refusals count as one where address, reason and workflow are the same (contract section 8). */
+/** Refusals count as one where address, reason and workflow are the same (docs/contract/authentication.md). */
 function recordRejected(
   ports: AuthenticatePorts,
   ctx: Context,

@@ -13,8 +13,8 @@ const aPage = 64 * 1024;
 
 /**
  * Answers 503 to a caller who leaves too much unread, or while all callers together do, before the answer is made;
- * disconnects a reader who takes nothing of an answer (contract section 5). Adds `ctx.state.traffic`, which also limits
- * event streams and bodies.
+ * disconnects a reader who takes nothing of an answer (docs/contract/transports.md). Adds `ctx.state.traffic`, which
+ * also limits event streams and bodies.
  */
 export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<RequestState> {
   const count = new TrafficCount(limits);

@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { RequestState } from '../request-state.ts';
 
-/** Sets the headers that every response carries (contract section 5). */
+/** Sets the headers that every response carries (docs/contract/transports.md). */
 export function hardenResponse(): Middleware<RequestState> {
   return function responseHardener(ctx: Context, next: Next) {
     ctx.set('X-Content-Type-Options', 'nosniff');

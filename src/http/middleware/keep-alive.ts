@@ -3,13 +3,16 @@ import type { Clock } from '../../actors/ports.ts';
 import { Heartbeats } from '../heartbeats.ts';
 import type { KeepAlive, RequestState } from '../request-state.ts';
 
-/** Milliseconds between the comments of a stream: some clients give up after five seconds without a byte (contract section 5). */
+/**
+ * Milliseconds between the comments of a stream: some clients give up after five seconds without a byte
+ * (docs/contract/transports.md).
+ */
 const commentsEvery = 4_000;
 
 /** Says how answers are kept open. */
 export interface KeepAlivePorts {
   clock: Clock;
-  /** Milliseconds between the blanks of a held send (contract section 5); 0 for none. */
+  /** Milliseconds between the blanks of a held send (docs/contract/transports.md); 0 for none. */
   holdHeartbeat: number;
 }
 

@@ -30,8 +30,8 @@ interface Buckets {
 /**
  * Refuses callers over the rate limit with 429, counts reads and writes apart, and puts the caller's address into
  * `ctx.state.clientAddress`. Health probes are not counted. A cancel over the limit passes if it authenticates
- * (contract section 8), and is refused like any other if not. The limiter remembers the latest 10,000 addresses. Throws
- * TypeError for an invalid trusted proxy.
+ * (docs/contract/authentication.md), and is refused like any other if not. The limiter remembers the latest 10,000
+ * addresses. Throws TypeError for an invalid trusted proxy.
  */
 export function limitRate({
   limits,

@@ -2,7 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 
 /**
  * Cuts off an answer after so many milliseconds, held or streamed; 0 never does. The task goes on as after any caller
- * who leaves (document 1 section 7).
+ * who leaves (docs/contract/transports.md).
  */
 export function limitWriting({ writeTimeout }: { writeTimeout: number }): Middleware {
   if (writeTimeout === 0) return (_: Context, next: Next) => next();

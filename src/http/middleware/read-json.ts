@@ -6,7 +6,7 @@ import type { RequestState } from '../request-state.ts';
 import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** Longest body, in bytes (contract section 5). */
+/** Longest body, in bytes (docs/contract/transports.md). */
 const longestBody = 2 * 1024 * 1024;
 
 /**
@@ -24,7 +24,7 @@ export function readJson({
   /** What becomes of a key `__proto__`: the body is refused, or the key is dropped. */
   prototypes?: 'error' | 'remove';
   types?: string[];
-  /** Longest body, in bytes; that of contract section 5 by default. */
+  /** Longest body, in bytes; that of docs/contract/transports.md by default. */
   longest?: number;
 } = {}): Middleware {
   let reader: Promise<Middleware> | null = null;

@@ -4,8 +4,8 @@ import type { RequestState } from '../request-state.ts';
 import { readInvocationTags } from '../wire/invocation-tags.ts';
 
 /**
- * Notes which workflow and whose tenant a request is part of, for the audit events it causes. A header
- * that no identifier would look like is left out, and the log names it (document 2 section 2.4).
+ * Notes which workflow and whose tenant a request is part of, for the audit events it causes. A header that no
+ * identifier would look like is left out, and the log names it (docs/contract/correlation.md).
  */
 export function tagEvents({ log }: { log: Log }): Middleware<RequestState> {
   return function eventTagger(ctx: Context, next: Next) {

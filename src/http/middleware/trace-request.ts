@@ -67,8 +67,8 @@ const suppressed = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRAC
 const methodName = /^[A-Za-z]{1,32}(\/[A-Za-z]{1,32}){0,2}$/;
 
 /**
- * Gives a request its span, `a2a.<method>`, beneath the caller's own where the `traceparent` is well formed,
- * and ends it with the answer (document 1 section 6). While tracing is off, the span only carries the caller's
+ * Gives a request its span, `a2a.<method>`, beneath the caller's own where the `traceparent` is well formed, and ends
+ * it with the answer (docs/contract/transports.md). While tracing is off, the span only carries the caller's
  * identifiers. Requests for health, metrics and the like have none.
  */
 export function traceRequest(): Middleware<RequestState> {

@@ -9,7 +9,10 @@ const refusals: Record<RefusalForm, z.ZodType> = {
   rpc: rpcRefusal,
 };
 
-/** Returns the answers that an operation may give before its route runs (document 1 section 5, contract section 5). */
+/**
+ * Returns the answers that an operation may give before its route runs (docs/contract/authentication.md,
+ * docs/contract/transports.md).
+ */
 export function accessAnswers(operation: Operation): Record<number, Answer> {
   const { form, isPublic = false, isAdmitted = false, isUnlimited = false, body } = operation;
   const refused = (says: string, more: Partial<Answer> = {}, own?: z.ZodType): Answer =>

@@ -36,7 +36,7 @@ const correlation = {
 };
 
 /**
- * Describes the HTTP surface of an agent as OpenAPI 3.1 (contract section 5): every route of its router, and
+ * Describes the HTTP surface of an agent as OpenAPI 3.1 (docs/contract/transports.md): every route of its router, and
  * nothing else. Throws for a route that nothing is said about.
  */
 export function describeSurface(routes: readonly DescribedRoute[], owner: SurfaceOwner): object {

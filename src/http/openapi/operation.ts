@@ -4,7 +4,7 @@ import type { JsonValue } from '../../machines/json.ts';
 /** The groups that the description of the surface is read in. */
 export type Tag = 'tasks' | 'approvals' | 'a2a' | 'mcp' | 'agent' | 'watching';
 
-/** The format in which a surface refuses requests that reach no route (5-a2a.md). */
+/** The format in which a surface refuses requests that reach no route (docs/contract/a2a.md). */
 export type RefusalForm = 'sentence' | 'status' | 'rpc';
 
 /** One answer of an operation. */
@@ -38,7 +38,7 @@ export interface Operation {
   /** The answers of the route itself, without those of the middleware before it. */
   answers: Readonly<Record<number, Answer>>;
   form: RefusalForm;
-  /** True for a route that anybody may read (contract section 8). */
+  /** True for a route that anybody may read (docs/contract/authentication.md). */
   isPublic?: boolean;
   /** True for a route that starts an invocation, which admission may refuse. */
   isAdmitted?: boolean;

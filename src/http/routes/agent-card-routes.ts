@@ -2,7 +2,7 @@ import type { CardSource, CardVersion } from '../../actors/ports.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** The path of the card (document 2 section 4). */
+/** The path of the card (docs/contract/agent-card.md). */
 export const cardPath = '/.well-known/agent-card.json';
 
 /** The path of the card on the REST surface of 0.3.0. */
@@ -11,12 +11,18 @@ export const restCardPath = '/v1/card';
 /** The former path of the card. */
 export const legacyCardPath = '/.well-known/agent.json';
 
-/** `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks (contract section 12). */
+/**
+ * `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks
+ * (docs/contract/agent-card.md).
+ */
 export function agentCard(ports: { card: CardSource }) {
   return cardShower(ports, false);
 }
 
-/** `GET /v1/card`: the well-known card, where clients of 0.3.0 ask for it once they have signed in (5-a2a.md). */
+/**
+ * `GET /v1/card`: the well-known card, where clients of 0.3.0 ask for it once they have signed in
+ * (docs/contract/a2a.md).
+ */
 export function restAgentCard(ports: { card: CardSource }) {
   return cardShower(ports, true);
 }
@@ -38,7 +44,7 @@ function cardShower({ card }: { card: CardSource }, forRest: boolean) {
   };
 }
 
-/** `GET /.well-known/agent.json`: the same, where clients of old look for it (document 2 section 4). */
+/** `GET /.well-known/agent.json`: the same, where clients of old look for it (docs/contract/agent-card.md). */
 export function legacyAgentCard(ports: { card: CardSource }) {
   const show = agentCard(ports);
   return function showDeprecated(ctx: RoutedContext) {

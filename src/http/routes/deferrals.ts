@@ -5,8 +5,8 @@ import { Problem } from '../wire/problem.ts';
 import { readDeadlineOrder, readDeadlinePage, readPage } from '../wire/query.ts';
 
 /**
- * `GET /deferrals`: the pending deferrals, newest first, or by their deadline, and how many there are (contract
- * section 5).
+ * `GET /deferrals`: the pending deferrals, newest first, or by their deadline, and how many there are
+ * (docs/contract/transports.md).
  */
 export function deferralsList() {
   return async function list(ctx: RoutedContext) {
@@ -27,7 +27,10 @@ export function deferralsList() {
   };
 }
 
-/** `GET /deferrals/{id}`: one pending deferral, for who may decide with the arguments that would run (contract section 5). */
+/**
+ * `GET /deferrals/{id}`: one pending deferral, for who may decide with the arguments that would run
+ * (docs/contract/transports.md).
+ */
 export function deferralsGet() {
   return async function get(ctx: RoutedContext) {
     const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');

@@ -9,7 +9,10 @@ import { agentCard } from './agent-card-routes.ts';
  */
 const longestAccept = 1_024;
 
-/** `GET /`: a short page for a browser, and the card for everybody else, since clients ask the card's own url for it (contract section 5). */
+/**
+ * `GET /`: a short page for a browser, and the card for everybody else, since clients ask the card's own url for it
+ * (docs/contract/transports.md).
+ */
 export function serveFrontPage(ports: { card: CardSource }) {
   const showCard = agentCard(ports);
   return function show(ctx: RoutedContext) {

@@ -40,7 +40,7 @@ export interface JsonRpcPorts extends SubscribePorts {
   a2a: A2aCalls;
 }
 
-/** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (contract section 5). */
+/** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (docs/contract/transports.md). */
 export function jsonRpc(ports: JsonRpcPorts) {
   const methods = legacyMethods(ports);
   return async function call(ctx: RoutedContext) {
@@ -87,7 +87,7 @@ async function versionFor(ctx: RoutedContext, call: RpcRequest): Promise<string 
   return task?.surface === 'a2a' ? version : null;
 }
 
-/** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
+/** Answers a body that could not be read in the words of JSON-RPC (docs/contract/transports.md). */
 export function answerParseError() {
   return async function parseErrorAnswer(ctx: RoutedContext, next: () => Promise<unknown>) {
     try {

@@ -42,7 +42,7 @@ const decisionBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800]
 export interface Metrics {
   /** Counts a request. */
   hear: (measured: MeasuredRequest) => void;
-  /** `GET /metrics`: the state of the agent and its process as Prometheus text (contract section 5). */
+  /** `GET /metrics`: the state of the agent and its process as Prometheus text (docs/contract/transports.md). */
   route: (ctx: RoutedContext) => Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { SurfaceOwner } from '../openapi/describe-surface.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** The path of the description (contract section 5). */
+/** The path of the description (docs/contract/transports.md). */
 export const openApiPath = '/openapi.json';
 
 /** Kinds of schemes that OpenAPI knows; one that was set by hand may be of another. */
@@ -12,7 +12,7 @@ const schemeTypes: readonly unknown[] = ['apiKey', 'http', 'mutualTLS', 'oauth2'
 
 /**
  * `GET /openapi.json`: the surface as OpenAPI 3.1, made from its routes once for each card that is published
- * (contract section 5).
+ * (docs/contract/transports.md).
  */
 export function openApi({ card }: { card: CardSource }, router: Router<RequestState>) {
   let made: { of: PublishedCard; body: Promise<Buffer> } | null = null;

@@ -3,7 +3,10 @@ import type { RoutedContext } from '../request-state.ts';
 import { readSeen, streamTask } from '../task-stream.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off (contract section 5). */
+/**
+ * `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off
+ * (docs/contract/transports.md).
+ */
 export function tasksEvents() {
   return async function join(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';

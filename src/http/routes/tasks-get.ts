@@ -5,7 +5,7 @@ import { readFlag, readHistory, readHistoryLength, readTaskQuery } from '../wire
 import { presentStates } from '../wire/states-json.ts';
 import { presentTask } from '../wire/task-json.ts';
 
-/** `GET /tasks/{id}`: the task as committed to disk (contract section 5). */
+/** `GET /tasks/{id}`: the task as committed to disk (docs/contract/transports.md). */
 export function tasksGet() {
   return async function get(ctx: RoutedContext) {
     const { id } = ctx.params;
@@ -21,7 +21,7 @@ export function tasksGet() {
   };
 }
 
-/** `GET /tasks`: a page of tasks, newest first; messages are included on request only (contract section 5). */
+/** `GET /tasks`: a page of tasks, newest first; messages are included on request only (docs/contract/transports.md). */
 export function tasksList() {
   return async function list(ctx: RoutedContext) {
     const { withOrigin, ...query } = readTaskQuery(ctx.query);

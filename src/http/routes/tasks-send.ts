@@ -6,7 +6,7 @@ import type { RoutedContext } from '../request-state.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { presentTask, type TaskJson } from '../wire/task-json.ts';
 
-/** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
+/** `POST /tasks/send`: starts a task and answers with it once it is final (docs/contract/transports.md). */
 export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
     const task = await awaitTask(ctx, await openTask(ports, ctx, ctx.request.body));

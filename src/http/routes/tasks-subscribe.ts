@@ -7,7 +7,7 @@ import { streamTask } from '../task-stream.ts';
 export interface SubscribePorts {
   ids: Ids;
   log: Log;
-  /** The policy for a wait whose stream breaks (contract section 5). */
+  /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
 
@@ -32,7 +32,7 @@ export async function subscribe(
   });
 }
 
-/** `POST /tasks/sendSubscribe`: starts a task and streams it (document 1 section 4.2). */
+/** `POST /tasks/sendSubscribe`: starts a task and streams it (docs/contract/transports.md). */
 export function tasksSubscribe(ports: SubscribePorts) {
   return async function sendSubscribe(ctx: RoutedContext) {
     await subscribe(ports, ctx, ctx.request.body);

@@ -15,7 +15,7 @@ export interface Invocation {
 /** Tells which invocation a body would start; `null` when it starts none. */
 export type InvocationReader = (body: unknown) => Invocation | null;
 
-/** Methods that start an invocation, each with the way to the task it names (contract section 9). */
+/** Methods that start an invocation, each with the way to the task it names (docs/contract/admission.md). */
 const startingMethods: ReadonlyMap<string, (params: unknown) => unknown> = new Map([
   ['tasks/send', namedInSend],
   ['tasks/sendSubscribe', namedInSend],
@@ -51,7 +51,7 @@ export function messageInvocation(body: unknown): Invocation {
   return invocationOf(namedInMessage(body));
 }
 
-/** Presents a denial: 402 on every transport, all five keys always (document 1 section 7). */
+/** Presents a denial: 402 on every transport, all five keys always (docs/contract/admission.md). */
 export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   const { reason, scope, window, resetAt } = verdict;
   const seconds = retryAfter(resetAt, now);
@@ -62,7 +62,7 @@ export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   );
 }
 
-/** Says a denial in the words of the audit log (document 1 section 6). */
+/** Says a denial in the words of the audit log (docs/contract/admission.md). */
 export function denialEvent(
   { reason, scope, window, resetAt, cached }: AdmissionVerdict,
   envelope: Omit<AuditEvent, 'event' | 'fields'>,

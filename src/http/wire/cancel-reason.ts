@@ -1,7 +1,7 @@
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
 
-/** Longest reason that is kept, in characters (contract section 4). */
+/** Longest reason that is kept, in characters (docs/contract/task.md). */
 const longestReason = 256;
 
 /** Reads the reason of a cancel; `external_signal` when none is given. Throws a 400 Problem. */

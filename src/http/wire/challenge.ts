@@ -3,7 +3,7 @@ import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
 import { stepUpOf } from './task-json.ts';
 
-/** What a failed task is answered with instead of the task, for each transport (document 1 section 5.1). */
+/** What a failed task is answered with instead of the task, for each transport (docs/contract/step-up.md). */
 export interface Challenge {
   rest: Problem;
   rpc: RpcError;

@@ -24,12 +24,12 @@ export const decisionDetails = z.object({
   args: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
 });
 
-/** The answer to a body without a decision (contract section 6). */
+/** The answer to a body without a decision (docs/contract/decisions.md). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
 /**
- * Reads the body of a decision (contract section 6); unknown keys are ignored. A decision changes no arguments: those
- * that are sent with one are those it is for. Throws a 400 Problem.
+ * Reads the body of a decision (docs/contract/decisions.md); unknown keys are ignored. A decision changes no arguments:
+ * those that are sent with one are those it is for. Throws a 400 Problem.
  *
  * @param at epoch milliseconds at which the decision arrived
  */
@@ -56,7 +56,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
   };
 }
 
-/** Presents the answer of a task to a decision: the status and body of contract section 6. */
+/** Presents the answer of a task to a decision: the status and body of docs/contract/decisions.md. */
 export function presentAnswer(
   taskId: string,
   answer: DecisionAnswer,

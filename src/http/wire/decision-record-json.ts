@@ -1,8 +1,8 @@
 import type { ArgumentChange, DecisionRecord, Layer } from '../../machines/task/task.ts';
 
 /**
- * The record of a layer of governance about a call (contract section 7); `call_id` and `tool` are absent where there is
- * no call.
+ * The record of a layer of governance about a call (docs/contract/governance.md); `call_id` and `tool` are absent where
+ * there is no call.
  */
 export interface DecisionRecordJson {
   call_id?: string;

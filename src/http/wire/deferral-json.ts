@@ -6,8 +6,8 @@ import { presentBinding } from './task-json.ts';
 import { timestamp } from './timestamp.ts';
 
 /**
- * Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. Its arguments
- * are as people are shown them, unless all of them are to be seen.
+ * Presents the pending deferral of a task for approvers (docs/contract/transports.md); `null` when none is pending. Its
+ * arguments are as people are shown them, unless all of them are to be seen.
  */
 export function presentDeferral(
   { id, requester, deferral, stage, records }: Task,

@@ -58,7 +58,10 @@ const links = [
   ['How it is', '/healthz'],
 ] as const;
 
-/** Writes the page that a browser is shown at `/` (contract section 5). Links are relative, since a proxy may serve it under a path. */
+/**
+ * Writes the page that a browser is shown at `/` (docs/contract/transports.md). Links are relative, since a proxy may
+ * serve it under a path.
+ */
 export function frontPage({ name, version, description }: PageOwner): string {
   const items = links
     .map(([says, path]) => html`<a href=".${path}"><b>${says}</b> <code>${path}</code></a>`.text)

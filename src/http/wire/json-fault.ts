@@ -1,6 +1,6 @@
 import { type JsonMeasure, measureJson } from '../../machines/exact-json.ts';
 
-/** Deepest nesting of a body (contract section 5). */
+/** Deepest nesting of a body (docs/contract/transports.md). */
 const deepest = 64;
 
 /** Most keys of all objects of a body together. */

@@ -13,7 +13,7 @@ export interface RpcRequest {
   params: unknown;
 }
 
-/** Codes of JSON-RPC 2.0 and of A2A (contract section 5). */
+/** Codes of JSON-RPC 2.0 and of A2A (docs/contract/transports.md). */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -60,7 +60,7 @@ export function readRpcRequest(body: unknown): RpcRequest {
   return { id: named, method, params: fieldOf(body, 'params') };
 }
 
-/** Refuses a request that has no id, once there is nothing else to say against it (5-a2a.md). */
+/** Refuses a request that has no id, once there is nothing else to say against it (docs/contract/a2a.md). */
 export function noId(): RpcError {
   return new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
 }

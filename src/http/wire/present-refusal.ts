@@ -52,9 +52,9 @@ const longestId = 1_024;
 const aipPath = /^\/(v1|a2a)(\/|$)/;
 
 /**
- * Puts a refusal into the form of the surface that was called (5-a2a.md): an AIP-193 error below `/v1` and `/a2a`,
- * a JSON-RPC error at `POST /`, and the body as it is everywhere else. What the body says besides its sentence is
- * in the details of the one and in the data of the other.
+ * Puts a refusal into the form of the surface that was called (docs/contract/a2a.md): an AIP-193 error below `/v1` and
+ * `/a2a`, a JSON-RPC error at `POST /`, and the body as it is everywhere else. What the body says besides its sentence
+ * is in the details of the one and in the data of the other.
  */
 export function presentRefusal(
   { status, body }: Pick<Problem, 'status' | 'body'>,
@@ -99,7 +99,7 @@ function rpcError(status: number, body: Problem['body'], sent: unknown): object 
   const code = codes.get(status) ?? rpcCodes.refused;
   const data: [] | [JsonValue] = saysMore(body) ? [body] : [];
   const refusal = presentError(new RpcError(code, sentenceOf(body), null, ...data), idOf(sent));
-  // A denial always has its five keys (contract section 9).
+  // A denial always has its five keys (docs/contract/admission.md).
   return status === 402 ? { ...body, ...refusal } : refusal;
 }
 

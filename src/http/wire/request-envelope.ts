@@ -10,7 +10,7 @@ export interface EnvelopePorts {
   clock: Pick<Clock, 'now'>;
 }
 
-/** The common fields of an event that a request causes before it has a task (contract section 10). */
+/** The common fields of an event that a request causes before it has a task (docs/contract/audit.md). */
 export function requestEnvelope(
   { entity, clock }: EnvelopePorts,
   { tags, correlationId, nextSequence, span }: RequestState,

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { RequestState } from '../request-state.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** Characters that may wait for a slow reader before its stream is closed (contract section 5). */
+/** Characters that may wait for a slow reader before its stream is closed (docs/contract/transports.md). */
 const maximumBacklog = 1024 * 1024;
 
 /** One event of a stream; the data goes out as one line of JSON. */

@@ -2,7 +2,7 @@ import type { StateHistory } from '../../machines/task/entered-state.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { timestamp } from './timestamp.ts';
 
-/** The way of a task through its chart (contract section 5). */
+/** The way of a task through its chart (docs/contract/transports.md). */
 export interface StatesJson {
   /** Where it stands, as the dotted path of an innermost state. */
   statechart: { version: number; value: string };

@@ -12,7 +12,7 @@ import { type OriginJson, presentOrigin } from './origin-json.ts';
 import type { StatesJson } from './states-json.ts';
 import { timestamp } from './timestamp.ts';
 
-/** A task on the legacy surface (contract section 4). */
+/** A task on the legacy surface (docs/contract/task.md). */
 export interface TaskJson {
   id: string;
   contextId: string;
@@ -50,14 +50,14 @@ export interface Presentation {
   states?: StatesJson | undefined;
 }
 
-/** The assurance level required of the caller, and its reason (contract section 5). */
+/** The assurance level required of the caller, and its reason (docs/contract/transports.md). */
 export interface StepUpJson {
   tool: string;
   required_acr: string;
   reason: string;
 }
 
-/** A call that started (contract 7-holds section 1.5). */
+/** A call that started (docs/contract/task.md). */
 interface RanJson {
   tool: string;
   call_id: string;

@@ -71,7 +71,7 @@ export const submission = z.object({
   message,
 });
 
-/** A legacy send (contract section 5). */
+/** A legacy send (docs/contract/transports.md). */
 export interface Submission {
   id?: string;
   contextId?: string;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../json.ts';
 
-/** What the platform says of new invocations (document 1 section 2.7); what it left out is empty. */
+/** What the platform says of new invocations (docs/contract/admission.md); what it left out is empty. */
 export interface AdmissionAnswer {
   decision: 'admit' | 'deny';
   /** A code of the platform, as it came. */
@@ -25,9 +25,9 @@ export type AnswerReading =
   | { kind: 'fault'; text: string };
 
 /**
- * Reads the body of a platform's answer; a fault never repeats what was sent. There must be a decision.
- * Another field that is left out or `null` is empty, and one that is no text is a fault; a `reset_at`
- * that is no text is merely unreadable, and a denial stands without it (contract section 9).
+ * Reads the body of a platform's answer; a fault never repeats what was sent. There must be a decision. Another field
+ * that is left out or `null` is empty, and one that is no text is a fault; a `reset_at` that is no text is merely
+ * unreadable, and a denial stands without it (docs/contract/admission.md).
  */
 export function readAnswer(body: string): AnswerReading {
   const sent = parse(body);

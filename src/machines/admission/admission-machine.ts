@@ -18,7 +18,7 @@ export interface AdmissionContext {
   known: KnownAdmission;
 }
 
-/** What holds while the platform cannot be asked: requests are admitted (document 1 section 7). */
+/** What holds while the platform cannot be asked: requests are admitted (docs/contract/admission.md). */
 export const unasked: KnownAdmission = {
   decision: 'admit',
   reason: '',
@@ -28,7 +28,7 @@ export const unasked: KnownAdmission = {
   fallback: true,
 };
 
-/** How long an answer holds, in milliseconds from its arrival (document 1 section 8). */
+/** How long an answer holds, in milliseconds from its arrival (docs/contract/admission.md). */
 export const admissionWindow = 5_000;
 
 /**

@@ -4,8 +4,8 @@ const most = 2 ** 31 - 1;
 const timestamp = /^((\d{4})-(\d\d)-(\d\d))T(\d\d:\d\d:\d\d)(?:\.(\d{1,3})\d*)?(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Returns in whole seconds, rounded up, how long it is until an RFC 3339 timestamp; 0 when it has passed
- * and `null` when it cannot be read (contract section 9).
+ * Returns in whole seconds, rounded up, how long it is until an RFC 3339 timestamp; 0 when it has passed and `null`
+ * when it cannot be read (docs/contract/admission.md).
  *
  * @param now epoch milliseconds
  */

@@ -34,7 +34,7 @@ export interface AgentProcessContext {
   passphrase: string | null;
 }
 
-/** The states of an agent as they are told (document 3 section 3). */
+/** The states of an agent as they are told (docs/contract/dashboard.md). */
 export type AgentProcessState = 'stopped' | 'starting' | 'running' | 'errored';
 
 /** Reads the state that is told off the value of a snapshot. */

@@ -1,4 +1,4 @@
-/** A process that serves an agent, as its `serve.json` tells (contract section 15). */
+/** A process that serves an agent, as its `serve.json` tells (docs/contract/serve.md). */
 export interface ServedAgent {
   pid: number;
   host: string;

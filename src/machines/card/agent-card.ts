@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** A skill as the agent card shows it (document 2 section 2.2). */
+/** A skill as the agent card shows it (docs/contract/agent-card.md). */
 export interface AgentSkill {
   id: string;
   name: string;
@@ -24,7 +24,7 @@ export interface CardInterface {
   path: string;
 }
 
-/** How one provider of the authentication chain is advertised (document 2 section 2.3). */
+/** How one provider of the authentication chain is advertised (docs/contract/agent-card.md). */
 export type SecurityScheme =
   | { type: 'http'; scheme: 'bearer'; bearerFormat?: string }
   | { type: 'openIdConnect'; openIdConnectUrl: string }
@@ -53,11 +53,11 @@ export interface CardParts {
   declared: readonly DeclaredScheme[];
   /** Schemes set by hand, by their key; kept as written. */
   written: JsonObject;
-  /** True where callers sign in, and may then ask for the extended card (5-a2a.md). */
+  /** True where callers sign in, and may then ask for the extended card (docs/contract/a2a.md). */
   isExtended: boolean;
 }
 
-/** The 0.3.0 card (document 2 section 2.1); its keys are always in this order. */
+/** The 0.3.0 card (docs/contract/agent-card.md); its keys are always in this order. */
 export interface AgentCard {
   name: string;
   description?: string;

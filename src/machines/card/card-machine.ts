@@ -9,8 +9,8 @@ export type CardEvent = { type: 'files.changed' };
 export const settlingTime = 100;
 
 /**
- * What becomes of a published card when its files change: it stays as it is until a new one can be made
- * from all of them (document 2 section 4).
+ * What becomes of a published card when its files change: it stays as it is until a new one can be made from all of
+ * them (docs/contract/agent-card.md).
  */
 export const cardMachine = setup({
   types: { events: {} as CardEvent },

@@ -1,6 +1,6 @@
 import { doubledPause } from '../back-off.ts';
 
-/** Milliseconds that a thread waits for an answer before it is told that the task goes on (document 1 section 8). */
+/** Milliseconds that a thread waits for an answer before it is told that the task goes on (docs/contract/chat.md). */
 export const answerWindow = 360_000;
 
 /** Messages of one thread that may wait, the one at work included. */

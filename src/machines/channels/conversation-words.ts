@@ -1,7 +1,7 @@
 import { splitTarget } from './approval-notice.ts';
 import type { Asked, HeldCall, Refusal, TurnEnd, TurnMark } from './turn.ts';
 
-/** What a thread is told when the answer takes longer than the window (document 1 section 8). */
+/** What a thread is told when the answer takes longer than the window (docs/contract/chat.md). */
 export const lateText =
   'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.';
 

@@ -4,7 +4,7 @@ import type { Caller, Deferral } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
-/** What somebody who decides on a deferral says and who they are (document 1 section 2.2). */
+/** What somebody who decides on a deferral says and who they are (docs/contract/decisions.md). */
 export interface DecisionAttempt {
   verb: 'approve' | 'reject';
   /** The name the approver is given. */
@@ -37,16 +37,16 @@ export const runtimeProvider = 'runtime';
 export const chatProvider = 'chat';
 
 /**
- * Returns an allowlist without its blank entries, each as it is compared (contract section 6).
- * A malformed entry stays as it is, and nobody matches it.
+ * Returns an allowlist without its blank entries, each as it is compared (docs/contract/decisions.md). A malformed
+ * entry stays as it is, and nobody matches it.
  */
 export function normaliseApprovers(list: readonly string[]): string[] {
   return list.map((entry) => normaliseEmail(entry) ?? entry.trim()).filter((entry) => entry !== '');
 }
 
 /**
- * Returns the allowlist of a tool: its own, else the default, else `null` for "anyone in the channel".
- * A list whose entries are all malformed is still a list, so nobody matches it (contract section 6).
+ * Returns the allowlist of a tool: its own, else the default, else `null` for "anyone in the channel". A list whose
+ * entries are all malformed is still a list, so nobody matches it (docs/contract/decisions.md).
  */
 export function effectiveApprovers(
   own: readonly string[],
@@ -60,8 +60,8 @@ export function effectiveApprovers(
 }
 
 /**
- * Tells whether an email may decide under an allowlist; without a list anyone may, email or not.
- * A malformed entry never matches, not even the same text (document 1 section 5).
+ * Tells whether an email may decide under an allowlist; without a list anyone may, email or not. A malformed entry
+ * never matches, not even the same text (docs/contract/decisions.md).
  */
 export function isApprover(approvers: readonly string[] | null, email: string | null): boolean {
   if (approvers === null) return true;
@@ -93,8 +93,8 @@ export function vouchedBy(deferral: Deferral, attempt: DecisionAttempt): string 
 }
 
 /**
- * Tells whether an attempt comes from somebody who may not decide this deferral (contract section 6). `speakers`
- * have a hand in what was asked for beside the requester.
+ * Tells whether an attempt comes from somebody who may not decide this deferral (docs/contract/decisions.md).
+ * `speakers` have a hand in what was asked for beside the requester.
  */
 export function isRefused(
   deferral: Deferral,

@@ -4,7 +4,7 @@ import { approverEmail, approverName, type DecisionAttempt } from './approvers.t
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson } from './same-person.ts';
 
-/** What a decision attempt is told (contract section 6); each kind is one status of the endpoint. */
+/** What a decision attempt is told (docs/contract/decisions.md); each kind is one status of the endpoint. */
 export type DecisionAnswer =
   | {
       kind: 'resolved' | 'recorded';

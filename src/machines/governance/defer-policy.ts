@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
-/** How one tool is deferred, with every default filled in (document 1 section 2.4). */
+/** How one tool is deferred, with every default filled in (docs/contract/governance.md). */
 export interface DeferRule {
   /** `channel:<adapter>:<target>` of each one that is asked. */
   to: readonly string[];
@@ -39,13 +39,13 @@ export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<Defe
   };
 }
 
-/** What a context template may have filled in (document 1 section 2.4). */
+/** What a context template may have filled in (docs/contract/governance.md). */
 export const placeholders = ['tool', 'args'] as const;
 
 /** Begins a placeholder for a single argument, such as `args.amount` or `args.items.0.price`. */
 export const argumentPlaceholder = 'args.';
 
-/** The template of a tool that brings none (contract section 3). */
+/** The template of a tool that brings none (docs/contract/configuration.md). */
 export const defaultContextTemplate = 'tool={tool} args={args}';
 
 /**

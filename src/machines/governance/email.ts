@@ -5,9 +5,9 @@ const longestEmail = 254;
 const form = /^[\t-\r ]*([!-?A-~]+@[!--/-?A-~]+(?:\.[!--/-?A-~]+)+)[\t-\r ]*$/;
 
 /**
- * Returns an email as it is compared: without blanks around it and in ASCII lower case (contract section 6). A text
- * that is none is `null` and matches nothing: what looks like an ASCII letter, or becomes one in lower case, is none.
- * The check is structural only (document 1 section 5).
+ * Returns an email as it is compared: without blanks around it and in ASCII lower case (docs/contract/decisions.md). A
+ * text that is none is `null` and matches nothing: what looks like an ASCII letter, or becomes one in lower case, is
+ * none. The check is structural only (docs/contract/decisions.md).
  */
 export function normaliseEmail(text: string): string | null {
   const email = form.exec(text)?.[1];

@@ -27,7 +27,7 @@ export interface Refusal {
   isMisfit?: true;
 }
 
-/** What would run is not what its approvers saw (contract 7-holds section 1.4). */
+/** What would run is not what its approvers saw (docs/contract/governance.md). */
 export const changedSinceApproval = 'what would run has changed since the approval was requested';
 
 /** What a layer that broke, or was never asked, amounts to: a refusal that says so. */

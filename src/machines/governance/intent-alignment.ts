@@ -43,8 +43,8 @@ export function cosine(one: readonly number[], other: readonly number[]): number
 }
 
 /**
- * Rules on a score (contract section 7): below the hard threshold the call is denied, below the threshold
- * it is warned of; equality passes. A hard threshold of -1 never denies. What is not a number is denied.
+ * Rules on a score (docs/contract/governance.md): below the hard threshold the call is denied, below the threshold it
+ * is warned of; equality passes. A hard threshold of -1 never denies. What is not a number is denied.
  */
 export function scoreIntent(
   score: number,

@@ -4,7 +4,7 @@ import type { DeferRule } from './defer-policy.ts';
 import type { Refusal } from './finding.ts';
 import type { DriftRule } from './intent-alignment.ts';
 
-/** What makes the credentials of a call (contract section 3). */
+/** What makes the credentials of a call (docs/contract/configuration.md). */
 export type CredentialProvider = 'static' | 'sts_assume_role';
 
 /** A deferral whose call is ruled on again: after its release, or while it waits. */
@@ -60,7 +60,7 @@ export type Modification =
   | { kind: 'modified'; call: ToolCall; rules: number[]; changes: ArgumentChange[] }
   | { kind: 'refused'; refusal: Refusal };
 
-/** What governance decided about one call (document 1 section 1). */
+/** What governance decided about one call (docs/contract/governance.md). */
 export type Verdict =
   | { kind: 'allow'; call: ToolCall; credential: CredentialProvider | null }
   | { kind: 'deny'; layer: Layer; text: string }

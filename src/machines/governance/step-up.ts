@@ -1,9 +1,9 @@
 import type { Caller } from '../task/task.ts';
 
 /**
- * Tells whether a presented assurance level meets a required one (document 1 section 5.1):
- * at least as high in the hierarchy, or equal when there is none. A level that the hierarchy does
- * not list, presented or required, is never met.
+ * Tells whether a presented assurance level meets a required one (docs/contract/step-up.md): at least as high in the
+ * hierarchy, or equal when there is none. A level that the hierarchy does not list, presented or required, is never
+ * met.
  */
 export function satisfiesAcr(
   presented: string | undefined,

@@ -4,9 +4,9 @@ import type { DeferRule } from './defer-policy.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
 /**
- * Returns a deferral as it may be decided under the rule in force: its approvers are on the stored list and on
- * today's, and the larger quorum counts. Approvals that today's rule refuses do not count. A rule that became looser
- * changes nothing (contract 7-holds section 1.3). `askers` have a hand in what was asked for.
+ * Returns a deferral as it may be decided under the rule in force: its approvers are on the stored list and on today's,
+ * and the larger quorum counts. Approvals that today's rule refuses do not count. A rule that became looser changes
+ * nothing (docs/contract/governance.md). `askers` have a hand in what was asked for.
  */
 export function tightened(
   deferral: Deferral,

@@ -24,8 +24,8 @@ const toolChanged = 'the tool has changed since it was offered to the model; ask
 const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
 
 /**
- * One tool call on its way through governance, in the fixed order of contract section 7.
- * It ends with one ruling; a layer that fails rules DENY, so none ever fails open.
+ * One tool call on its way through governance, in the fixed order of docs/contract/governance.md. It ends with one
+ * ruling; a layer that fails rules DENY, so none ever fails open.
  */
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',

@@ -34,9 +34,9 @@ const maximumTries = 3;
 const patience = 20_000;
 
 /**
- * One turn of a model along a chain (contract section 13). The first model that is not left alone is asked; a failure
- * that may pass moves on to the next one, any other ends the turn, and so does a stream that broke after somebody was
- * shown its words.
+ * One turn of a model along a chain (docs/contract/models.md). The first model that is not left alone is asked; a
+ * failure that may pass moves on to the next one, any other ends the turn, and so does a stream that broke after
+ * somebody was shown its words.
  */
 export const fallbackMachine = setup({
   types: {

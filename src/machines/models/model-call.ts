@@ -14,7 +14,7 @@ export interface ModelSpeaker extends ModelName {
 
 /**
  * What went wrong with a call to a model. `busy`, `late`, `broken` and `unreachable` may pass (429, 408, 5xx, network);
- * `refused` and `unusable` do not, and no other model is asked instead (contract section 13).
+ * `refused` and `unusable` do not, and no other model is asked instead (docs/contract/models.md).
  */
 export type CallFault = 'busy' | 'late' | 'broken' | 'unreachable' | 'refused' | 'unusable';
 

@@ -23,7 +23,7 @@ export interface PushDeliveryContext extends PushDeliveryInput {
 /** Changes that may wait for one receiver; beyond it the oldest gives way, but for the one under way. */
 export const mostWaiting = 32;
 
-/** Attempts that one change is given, which with their pauses take about an hour (5-a2a.md). */
+/** Attempts that one change is given, which with their pauses take about an hour (docs/contract/a2a.md). */
 export const mostAttempts = 19;
 
 /** The pause after an attempt that failed, in milliseconds: doubling from a second to five minutes. */

@@ -46,7 +46,7 @@ const calledOff = { 'sign-in.cancel': { target: 'calledOff' } } as const;
 
 /**
  * One sign-in to a provider with a browser: a callback is taken once, a token is given to one agent, each state lasts
- * ten minutes at most, and until an agent is made it can be called off (contract section 17).
+ * ten minutes at most, and until an agent is made it can be called off (docs/contract/dashboard.md).
  */
 export const signInMachine = signIn.createMachine({
   id: 'sign-in',

@@ -12,8 +12,8 @@ export interface BuilderAnswer {
 }
 
 /**
- * Reads the words and the skill out of an answer, which may be an object of JSON or text with a block for each file. Never
- * throws, and never returns a draft with a script whose name could lead elsewhere (contract section 17).
+ * Reads the words and the skill out of an answer, which may be an object of JSON or text with a block for each file.
+ * Never throws, and never returns a draft with a script whose name could lead elsewhere (docs/contract/dashboard.md).
  */
 export function readAnswer(text: string): BuilderAnswer {
   if (text.length > longestAnswer) {

@@ -14,7 +14,9 @@ export const mostScripts = 32;
 
 const scriptName = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 
-/** Tells whether a text may name a script: a file of the folder of scripts, never a path (contract section 17). */
+/**
+ * Tells whether a text may name a script: a file of the folder of scripts, never a path (docs/contract/dashboard.md).
+ */
 export function isScriptName(name: string): boolean {
   return scriptName.test(name);
 }

@@ -1,7 +1,7 @@
 import { utf8Size } from '../utf8-size.ts';
 import type { Message } from './task.ts';
 
-/** How much of what was said a task keeps (contract section 4); bytes are those of the messages as JSON. */
+/** How much of what was said a task keeps (docs/contract/task.md); bytes are those of the messages as JSON. */
 export const historyBound = { bytes: 1024 * 1024, messages: 200 } as const;
 
 /** What was said in a task, as far as it is kept. */

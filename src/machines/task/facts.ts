@@ -12,7 +12,7 @@ import type {
   ToolCall,
 } from './task.ts';
 
-/** Why a wait ended without a decision or a timeout (contract section 10). */
+/** Why a wait ended without a decision or a timeout (docs/contract/audit.md). */
 export type AbandonReason =
   | 'service_restart'
   | 'caller_disconnected'

@@ -9,10 +9,10 @@ import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
-/** The text of a task that was at work when the daemon went down (contract section 4). */
+/** The text of a task that was at work when the daemon went down (docs/contract/task.md). */
 export const interrupted: Failure = { kind: 'interrupted', text: 'interrupted by service restart' };
 
-/** The store was older than its log, which alone says what became of the task (contract section 10). */
+/** The store was older than its log, which alone says what became of the task (docs/contract/audit.md). */
 export const outcomeInLog: Failure = {
   kind: 'interrupted',
   text: 'interrupted: the outcome stands in the audit log alone',
@@ -76,7 +76,7 @@ function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
   return `, and its last ${times} calls were the same one of ${last.tool}`;
 }
 
-/** The model could not take its turn; it is said to try again only while no call has run (contract 7-holds section 1.5). */
+/** The model could not take its turn; it is said to try again only while no call has run (docs/contract/task.md). */
 export function ofModel({ run }: TaskContext, { outcome }: Thought): Failure {
   const text = outcome.kind === 'failed' ? outcome.error : '';
   const ran = ranInRun(run);
@@ -131,7 +131,7 @@ export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
   return { kind: 'tool', tool, text: outcome.kind === 'returned' ? '' : outcome.error };
 }
 
-/** The call had started before a restart and nobody knows how it ended (contract section 4). */
+/** The call had started before a restart and nobody knows how it ended (docs/contract/task.md). */
 export function outcomeUnknown({ tool }: ToolCall): Failure {
   return {
     kind: 'interrupted',
@@ -139,7 +139,7 @@ export function outcomeUnknown({ tool }: ToolCall): Failure {
   };
 }
 
-/** An approver said no (document 1 section 7). */
+/** An approver said no (docs/contract/task.md). */
 export function rejected({ settled }: TaskContext): Failure {
   if (settled === null) throw new Error('no decision was recorded');
   const { tool, approver, note } = settled;
@@ -147,7 +147,7 @@ export function rejected({ settled }: TaskContext): Failure {
   return { kind: 'rejected', tool, text: note === '' ? text : `${text}: ${note}` };
 }
 
-/** Nobody decided in time (document 1 section 7). */
+/** Nobody decided in time (docs/contract/task.md). */
 export function timedOut(context: TaskContext): Failure {
   const { tool, timeout } = pendingDeferral(context);
   return {
@@ -157,7 +157,7 @@ export function timedOut(context: TaskContext): Failure {
   };
 }
 
-/** The wait was given up (contract sections 4 and 5). */
+/** The wait was given up (docs/contract/task.md, docs/contract/transports.md). */
 export function abandoned(
   context: TaskContext,
   reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>,

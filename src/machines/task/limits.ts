@@ -25,7 +25,7 @@ export interface Spent {
   tokensPerEstimate: number;
 }
 
-/** The limits of a run that nobody configured otherwise (contract section 13). */
+/** The limits of a run that nobody configured otherwise (docs/contract/models.md). */
 export const defaultLimits: TaskLimits = {
   turns: 50,
   failedTurns: 5,

@@ -6,8 +6,8 @@ const unruled = { working: { executing: 'recording' } };
 const starting = { working: { executing: { calling: 'starting' } } };
 
 /**
- * Takes a kept snapshot back to the start of a call that had started, whatever it was doing when it was kept. So a
- * tool never runs because its task was restored: the chart waits there to hear whether it may (contract section 4). A
+ * Takes a kept snapshot back to the start of a call that had started, whatever it was doing when it was kept. So a tool
+ * never runs because its task was restored: the chart waits there to hear whether it may (docs/contract/task.md). A
  * call that had not started is ruled on anew, since what ruled on it may be another policy by now.
  */
 export function rewindCall(snapshot: KeptSnapshot): KeptSnapshot {

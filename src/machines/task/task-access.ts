@@ -1,7 +1,7 @@
 import { chatProvider, isApprover, runtimeProvider } from '../governance/approvers.ts';
 import type { Caller, Owner, Task } from './task.ts';
 
-/** How far callers see: tasks of their organisation, their own, or all (contract section 8). */
+/** How far callers see: tasks of their organisation, their own, or all (docs/contract/authentication.md). */
 export const taskAccesses = ['org', 'requester', 'any'] as const;
 
 export type TaskAccess = (typeof taskAccesses)[number];
@@ -26,8 +26,8 @@ export const everything: TaskScope = { kind: 'all' };
 export const conversing: readonly string[] = [chatProvider, runtimeProvider];
 
 /**
- * Tells which tasks a caller may know of. Only what is verified of the caller counts (contract section 8). A
- * conversation goes on with no task of others, who could otherwise lie in wait under the name of a thread.
+ * Tells which tasks a caller may know of. Only what is verified of the caller counts (docs/contract/authentication.md).
+ * A conversation goes on with no task of others, who could otherwise lie in wait under the name of a thread.
  */
 export function scopeOf(access: TaskAccess, caller: Caller | null): TaskScope {
   if (caller?.provider === chatProvider) return { kind: 'conversations' };

@@ -18,7 +18,7 @@ export interface Message {
   sender?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
-/** The public states of a task (contract section 4); the last three are final. */
+/** The public states of a task (docs/contract/task.md); the last three are final. */
 export const taskStates = [
   'submitted',
   'working',
@@ -68,7 +68,7 @@ export interface ToolCall {
   refused?: string;
 }
 
-/** A call of a task that started (contract 7-holds section 1.5). */
+/** A call of a task that started (docs/contract/task.md). */
 export interface RanCall {
   tool: string;
   callId: string;
@@ -164,7 +164,7 @@ export interface HeldMessage {
   at?: number;
 }
 
-/** A tool call that waits for a named person's release (document 1 section 2.1, contract section 4). */
+/** A tool call that waits for a named person's release (docs/contract/decisions.md, docs/contract/task.md). */
 export interface Deferral {
   /** The id of the call that is held. */
   id: string;
@@ -309,7 +309,7 @@ export interface Task {
   createdAt: number;
   /** Counts committed changes, and the states passed between them; an event stream is resumed from it. */
   revision: number;
-  /** What was said, as far as it is kept: the newest of it (contract section 4). */
+  /** What was said, as far as it is kept: the newest of it (docs/contract/task.md). */
   history: Message[];
   /** How many messages before those were left out; absent when none was. */
   leftOut?: number;

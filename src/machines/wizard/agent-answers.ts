@@ -1,7 +1,7 @@
 import type { FieldValues } from './field.ts';
 import { providerOffer, tools, type WizardOffer } from './offers.ts';
 
-/** The steps, in order (document 3, "Wizard steps"). */
+/** The steps, in order (docs/contract/dashboard.md). */
 export const steps = [
   'name',
   'provider',

@@ -165,7 +165,7 @@ export interface AuthOffer {
   fields: readonly Field[];
 }
 
-/** The ways to sign in (document 3 section 5). */
+/** The ways to sign in (docs/contract/dashboard.md). */
 export const authOffers: readonly AuthOffer[] = [
   { mode: 'none', label: 'None: anybody on this machine', fields: [] },
   {

@@ -13,10 +13,10 @@ import { authOffer, channelOffer, type WizardOffer } from './offers.ts';
 type Sent = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answers that somebody sent as JSON (contract section 17). Of each step, and of each way to sign in, the known
- * keys are taken and every other is dropped in silence (document 3 section 4); what is missing is as it begins. Where a
- * known key holds what it cannot, an empty text stands for it, which its step complains of: nothing is left open by a slip.
- * Whoever says nothing of approvals has the tools held that the chosen skills want held.
+ * Reads the answers that somebody sent as JSON (docs/contract/dashboard.md). Of each step, and of each way to sign in,
+ * the known keys are taken and every other is dropped in silence (docs/contract/dashboard.md); what is missing is as it
+ * begins. Where a known key holds what it cannot, an empty text stands for it, which its step complains of: nothing is
+ * left open by a slip. Whoever says nothing of approvals has the tools held that the chosen skills want held.
  */
 export function readAnswers(sent: unknown, skills: WizardOffer['skills']): AgentAnswers {
   const body = recordOf(sent);

@@ -141,7 +141,10 @@ function backFrom(step: Step) {
   ];
 }
 
-/** The steps by which a new agent is made, a state each, whoever goes through them (contract section 2, document 3). */
+/**
+ * The steps by which a new agent is made, a state each, whoever goes through them (docs/contract/command.md,
+ * docs/contract/dashboard.md).
+ */
 export const wizardMachine = wizard.createMachine({
   id: 'wizard',
   description:

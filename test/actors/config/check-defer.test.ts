@@ -257,7 +257,7 @@ describe('with authentication', () => {
     ).not.toContain('error');
   });
 
-  it('takes a list that is written empty for none (document 1 section 5)', () => {
+  it('takes a list that is written empty for none', () => {
     const lines =
       'enabled: true\ndefault_approvers: []\ntools: {t: {to: "channel:console:*", approvers: []}}';
     expect(deferring(lines, auth)).toEqual([]);

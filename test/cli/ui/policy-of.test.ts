@@ -28,7 +28,7 @@ function logged(directory: string, ...records: object[]): void {
 const held = (rule: string): string =>
   `builtin_tools: [datetime_now]\nsecurity: {defer: {enabled: true, tools: {datetime_now: ${rule}}}}\n`;
 
-/** Every warning of document 1 at the start of an agent. */
+/** Every warning at the start of an agent. */
 describe('the policy of an agent warns', () => {
   it.each([
     ['SERVICE_PLATFORM_TOKEN', 'SERVICE_ADMISSION_URL', { SERVICE_ADMISSION_URL: url }],

@@ -134,7 +134,7 @@ it('keeps a claim map as it is nested', async () => {
   expect(serviceOf(dashboard, 'x').auth).toEqual({ providers: [{ type: 'oidc', settings }] });
 });
 
-it('drops a claim of groups, which no setting here takes and no identity holds (contract section 8)', async () => {
+it('drops a claim of groups, which no setting here takes and no identity holds', async () => {
   const dashboard = await openDashboard();
   const settings = { issuer: 'https://id.example.com', audience: 'refunds' };
   const auth = {

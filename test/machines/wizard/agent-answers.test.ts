@@ -33,7 +33,7 @@ function tools(more: Partial<AgentAnswers['tools']>): AgentAnswers['tools'] {
   return { ...firstAnswers.tools, ...more };
 }
 
-it('asks in the order of document 3, and last shows all once more', () => {
+it('asks in the documented order, and last shows all once more', () => {
   const asked = ['name', 'provider', 'model', 'channels', 'tools', 'skills', 'fallback', 'auth'];
   const last = ['egress', 'security', 'approvals'];
   expect(steps).toEqual([...asked, ...last, 'review']);

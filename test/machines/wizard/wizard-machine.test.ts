@@ -54,7 +54,7 @@ function walk(offer: WizardOffer, answers: AgentAnswers): unknown[] {
 }
 
 describe('the wizard', () => {
-  it('goes through every step in the order of document 3, with approvals before the review', () => {
+  it('goes through every step in the documented order, with approvals before the review', () => {
     expect(walk(anOffer, thinking)).toEqual(steps.slice(0, -1));
   });
 

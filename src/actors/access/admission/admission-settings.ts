@@ -1,4 +1,4 @@
-/** How the platform is reached (document 1 section 2.6). */
+/** How the platform is reached (docs/contract/admission.md). */
 export interface AdmissionSettings {
   url: string;
   token: string;

@@ -29,7 +29,7 @@ export interface AdmissionOptions {
   outbound?: Outbound;
 }
 
-/** Asks the platform whether new invocations may start (document 1 section 1). */
+/** Asks the platform whether new invocations may start (docs/contract/admission.md). */
 export class Admission {
   readonly #actor;
   /** Who waits for a verdict, in the order in which they came. */
@@ -115,7 +115,7 @@ function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) 
   });
 }
 
-/** Describes a verdict in a span (document 1 section 6). */
+/** Describes a verdict in a span (docs/contract/admission.md). */
 function attributesOf(verdict: AdmissionVerdict): Attributes {
   return {
     'forge.admission.decision': verdict.decision,

@@ -17,15 +17,15 @@ export class AdmissionError extends Error {
   readonly code = 'admission_call_failed';
 }
 
-/** How long one call may take from its start to the last byte, in milliseconds (contract section 9). */
+/** How long one call may take from its start to the last byte, in milliseconds (docs/contract/admission.md). */
 const deadline = 2_000;
 
 const largest = 64 * 1024;
 
 /**
- * Asks the platform whether new invocations of an agent may start (document 1 section 4.3): one request,
- * no redirects, at most two seconds and 64 KiB, through `outbound` or directly without one. Rejects with
- * an AdmissionError when there is no answer.
+ * Asks the platform whether new invocations of an agent may start (docs/contract/admission.md): one request, no
+ * redirects, at most two seconds and 64 KiB, through `outbound` or directly without one. Rejects with an AdmissionError
+ * when there is no answer.
  */
 export function askPlatform(
   settings: AdmissionSettings,

@@ -18,8 +18,8 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * Creates the authentication chain of an agent: the first verifier that recognises a credential decides (contract
- * section 8).
+ * Creates the authentication chain of an agent: the first verifier that recognises a credential decides
+ * (docs/contract/authentication.md).
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const runtime = { provider: runtimeProvider, userId: runtimeProvider };

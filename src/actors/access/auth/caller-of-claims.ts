@@ -23,7 +23,7 @@ const longest = 1_024;
 
 /**
  * Reads who a verified token stands for; `null` when it names no user. Only text with something in it counts, so an
- * `acr` that is a list or a number is none (document 1 section 5.1); an address that the issuer calls unverified is
+ * `acr` that is a list or a number is none (docs/contract/step-up.md); an address that the issuer calls unverified is
  * left out, and under `needsProof` any that it does not call verified. The claims themselves are not kept: step-up
  * needs `acr` alone, and a task that is stored should not hold more about a person than it needs.
  */

@@ -10,8 +10,8 @@ import { staticTokenScheme } from './static-token-verifier.ts';
 type Provider = ServiceConfig['auth']['providers'][number];
 
 /**
- * Says how the providers of an agent are advertised on its card, in their order (document 2 section
- * 2.3). A key is the provider's name, which is its type unless it has another.
+ * Says how the providers of an agent are advertised on its card, in their order (docs/contract/agent-card.md). A key is
+ * the provider's name, which is its type unless it has another.
  */
 export function cardSchemes(providers: readonly Provider[]): DeclaredScheme[] {
   return providers.map((provider) => ({

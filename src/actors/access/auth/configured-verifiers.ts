@@ -21,8 +21,8 @@ export interface ProviderPorts {
 }
 
 /**
- * Makes the providers of an agent in the order they are listed (contract section 8). Rejects with an Error that names
- * the setting when a static token has no value.
+ * Makes the providers of an agent in the order they are listed (docs/contract/authentication.md). Rejects with an Error
+ * that names the setting when a static token has no value.
  */
 export async function configuredVerifiers(
   providers: readonly Provider[],

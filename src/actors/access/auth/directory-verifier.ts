@@ -25,7 +25,7 @@ const skew = 30_000;
 
 /**
  * Verifies the tokens of a directory: those of one tenant, or of several that share the directory's keys
- * (contract section 8). A token names its tenant twice, as issuer and as `tid`, and both must agree.
+ * (docs/contract/authentication.md). A token names its tenant twice, as issuer and as `tid`, and both must agree.
  */
 export async function directoryVerifier(
   { name, settings }: DirectoryProvider,

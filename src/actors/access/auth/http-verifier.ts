@@ -29,7 +29,7 @@ export function httpVerifierScheme(): SecurityScheme {
 const answerSchema = z.looseObject({ valid: z.boolean() });
 
 /**
- * Verifies every bearer token with a service of the operator (contract section 8). No answer is kept: a
+ * Verifies every bearer token with a service of the operator (docs/contract/authentication.md). No answer is kept: a
  * token that is revoked there counts no more. Equal tokens that come at once are asked about once.
  */
 export function httpVerifier(

@@ -18,7 +18,7 @@ const maximumAge = 3_600_000;
 const skew = 30_000;
 
 /**
- * Verifies what an identity-aware proxy asserts about the person behind it (contract section 8). The
+ * Verifies what an identity-aware proxy asserts about the person behind it (docs/contract/authentication.md). The
  * assertion has a header of its own; a bearer token is never read here.
  */
 export async function iapVerifier(

@@ -12,14 +12,14 @@ export function oidcScheme({ issuer }: Pick<OidcProvider['settings'], 'issuer'>)
   return { type: 'openIdConnect', openIdConnectUrl };
 }
 
-/** Signatures alone that need a public key; `none` and HS would let anybody sign (contract section 8). */
+/** Signatures alone that need a public key; `none` and HS would let anybody sign (docs/contract/authentication.md). */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA'],
 ];
 
 /**
- * Verifies the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
+ * Verifies the JSON Web Tokens of one OpenID Connect issuer (docs/contract/authentication.md). A token that says it
  * comes from there is verified here and nowhere else.
  */
 export async function oidcVerifier(

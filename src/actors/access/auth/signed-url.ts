@@ -1,4 +1,4 @@
-/** What a `service-cloud-v1` token must look like (contract section 8). */
+/** What a `service-cloud-v1` token must look like (docs/contract/authentication.md). */
 export interface SignedUrlRules {
   region: string;
   /** What the signed header `x-service-audience` says; `null` when none is signed. */

@@ -42,9 +42,9 @@ const mostQuestions = 256;
 
 /**
  * Verifies tokens that hold a signed question to a cloud's token service, which answers who signed it
- * (contract section 8). The question is taken apart and put together anew, so that nothing but the
- * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer
- * than the token counts.
+ * (docs/contract/authentication.md). The question is taken apart and put together anew, so that nothing but the
+ * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer than the token
+ * counts.
  */
 export function sigv4Verifier(
   { name, settings }: Sigv4Provider,

@@ -4,7 +4,7 @@ import type { Caller } from '../../../machines/task/task.ts';
 import type { TokenKind } from '../../ports.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** Verifies one static token in constant time (contract section 8). */
+/** Verifies one static token in constant time (docs/contract/authentication.md). */
 export function staticTokenVerifier(
   token: string,
   caller: Caller,

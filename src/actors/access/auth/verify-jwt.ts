@@ -20,8 +20,8 @@ export interface JwtRules {
 }
 
 /**
- * Verifies a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience,
- * valid now and not for too long, and its claims name somebody (contract section 8). Never rejects.
+ * Verifies a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience, valid now and
+ * not for too long, and its claims name somebody (docs/contract/authentication.md). Never rejects.
  */
 export async function verifyJwt(token: string, rules: JwtRules): Promise<TokenVerdict> {
   const { algorithms, issuer, audience, skew, longest } = rules;

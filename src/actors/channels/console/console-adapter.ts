@@ -12,8 +12,8 @@ export interface ConsoleOptions {
 }
 
 /**
- * Makes the adapter behind `channel:console:*`: the daemon's console says which call waits, the commands that
- * decide, and in one line what became of it (contract section 14).
+ * Makes the adapter behind `channel:console:*`: the daemon's console says which call waits, the commands that decide,
+ * and in one line what became of it (docs/contract/chat.md).
  */
 export function createConsoleAdapter({ write, agentUrl, clock }: ConsoleOptions): ChannelAdapter {
   const say = (lines: string[]): void => {

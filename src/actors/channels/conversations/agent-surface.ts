@@ -26,7 +26,7 @@ const told = z.object({
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 
-/** The longest header of who asks, in characters (document 2 section 2.4). */
+/** The longest header of who asks, in characters (docs/contract/correlation.md). */
 const longestHeader = 256;
 
 const refusalOf: Record<number, Refusal> = {

@@ -49,7 +49,7 @@ export interface SlackOptions {
 /** Time that interactions under way have to finish when the adapter stops, in milliseconds. */
 const grace = 3_000;
 
-/** Makes the adapter for Slack (contract section 14); it connects when it is started. */
+/** Makes the adapter for Slack (docs/contract/chat.md); it connects when it is started. */
 export function createSlackAdapter(options: SlackOptions): SlackAdapter {
   return new SlackAdapter(options);
 }

@@ -31,7 +31,7 @@ type Entity = NonNullable<TelegramMessage['entities']>[number];
 
 /**
  * Reads a message to the bot; `null` for any other: of a bot or in the name of a chat, or in a group without a mention
- * of the bot or a reply to it (contract section 14).
+ * of the bot or a reply to it (docs/contract/chat.md).
  */
 export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMessage | null {
   const { from, sender_chat: inTheNameOf, chat, isSaid } = message;

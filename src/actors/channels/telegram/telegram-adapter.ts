@@ -27,7 +27,7 @@ export interface TelegramOptions {
   random?: () => number;
 }
 
-/** Makes the adapter for Telegram (contract section 14); it connects when it is started. */
+/** Makes the adapter for Telegram (docs/contract/chat.md); it connects when it is started. */
 export function createTelegramAdapter(
   options: TelegramOptions,
 ): ChannelAdapter & { conversation: ConversationPort } {

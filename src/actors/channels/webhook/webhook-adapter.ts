@@ -26,7 +26,7 @@ const mostAtOnce = 4;
 
 /**
  * Makes the adapter behind `channel:webhook:<name>`: it posts the events of a held call to a URL, signed by Standard
- * Webhooks, and leaves the decision to the endpoint that the event names (contract section 14).
+ * Webhooks, and leaves the decision to the endpoint that the event names (docs/contract/chat.md).
  */
 export function createWebhookAdapter(options: WebhookOptions): ChannelAdapter {
   return steadyAdapter({

@@ -1,4 +1,7 @@
-/** How intent alignment is configured (contract sections 3 and 7); the timeout is milliseconds. */
+/**
+ * How intent alignment is configured (docs/contract/configuration.md, docs/contract/governance.md); the timeout is
+ * milliseconds.
+ */
 export interface AlignmentSettings {
   enabled: boolean;
   provider: 'openai' | 'openai-compatible' | 'google' | 'ollama' | 'local';

@@ -9,7 +9,10 @@ export interface AlignmentFinding {
   severity: 'error' | 'warning';
 }
 
-/** Checks what the shape of `security.intent_alignment` cannot tell; nothing while it is off (contract section 3). */
+/**
+ * Checks what the shape of `security.intent_alignment` cannot tell; nothing while it is off
+ * (docs/contract/configuration.md).
+ */
 export function checkAlignment(
   settings: AlignmentSettings,
   env: Readonly<Record<string, string | undefined>>,

@@ -15,7 +15,7 @@ export function textOfRequest({ parts }: Message): string {
 
 /**
  * Returns what a tool call would do, as it is compared: name, description and arguments as JSON
- * (contract section 7). Arguments past 8,192 code points are not seen.
+ * (docs/contract/governance.md). Arguments past 8,192 code points are not seen.
  */
 export function textOfCall(tool: string, description: string, args: JsonObject): string {
   const shortened = cutToRunes(description, maximumDescription);

@@ -37,8 +37,8 @@ export interface AlignmentPorts {
 }
 
 /**
- * Creates the scorer of intent alignment (contract section 7). Whatever goes wrong is a denial, also when
- * the hard threshold never denies, and one line in the log with neither texts nor secrets.
+ * Creates the scorer of intent alignment (docs/contract/governance.md). Whatever goes wrong is a denial, also when the
+ * hard threshold never denies, and one line in the log with neither texts nor secrets.
  */
 export function createIntentScorer({ embedder, thresholds, log }: AlignmentPorts): IntentScorer {
   return async ({ request, tool, toolDescription, args, signal }) => {

@@ -77,7 +77,7 @@ const assumeRoleSchema = knownKeys({
 /** What an `sts_assume_role` credential is made of; `duration` in milliseconds, `policy` as JSON text. */
 export type AssumeRoleSpec = z.output<typeof assumeRoleSchema>;
 
-/** Reads the spec of an `sts_assume_role` credential (contract section 3). */
+/** Reads the spec of an `sts_assume_role` credential (docs/contract/configuration.md). */
 export function readAssumeRoleSpec(spec: JsonObject): SpecReading<AssumeRoleSpec> {
   return readSpec(assumeRoleSchema, spec);
 }

@@ -1,7 +1,7 @@
 import type { CredentialProvider } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
-/** One entry of `credentials` in `service.yaml` (contract section 3). */
+/** One entry of `credentials` in `service.yaml` (docs/contract/configuration.md). */
 export interface CredentialEntry {
   tool: string;
   provider: CredentialProvider;

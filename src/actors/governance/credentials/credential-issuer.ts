@@ -24,7 +24,10 @@ export interface CredentialRequest {
   signal: AbortSignal;
 }
 
-/** Issues the credentials that `credentials` of `service.yaml` asks for (contract sections 3 and 7). */
+/**
+ * Issues the credentials that `credentials` of `service.yaml` asks for (docs/contract/configuration.md,
+ * docs/contract/governance.md).
+ */
 export interface CredentialIssuer {
   /** Returns the provider that issues the credential of a tool; `null` when it gets none. */
   providerOf(tool: string): CredentialProvider | null;

@@ -72,7 +72,7 @@ const shortForm = knownKeys({ name: z.string(), ...origin })
 
 /**
  * Reads the spec of a `static` credential: `{env: {<NAME>: {secret: <NAME>}}}` with `from_env: <VARIABLE>` for a
- * variable of the environment, or `{name: <NAME>, secret: <NAME>}` for one variable (contract section 3).
+ * variable of the environment, or `{name: <NAME>, secret: <NAME>}` for one variable (docs/contract/configuration.md).
  */
 export function readStaticSpec(spec: JsonObject): SpecReading<StaticSpec> {
   return readSpec(Object.hasOwn(spec, 'name') ? shortForm : longForm, spec);

@@ -22,8 +22,8 @@ export type CheckedOutput =
   | { kind: 'blocked'; denial: string; findings: Finding[] };
 
 /**
- * The guardrails of an agent (contract section 7). No check throws: what cannot be checked is denied
- * or blocked, with `check failed` for its rule. The first rule that denies ends a check.
+ * The guardrails of an agent (docs/contract/governance.md). No check throws: what cannot be checked is denied or
+ * blocked, with `check failed` for its rule. The first rule that denies ends a check.
  */
 export interface Guardrails {
   /** What they were compiled from. */

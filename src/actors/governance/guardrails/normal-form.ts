@@ -3,8 +3,8 @@ import { foldUnicode } from './fold-unicode.ts';
 import { undoEscapes } from './undo-escapes.ts';
 
 /**
- * A text in its normal form: the escapes of JSON undone, in NFKC, without what nobody sees, its blanks
- * folded to one (contract section 7). Rules look at it beside the text as it stands.
+ * A text in its normal form: the escapes of JSON undone, in NFKC, without what nobody sees, its blanks folded to one
+ * (docs/contract/governance.md). Rules look at it beside the text as it stands.
  */
 export interface NormalForm {
   text: string;

@@ -12,7 +12,7 @@ export interface OutputRule {
   action: 'block' | 'redact';
 }
 
-/** The rules of one source: the configuration or a skill (contract section 7). */
+/** The rules of one source: the configuration or a skill (docs/contract/governance.md). */
 export interface RuleBlock {
   deny_commands: readonly DenyRule[];
   deny_prompts: readonly DenyRule[];

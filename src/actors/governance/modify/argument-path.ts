@@ -7,8 +7,8 @@ export type PathReading = { ok: true; path: ArgumentPath } | { ok: false; messag
 const deepest = 64;
 
 /**
- * Reads a path in dots such as `items.0.name` (contract section 7). A dot that belongs to a key is
- * written `\.`, a backslash `\\`; a path has at most 64 parts and none of them is empty.
+ * Reads a path in dots such as `items.0.name` (docs/contract/governance.md). A dot that belongs to a key is written
+ * `\.`, a backslash `\\`; a path has at most 64 parts and none of them is empty.
  */
 export function readArgumentPath(text: string): PathReading {
   const parts: string[] = [''];

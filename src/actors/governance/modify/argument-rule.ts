@@ -5,7 +5,10 @@ import { type Change, changeAt } from './change-at.ts';
 import { compileReplacement, type Replacement } from './replacement.ts';
 import type { Report } from './rule-problem.ts';
 
-/** A rule on arguments as configured; exactly one of `set`, `remove` and `replace` is given (contract section 7). */
+/**
+ * A rule on arguments as configured; exactly one of `set`, `remove` and `replace` is given
+ * (docs/contract/governance.md).
+ */
 export type ArgumentRule = { path: string } & (
   | { set: JsonValue }
   | { remove: true }

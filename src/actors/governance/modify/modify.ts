@@ -7,7 +7,7 @@ import type { Report, RuleProblem } from './rule-problem.ts';
 
 export { ModifyError, type RuleProblem };
 
-/** The rules of each tool by its name, as `security.modify` holds them (contract section 7). */
+/** The rules of each tool by its name, as `security.modify` holds them (docs/contract/governance.md). */
 export interface ModifyRules {
   tools: Record<string, { arguments: ArgumentRule[]; output: { replace: Replacement }[] }>;
 }
@@ -30,7 +30,9 @@ export type ModifyReading = { ok: true; modify: Modify } | { ok: false; problems
 
 type Rule<Value> = (value: Value) => Value;
 
-/** Compiles the rules of `security.modify`; one malformed rule makes all of them useless (contract section 7). */
+/**
+ * Compiles the rules of `security.modify`; one malformed rule makes all of them useless (docs/contract/governance.md).
+ */
 export function compileModify(rules: ModifyRules): ModifyReading {
   const problems: RuleProblem[] = [];
   const reportAt =

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { DecisionAttempt } from '../../../machines/governance/approvers.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
-/** Returns the lower-case hex SHA-256 of the RFC 8785 form of a call's arguments (contract section 4). */
+/** Returns the lower-case hex SHA-256 of the RFC 8785 form of a call's arguments (docs/contract/task.md). */
 export function argumentsDigest(args: JsonObject): string {
   return hash('sha256', canonicalize(args) ?? '', 'hex');
 }

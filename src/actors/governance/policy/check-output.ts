@@ -16,9 +16,9 @@ export interface OutputLayers {
 }
 
 /**
- * Applies the rules for output to a text of a tool (contract section 7): what is blocked is looked
- * for in the original, then the call's own credentials go, then what is to be redacted, then MODIFY
- * has its turn. Throws a ModifyError.
+ * Applies the rules for output to a text of a tool (docs/contract/governance.md): what is blocked is looked for in the
+ * original, then the call's own credentials go, then what is to be redacted, then MODIFY has its turn. Throws a
+ * ModifyError.
  */
 export function checkOutput(
   tool: string,

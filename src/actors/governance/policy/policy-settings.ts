@@ -1,6 +1,6 @@
 import type { AlignmentSettings } from '../alignment/alignment.ts';
 
-/** What a policy reads of `security` in `service.yaml` (contract section 3); durations are milliseconds. */
+/** What a policy reads of `security` in `service.yaml` (docs/contract/configuration.md); durations are milliseconds. */
 export interface PolicySettings {
   defer: DeferSettings;
   step_up: StepUpSettings;

@@ -46,7 +46,7 @@ export interface PolicyParts {
   scrub: (text: string) => string;
 }
 
-/** Assembles the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
+/** Assembles the policy of an agent (docs/contract/governance.md, docs/contract/step-up.md). */
 export function createPolicy(parts: PolicyParts): Policy {
   const { security, isAuthOn, tools, guardrails, modify, credentials, scrub } = parts;
   const deferRules = deferRulesOf(security.defer, isAuthOn);

@@ -7,8 +7,9 @@ import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
 
 /**
- * Returns why a call cannot run (contract section 7): its tool is unknown or its arguments do not fit, which whoever
- * asked may mend, a guardrail denies it, or too many calls of its caller wait already; `null` when nothing stands against it.
+ * Returns why a call cannot run (docs/contract/governance.md): its tool is unknown or its arguments do not fit, which
+ * whoever asked may mend, a guardrail denies it, or too many calls of its caller wait already; `null` when nothing
+ * stands against it.
  */
 export function refusalOfCall(
   { tool: name, args, fault, refused }: ToolCall,
@@ -30,7 +31,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   return `unknown tool: ${name}${near === null ? '' : `; the nearest is ${near}`}`;
 }
 
-/** Returns why a message may not reach the model (contract section 7); `null` when it may. */
+/** Returns why a message may not reach the model (docs/contract/governance.md); `null` when it may. */
 export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
   const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
   return denial === null ? null : { text: denial, findings };

@@ -48,9 +48,9 @@ const closed: ReadonlyMap<string, string> = new Map([
 const compatible: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 
 /**
- * Creates the rule for addresses (contract section 11): public ones may be dialled, private ones when
- * they are opened, and metadata, link-local, multicast and reserved ones never.
- * Throws an Error that names the network when one cannot be read.
+ * Creates the rule for addresses (docs/contract/egress.md): public ones may be dialled, private ones when they are
+ * opened, and metadata, link-local, multicast and reserved ones never. Throws an Error that names the network when one
+ * cannot be read.
  */
 export function createAddressRules(rules: AddressRules): CheckAddress {
   const networks = rules.allowedPrivateCidrs.map((text) => {

@@ -31,9 +31,9 @@ export const dialChannelName = 'holdpoint:egress:dial';
 const dials = channel(dialChannelName);
 
 /**
- * Makes a connector for undici that resolves a host once, checks every address and dials a checked one,
- * so that a name that changes its mind in between gains nothing (contract section 11).
- * Host header and TLS name stay those of the request. Fails with an EgressError.
+ * Makes a connector for undici that resolves a host once, checks every address and dials a checked one, so that a name
+ * that changes its mind in between gains nothing (docs/contract/egress.md). Host header and TLS name stay those of the
+ * request. Fails with an EgressError.
  */
 export function checkedConnector(policy: ConnectPolicy): buildConnector.connector {
   const open = callbackify((options: buildConnector.Options) => {

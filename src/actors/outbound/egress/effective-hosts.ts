@@ -65,8 +65,8 @@ export interface EffectiveHosts {
 const tunnelPorts: readonly number[] = [443, 80];
 
 /**
- * Puts what is listed and the hosts that other settings name together, each with its source and with whom it is
- * open to (contract section 11). Throws an Error that names the entry that cannot be read.
+ * Puts what is listed and the hosts that other settings name together, each with its source and with whom it is open to
+ * (docs/contract/egress.md). Throws an Error that names the entry that cannot be read.
  */
 export function effectiveHosts(
   listed: ListedHosts,

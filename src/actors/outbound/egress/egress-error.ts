@@ -24,7 +24,7 @@ export function isAlwaysClosed(why: string | null): boolean {
   return why !== null && alwaysClosed.has(why);
 }
 
-/** The egress policy refused a hop; the message is what a tool is told (contract section 11). */
+/** The egress policy refused a hop; the message is what a tool is told (docs/contract/egress.md). */
 export class EgressError extends Error {
   readonly code = 'egress_blocked';
   readonly host: string;

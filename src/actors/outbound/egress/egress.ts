@@ -53,7 +53,7 @@ export { hopOf } from './policy-interceptor.ts';
 export type { Hop } from './rule-hop.ts';
 
 export interface EgressOptions extends HopSettings {
-  /** Host patterns that get the workflow headers (document 2 section 6.3). */
+  /** Host patterns that get the workflow headers (docs/contract/correlation.md). */
   propagateTo: readonly string[];
   /** Hears once about each hop, before anything is sent; what throws here stops the hop. */
   record: (record: EgressRecord) => void;
@@ -69,7 +69,7 @@ export interface EgressOptions extends HopSettings {
   pool?: (policy: ConnectPolicy) => Dispatcher;
 }
 
-/** The egress of the daemon: every request goes out here (contract section 11). */
+/** The egress of the daemon: every request goes out here (docs/contract/egress.md). */
 export interface Egress {
   readonly mode: EgressMode;
   /** What may be reached and by whom, with where each entry comes from. */

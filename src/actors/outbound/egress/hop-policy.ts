@@ -9,7 +9,7 @@ import type { HopPolicy } from './rule-hop.ts';
 /** What the settings say of hops. */
 export interface HopSettings {
   mode: EgressMode;
-  /** Host patterns (document 2 section 2.5), with a port or without. */
+  /** Host patterns (docs/contract/correlation.md), with a port or without. */
   allowedDomains: readonly string[];
   /** The same, and what they name may be private; none unless given. */
   allowedPrivate?: readonly string[];

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** A host, or with `isWildcard` everything strictly below it (document 2 section 2.5). */
+/** A host, or with `isWildcard` everything strictly below it (docs/contract/correlation.md). */
 export interface HostPattern {
   /** In the form of `normaliseHost`. */
   host: string;

@@ -11,7 +11,7 @@ export interface ListeningAddress {
 
 /**
  * The listeners that nothing that a task asks for may reach: the daemon's own, those of its neighbours on this machine,
- * and those of its fellow daemons over one store (contract section 11).
+ * and those of its fellow daemons over one store (docs/contract/egress.md).
  */
 export interface OwnListeners {
   /** Registers an address where the daemon listens. */

@@ -30,8 +30,8 @@ export interface HopRuling {
 }
 
 /**
- * Rules on what can be said of a hop before its name is resolved: scheme, allowlist, and the address
- * when the host is one (contract section 11).
+ * Rules on what can be said of a hop before its name is resolved: scheme, allowlist, and the address when the host is
+ * one (docs/contract/egress.md).
  *
  * Tools, scripts and receivers of notifications reach what is listed, a script also what its own skill declares, and
  * none of them what other settings lead to: that is the daemon's. `deny-all` leaves the daemon that, and tasks nothing.

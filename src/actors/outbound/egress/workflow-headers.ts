@@ -5,8 +5,8 @@ import { isTagValue, workflowHeaders } from '../../../machines/workflow.ts';
 export type GivenHeaders = Exclude<Dispatcher.DispatchOptions['headers'], undefined>;
 
 /**
- * Adds the workflow headers of a scope's tags to those of a request, except those that the request
- * already has (document 2 section 6.3). What was given is left as it is; the answer is `given` itself when nothing is added.
+ * Adds the workflow headers of a scope's tags to those of a request, except those that the request already has
+ * (docs/contract/correlation.md). What was given is left as it is; the answer is `given` itself when nothing is added.
  */
 export function withWorkflowHeaders(
   given: GivenHeaders,

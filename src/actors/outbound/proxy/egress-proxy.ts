@@ -49,11 +49,11 @@ const loopback = '127.0.0.1';
 const mostConnections = 1024;
 
 /**
- * Starts the proxy through which skill scripts reach out (contract section 11).
+ * Starts the proxy through which skill scripts reach out (docs/contract/egress.md).
  *
- * It takes CONNECT and plain `http://` requests from those who show a pass, and asks the egress policy
- * about every one. It is our own on `node:http`, because what a proxy does between two sockets is little
- * and what it must refuse is all ours. Rejects when it cannot listen.
+ * It takes CONNECT and plain `http://` requests from those who show a pass, and asks the egress policy about every one.
+ * It is our own on `node:http`, because what a proxy does between two sockets is little and what it must refuse is all
+ * ours. Rejects when it cannot listen.
  */
 export async function startEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const limits = { ...usualLimits, ...options.limits };

@@ -16,8 +16,8 @@ type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords 
 const maximumContextRunes = 512;
 
 /**
- * Words a fact of a task for the audit log (document 1 section 6, contract section 10). Without
- * `capture` the contents of a fact are left out.
+ * Words a fact of a task for the audit log (docs/contract/audit.md). Without `capture` the contents of a fact are left
+ * out.
  */
 export function auditEventOf(
   fact: TaskFact,

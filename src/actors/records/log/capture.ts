@@ -35,8 +35,9 @@ const mostTexts = 1_000;
 const unscrubbed = '[left out: secrets could not be looked for]';
 
 /**
- * Creates the capture of contents into the log (contract sections 3 and 10); `null` while nothing is captured. Secrets
- * are scrubbed before a text is cut, and the marker of the cut states the size before either.
+ * Creates the capture of contents into the log (docs/contract/configuration.md, docs/contract/audit.md); `null` while
+ * nothing is captured. Secrets are scrubbed before a text is cut, and the marker of the cut states the size before
+ * either.
  *
  * @param makeScrub is called when something is captured, and makes what returns a text without the secrets in it; where
  * that throws, the text is left out

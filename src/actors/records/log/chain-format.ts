@@ -17,7 +17,7 @@ export interface Standing {
   head: string;
 }
 
-/** The event that states how long the log was, and its last hash, when it was written (contract section 10). */
+/** The event that states how long the log was, and its last hash, when it was written (docs/contract/audit.md). */
 export function checkpoint(ts: string, { count, head }: Standing): AuditEvent {
   return { event: checkpointEvent, ts, fields: { count, head } };
 }

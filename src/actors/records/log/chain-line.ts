@@ -18,8 +18,8 @@ export interface ChainedLine {
 const signatureBytes = 97;
 
 /**
- * Turns an event into the next line of the log (contract section 10); whatever the event holds, it throws
- * nothing but what the signer throws. An event cannot say `prev_hash`, `kid` or `sig` itself.
+ * Turns an event into the next line of the log (docs/contract/audit.md); whatever the event holds, it throws nothing
+ * but what the signer throws. An event cannot say `prev_hash`, `kid` or `sig` itself.
  *
  * @param previousHash the hash of the line before, `GENESIS` at the start, `null` for a log without a chain
  * @param signer gives the line its `kid` and `sig`; `null` for a log without signatures

@@ -26,7 +26,7 @@ export interface ChainStart {
   kept: Standing | null;
 }
 
-/** The chain of a log as far as it was read: what the next line must carry (contract section 10). */
+/** The chain of a log as far as it was read: what the next line must carry (docs/contract/audit.md). */
 export class Chain {
   readonly #start: ChainStart;
   /** Lines of the log before the first one read; `null` until a checkpoint of a continued log tells. */

@@ -15,7 +15,7 @@ const encodedSignature = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
 const encoder = new TextEncoder();
 
 /**
- * Checks what a line says about its signature (contract section 10), and with `keys` the signature itself; `null`
+ * Checks what a line says about its signature (docs/contract/audit.md), and with `keys` the signature itself; `null`
  * when all is well. A line that names a key has lost its signature when it carries none.
  *
  * @param line in canonical form

@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 
-/** Signs the lines of a log with one Ed25519 key (contract section 10). */
+/** Signs the lines of a log with one Ed25519 key (docs/contract/audit.md). */
 export interface LineSigner {
   /** The name of the key, which every signed line carries. */
   readonly kid: string;

@@ -24,7 +24,7 @@ export interface AuditKeys {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the key to sign with and the older public keys to publish beside it (contract section 10).
+ * Reads the key to sign with and the older public keys to publish beside it (docs/contract/audit.md).
  *
  * @throws SigningKeyError when signing is on and its variable holds no usable key
  * @throws PublicKeyError when the older keys cannot be read, or one has the `kid` of another key

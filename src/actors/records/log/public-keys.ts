@@ -26,7 +26,7 @@ export class PublicKeyError extends Error {
 const encodedKey = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads a JWKS of Ed25519 keys (contract section 10).
+ * Reads a JWKS of Ed25519 keys (docs/contract/audit.md).
  *
  * @throws PublicKeyError when it is none, when a key is of another kind or no key, and when two share a `kid`
  */

@@ -18,8 +18,8 @@ const pem = /^-----BEGIN ([A-Z ]+)-----/;
 const base64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 /**
- * Reads the Ed25519 key that the variable `key_env` holds: PKCS#8 as PEM, whose line breaks may be written as
- * `\n`, or as base64 of its DER form (contract section 10).
+ * Reads the Ed25519 key that the variable `key_env` holds: PKCS#8 as PEM, whose line breaks may be written as `\n`, or
+ * as base64 of its DER form (docs/contract/audit.md).
  *
  * @throws SigningKeyError when it is not set or holds no such key
  */

@@ -5,8 +5,8 @@ import { LogReading } from './log-reading.ts';
 import type { ChainVerdict, LogFile, Sha256Hex, VerifyOptions } from './verdict.ts';
 
 /**
- * Reads a log from its first line on, across its files in order, and checks lines, chain, checkpoints and, given
- * keys, signatures (contract section 10) in memory that does not grow with the log. It needs nothing of Node.
+ * Reads a log from its first line on, across its files in order, and checks lines, chain, checkpoints and, given keys,
+ * signatures (docs/contract/audit.md) in memory that does not grow with the log. It needs nothing of Node.
  */
 export async function verifyChain(
   files: Iterable<LogFile> | AsyncIterable<LogFile>,

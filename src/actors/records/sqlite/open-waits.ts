@@ -44,7 +44,7 @@ function takeLine(line: JsonObject | null, waiting: Map<string, TaskInLog>): voi
 }
 
 /**
- * Creates the events of waits that were lost with their store (contract section 10).
+ * Creates the events of waits that were lost with their store (docs/contract/audit.md).
  *
  * @param at epoch milliseconds
  */

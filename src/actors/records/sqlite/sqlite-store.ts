@@ -41,7 +41,7 @@ export interface SqliteStoreOptions {
 /** How often the audit file is synced, so that the outbox stays short. */
 const syncEvery = 1_000;
 
-/** How often the log states where it stands, in milliseconds (contract section 10). */
+/** How often the log states where it stands, in milliseconds (docs/contract/audit.md). */
 const checkpointEvery = 300_000;
 
 /**

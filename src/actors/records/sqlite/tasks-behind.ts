@@ -12,9 +12,9 @@ import type { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { TaskInLog, taskOfLine } from './task-in-log.ts';
 
 /**
- * The tasks that lines of the log name which the store does not know: those that the store has unfinished,
- * and those that the lines say are under way. As nobody can tell what the lines did not come to say, they
- * are ended, so that nothing which ran may run again (contract section 10).
+ * The tasks that lines of the log name which the store does not know: those that the store has unfinished, and those
+ * that the lines say are under way. As nobody can tell what the lines did not come to say, they are ended, so that
+ * nothing which ran may run again (docs/contract/audit.md).
  */
 export class TasksBehind {
   readonly #rows: SqliteTaskRows;

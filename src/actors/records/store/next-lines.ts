@@ -6,7 +6,7 @@ import type { LineSigner } from '../log/line-signer.ts';
 import type { FinishedFile } from '../log/log-files.ts';
 import type { AuditHead } from './audit-head.ts';
 
-/** Events between two checkpoints (contract section 10). */
+/** Events between two checkpoints (docs/contract/audit.md). */
 const checkpointEvery = 1_000;
 
 /** Lines made ready for the log, and where it stands with them. */

@@ -34,7 +34,7 @@ export interface TaskFilter {
 /** What to list, the task that changed last first. */
 export type ChangedQuery = PageQuery & TaskFilter;
 
-/** Bytes of JSON at which a page ends, unless its first task alone is larger (contract section 5). */
+/** Bytes of JSON at which a page ends, unless its first task alone is larger (docs/contract/transports.md). */
 export const largestPage = 4 * 1024 * 1024;
 
 /** The number from which on tasks are not counted any more. */

@@ -8,7 +8,7 @@ import {
 import { isExactValue } from '../../../machines/exact-number.ts';
 import { isJsonObject } from '../../../machines/json.ts';
 
-/** How deep the arguments of a call may be nested; the same as for a request (contract section 5). */
+/** How deep the arguments of a call may be nested; the same as for a request (docs/contract/transports.md). */
 const deepest = 64;
 
 /** How long the arguments of a call may be as JSON, in bytes. */

@@ -7,7 +7,7 @@ import { type ScriptStep, scriptedModel } from './scripted-model.ts';
 import { SharedTurns } from './shared-turns.ts';
 import { modelWithinBudget } from './within-budget.ts';
 
-/** How the model of an agent is configured (contract section 13); the timeout is milliseconds. */
+/** How the model of an agent is configured (docs/contract/models.md); the timeout is milliseconds. */
 export interface ModelSettings extends ChainSettings {
   /** How long one answer may take as a whole. */
   timeout: number;

@@ -24,7 +24,7 @@ const badKey = /API_KEY_INVALID|API key (not valid|expired)|invalid[_ ]api[_ ]ke
 
 const noTools = /does not support (tools|function)|tool use is not supported/i;
 
-/** Says what a status of a provider means, and whether another model may be asked instead (contract section 13). */
+/** Says what a status of a provider means, and whether another model may be asked instead (docs/contract/models.md). */
 export function failureOfStatus(
   status: number,
   subject: ModelSubject,

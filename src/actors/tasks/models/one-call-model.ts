@@ -5,8 +5,8 @@ import { type ScriptStep, scriptedModel } from './scripted-model.ts';
 const name = 'tools/call';
 
 /**
- * Plays the one call that an MCP client has asked for, and answers with its result (contract section 13): a task of one
- * call is a task like any, whose model is its caller.
+ * Plays the one call that an MCP client has asked for, and answers with its result (docs/contract/models.md): a task of
+ * one call is a task like any, whose model is its caller.
  */
 export const oneCallModel: LanguageModel = {
   provider: 'mcp',

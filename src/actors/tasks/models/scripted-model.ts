@@ -6,9 +6,8 @@ import { type Conversation, type LanguageModel, ModelError, type Turn } from '..
 export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };
 
 /**
- * A model that plays a script, one step a turn, and needs no key (contract section 13). A data
- * part `{script: [...]}` of the user's message plays instead of the configured one; with no step
- * left it says what it was told.
+ * A model that plays a script, one step a turn, and needs no key (docs/contract/models.md). A data part `{script:
+ * [...]}` of the user's message plays instead of the configured one; with no step left it says what it was told.
  */
 export function scriptedModel(name: string, script: readonly ScriptStep[]): LanguageModel {
   return {

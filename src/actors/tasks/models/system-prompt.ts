@@ -6,8 +6,8 @@ export interface ToldSkill {
 }
 
 /**
- * Puts together what a model is told before anything else: the agent's instructions, and the text of each skill that has no
- * scripts (contract section 13); `null` when there is nothing to say.
+ * Puts together what a model is told before anything else: the agent's instructions, and the text of each skill that
+ * has no scripts (docs/contract/models.md); `null` when there is nothing to say.
  */
 export function systemPrompt(instructions: string, skills: readonly ToldSkill[]): string | null {
   const texts = skills

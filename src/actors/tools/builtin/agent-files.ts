@@ -46,8 +46,8 @@ export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
 }
 
 /**
- * Resolves a path that a model has written, links included, and says in words why a tool may not use what it
- * leads to (contract section 13). It may lie outside of the folder by the time it is opened: see `openFolder`.
+ * Resolves a path that a model has written, links included, and says in words why a tool may not use what it leads to
+ * (docs/contract/models.md). It may lie outside of the folder by the time it is opened: see `openFolder`.
  */
 export async function findPlace(
   files: ReadableFiles,

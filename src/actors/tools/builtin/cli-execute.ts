@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * Runs one of the programs that `tools` lists, in the sandbox of scripts and never without it, since a model says
- * what it does (contract sections 11 and 13). No shell has a part in it.
+ * Runs one of the programs that `tools` lists, in the sandbox of scripts and never without it, since a model says what
+ * it does (docs/contract/egress.md, docs/contract/models.md). No shell has a part in it.
  */
 export function cliExecute(dependencies: BuiltinDependencies): Tool {
   const { commands = [], timeout } = dependencies.settings('cli_execute');

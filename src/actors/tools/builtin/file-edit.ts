@@ -14,7 +14,7 @@ interface Edit {
   replace_all?: boolean;
 }
 
-/** Replaces a part of a text file in the agent's folder (contract section 13). */
+/** Replaces a part of a text file in the agent's folder (docs/contract/models.md). */
 export function fileEdit({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<Edit>({
     name: 'file_edit',

@@ -5,7 +5,7 @@ import { readTextFile } from './file-text.ts';
 const usualLines = 2_000;
 const mostCharacters = 256 * 1024;
 
-/** Reads lines of a text file in the agent's folder (contract section 13). */
+/** Reads lines of a text file in the agent's folder (docs/contract/models.md). */
 export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<{ path: string; offset?: number; limit?: number }>({
     name: 'file_read',

@@ -15,7 +15,7 @@ interface Asked {
   limit?: number;
 }
 
-/** Finds lines in the text files of the agent's folder (contract section 13). */
+/** Finds lines in the text files of the agent's folder (docs/contract/models.md). */
 export function grepSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<Asked>({
     name: 'grep_search',

@@ -18,10 +18,9 @@ const shownHeaders = [
 ];
 
 /**
- * Sends one HTTP request through the egress policy and tells what came back, as JSON
- * `{status, headers, body}` with at most 1 MiB of text (contract sections 11 and 13). Rejects with a
- * ToolError that holds nothing but the policy's words when the policy refuses. Without egress it
- * reaches nothing.
+ * Sends one HTTP request through the egress policy and tells what came back, as JSON `{status, headers, body}` with at
+ * most 1 MiB of text (docs/contract/egress.md, docs/contract/models.md). Rejects with a ToolError that holds nothing
+ * but the policy's words when the policy refuses. Without egress it reaches nothing.
  */
 export function httpRequest(): Tool {
   return builtinTool({

@@ -29,7 +29,10 @@ interface Page {
   body: string;
 }
 
-/** Fetches a page through the egress policy and returns what a reader sees of it (contract sections 11 and 13). */
+/**
+ * Fetches a page through the egress policy and returns what a reader sees of it (docs/contract/egress.md,
+ * docs/contract/models.md).
+ */
 export function webFetch(): Tool {
   return builtinTool<Asked>({
     name: 'web_fetch',

@@ -16,7 +16,7 @@ interface Found {
 }
 
 /**
- * Searches the web with the service that `tools` names (contract section 13). The service is the operator's choice,
+ * Searches the web with the service that `tools` names (docs/contract/models.md). The service is the operator's choice,
  * so it is asked on the daemon's own behalf, with the operator's key, which no answer shows.
  */
 export function webSearch({ env, settings }: Pick<BuiltinDependencies, 'env' | 'settings'>): Tool {

@@ -1,6 +1,6 @@
 import type { McpServerSettings } from './server-settings.ts';
 
-/** Returns the name under which the agent has a tool of a server (contract section 13). */
+/** Returns the name under which the agent has a tool of a server (docs/contract/models.md). */
 export function mcpToolName(server: string, tool: string): string {
   return `${server}__${tool}`;
 }

@@ -34,8 +34,9 @@ const startPatience = 10_000;
 const acceptInterval = 1_000;
 
 /**
- * Connects the MCP servers of an agent and gives the agent their tools (contract section 13): those that the settings
- * want, whose names are free, and that somebody has seen as they are. Nothing that a server does ends the daemon.
+ * Connects the MCP servers of an agent and gives the agent their tools (docs/contract/models.md): those that the
+ * settings want, whose names are free, and that somebody has seen as they are. Nothing that a server does ends the
+ * daemon.
  */
 export function connectMcpServers(parts: McpServersParts): McpServers {
   const seen = new SeenTools(parts.agentDirectory);

@@ -50,7 +50,7 @@ export interface CallLimits {
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
 
 /**
- * Makes a tool of one that an MCP server offers (contract section 13). Its arguments are checked by the server, and
+ * Makes a tool of one that an MCP server offers (docs/contract/models.md). Its arguments are checked by the server, and
  * here only for what is missing or not known, so that nobody is asked to release what cannot run: a schema of a
  * stranger is no program to run here. A call that is stopped is called off at the server.
  */

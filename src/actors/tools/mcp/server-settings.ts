@@ -1,4 +1,4 @@
-/** An MCP server as the settings name it (contract section 13): it has either a `url` or a `command`. */
+/** An MCP server as the settings name it (docs/contract/models.md): it has either a `url` or a `command`. */
 export interface McpServerSettings {
   name: string;
   url?: string | undefined;

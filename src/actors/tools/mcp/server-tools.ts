@@ -34,7 +34,7 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
   limits?: Partial<CallLimits>;
 }
 
-/** What the audit log has of the tools of a server (contract section 10). */
+/** What the audit log has of the tools of a server (docs/contract/audit.md). */
 export type ToolEvent =
   | {
       event: 'mcp_tool_withheld' | 'mcp_tool_accepted';

@@ -10,9 +10,9 @@ export type WritableFolder = { path: string; warning: string | null } | { mistak
 const mostEntries = 1_000;
 
 /**
- * Resolves a folder of `egress.writable`, which need not be there yet, and says what is wrong with it: it lies in
- * the agent's folder, whose own links must be resolved, and has nothing to do with `guarded` paths, neither
- * above nor below them, nor with what is named like a secret (contract section 11).
+ * Resolves a folder of `egress.writable`, which need not be there yet, and says what is wrong with it: it lies in the
+ * agent's folder, whose own links must be resolved, and has nothing to do with `guarded` paths, neither above nor below
+ * them, nor with what is named like a secret (docs/contract/egress.md).
  */
 export async function writableFolder(
   name: string,

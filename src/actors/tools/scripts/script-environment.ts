@@ -54,7 +54,7 @@ export function scriptEnvironment(
   };
 }
 
-/** A tool may hand on whose work it does: `workflow_id` is in `SERVICE_WORKFLOW_ID` (document 2 section 6.3). */
+/** A tool may hand on whose work it does: `workflow_id` is in `SERVICE_WORKFLOW_ID` (docs/contract/correlation.md). */
 function tagVariables(tags: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(tags).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]),

@@ -15,13 +15,13 @@ import { runIsolated, type ScriptDependencies } from './run-isolated.ts';
 const largestArgument = 128 * 1024 - 1;
 
 /**
- * Makes a tool of a skill's script (contract section 13).
+ * Makes a tool of a skill's script (docs/contract/models.md).
  *
- * The script gets the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB
- * and more come on standard input alone, and the first argument is `-`. It runs in a private folder that
- * is removed afterwards, with an environment built from nothing, and not at all when its code is not what it
- * was when the agent started. Its standard output without one final newline is the result, less what it signs in
- * with at the proxy; a non-zero exit is a ToolError with the last lines of its standard error.
+ * The script gets the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB and more come
+ * on standard input alone, and the first argument is `-`. It runs in a private folder that is removed afterwards, with
+ * an environment built from nothing, and not at all when its code is not what it was when the agent started. Its
+ * standard output without one final newline is the result, less what it signs in with at the proxy; a non-zero exit is
+ * a ToolError with the last lines of its standard error.
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
   const { name, description, parameters, idempotent, environment, skill, code } = definition;

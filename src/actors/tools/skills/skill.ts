@@ -34,7 +34,7 @@ export interface ScriptDefinition {
   line: number;
 }
 
-/** One skill file, read (contract section 13). */
+/** One skill file, read (docs/contract/models.md). */
 export interface Skill {
   /** The frontmatter's `name`. */
   id: string;

@@ -17,7 +17,7 @@ export interface SkillDraft {
   editing: string | null;
 }
 
-/** The rules of document 3, "Validation rules", in its order. */
+/** The rules of docs/contract/dashboard.md, in its order. */
 export type SkillRule =
   | 'name_present'
   | 'name_format'
@@ -39,7 +39,10 @@ export interface SkillFinding extends Partial<Position> {
   file?: string;
 }
 
-/** Checks a skill against the nine rules of document 3; errors keep it from being saved, warnings do not. */
+/**
+ * Checks a skill against the nine rules of docs/contract/dashboard.md; errors keep it from being saved, warnings do
+ * not.
+ */
 export function validateSkill(draft: SkillDraft): SkillFinding[] {
   let frontmatter: Frontmatter;
   try {

@@ -1,6 +1,6 @@
 import type { OnRestart } from '../../../machines/agent-process/stop-words.ts';
 
-/** Process states of an agent on the dashboard (document 3 section 3). */
+/** Process states of an agent on the dashboard (docs/contract/dashboard.md). */
 export type AgentStatus = 'stopped' | 'starting' | 'running' | 'errored';
 
 /** A model by the names `service.yaml` gives it. */

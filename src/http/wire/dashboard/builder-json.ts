@@ -1,4 +1,4 @@
-/** Where the model that writes skills is named (document 3 section 2). */
+/** Where the model that writes skills is named (docs/contract/dashboard.md). */
 export type BuilderSourceJson = 'workspace' | 'user' | 'agent_fallback' | 'unset';
 
 /** Answer of `GET /api/skill-builder/provider` and of `GET /api/agents/{id}/skill-builder/provider`. */
@@ -52,7 +52,7 @@ export interface BuilderChatRequestJson {
   editing_name?: string;
 }
 
-/** Events of the answer to it, with their data, in their order (contract section 17). */
+/** Events of the answer to it, with their data, in their order (docs/contract/dashboard.md). */
 export interface BuilderChatEvents {
   token: { text: string };
   message: { content: string };
@@ -132,7 +132,7 @@ export interface SaveSkillRequestJson extends SkillDraftJson {
   hold?: boolean;
 }
 
-/** Answer to it (document 3 section 2, SkillSaveResult). */
+/** Answer to it (docs/contract/dashboard.md, SkillSaveResult). */
 export interface SkillSaveResultJson {
   name: string;
   path: string;

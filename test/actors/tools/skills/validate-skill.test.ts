@@ -20,7 +20,7 @@ const findings = (changes: Partial<SkillDraft> = {}) =>
 const rules = (skill_md: string) =>
   findings({ skill_md }).map(({ level, rule, line, column }) => [level, rule, line, column]);
 
-describe('a skill that is checked by the rules of document 3', () => {
+describe('a skill that is checked', () => {
   it('has nothing wrong with it when it keeps them', () => {
     const script =
       '// https://comment.example\nfetch("https://api.example.com/x", "https://eu.shop.example:8443");\n';

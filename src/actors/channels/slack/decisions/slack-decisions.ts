@@ -71,7 +71,7 @@ const posting = { patience: 1_500, interval: 20 };
 /** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
 const longestName = 200;
 
-/** Decides on behalf of people in Slack, as the decisions endpoint does (document 1 section 8.1). */
+/** Decides on behalf of people in Slack, as the decisions endpoint does (docs/contract/chat.md). */
 export class SlackDecisions {
   readonly #options: SlackDecisionsOptions;
 

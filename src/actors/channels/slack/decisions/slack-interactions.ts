@@ -21,7 +21,7 @@ export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRe
 /** Milliseconds: a trigger opens a modal for three seconds, and a submission is answered within three. */
 const patience = { person: 1_000, modal: 3_000, submission: 2_500 };
 
-/** Turns clicks and modal submissions in Slack into decisions (document 1 section 8.1). */
+/** Turns clicks and modal submissions in Slack into decisions (docs/contract/chat.md). */
 export class SlackInteractions {
   readonly #options: SlackInteractionsOptions;
   readonly #decisions: SlackDecisions;

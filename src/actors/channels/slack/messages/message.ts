@@ -33,8 +33,8 @@ export interface SlackMessage {
 const longestName = 300;
 
 /**
- * Makes the message of a notice: with buttons while it is pending, with its outcome after that. What
- * others wrote shows as it is and is never markup (document 1 section 8.1).
+ * Makes the message of a notice: with buttons while it is pending, with its outcome after that. What others wrote shows
+ * as it is and is never markup (docs/contract/chat.md).
  */
 export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessage {
   const { request, outcome } = notice;

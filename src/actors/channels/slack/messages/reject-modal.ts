@@ -31,7 +31,7 @@ const placeShape = z.object({
   page: z.int().min(0).optional(),
 });
 
-/** Makes the modal that asks why a call is rejected (document 1 section 8.1); opening it decides nothing. */
+/** Makes the modal that asks why a call is rejected (docs/contract/chat.md); opening it decides nothing. */
 export function rejectModal(request: ApprovalRequest, place: MessagePlace): ModalView {
   const { tool } = request;
   return {

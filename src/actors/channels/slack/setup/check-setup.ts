@@ -9,7 +9,7 @@ import type { SetupFinding, SlackSetup } from './setup-finding.ts';
 
 export type { SetupFinding } from './setup-finding.ts';
 
-/** Looks at whether people can be asked through Slack; posts nothing and never rejects (document 1 section 8.1). */
+/** Looks at whether people can be asked through Slack; posts nothing and never rejects (docs/contract/chat.md). */
 export async function checkSlackSetup(setup: SlackSetup): Promise<SetupFinding[]> {
   const bot = await checkBot(setup);
   return [...bot, ...(setup.app === undefined ? [] : [await checkApp(setup.app)])];

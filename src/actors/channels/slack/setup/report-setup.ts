@@ -15,7 +15,7 @@ export interface SetupParts {
   log: Log;
 }
 
-/** Logs the parts of the set-up that are missing in Slack; never rejects (document 1 section 8.1). */
+/** Logs the parts of the set-up that are missing in Slack; never rejects (docs/contract/chat.md). */
 export async function reportSetup({
   settings,
   targets,

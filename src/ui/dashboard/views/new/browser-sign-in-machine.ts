@@ -28,8 +28,8 @@ export interface SessionKept {
 }
 
 /**
- * How one agent gets its key: it is typed, or a browser signs in to the provider in a tab of its own. The page learns how
- * that ends from the server alone, and never sees the token (contract section 17).
+ * How one agent gets its key: it is typed, or a browser signs in to the provider in a tab of its own. The page learns
+ * how that ends from the server alone, and never sees the token (docs/contract/dashboard.md).
  */
 export const browserSignInMachine = setup({
   types: {

@@ -95,7 +95,7 @@ describe('the page of a task', () => {
     expect(await page.locator('header .wait').count()).toBe(0);
   });
 
-  it('tells how the call was ruled on in the order of document 1 section 1', async () => {
+  it('tells how the call was ruled on in the order of the documentation', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page();

@@ -51,7 +51,7 @@ const verdictsOf = (...parameters: Parameters<typeof only>) =>
   only(...parameters).rows.map(({ name, verdict }) => `${name}: ${verdict}`);
 
 describe('callStories', () => {
-  it('tells the layers in the order in which they are asked (document 1 section 1)', () => {
+  it('tells the layers in the order in which they are asked', () => {
     const allowed = [
       said('output', 'allow', 1),
       said('defer', 'allow', 0),
