@@ -129,7 +129,6 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   tellOpening(store, log);
   const recordStart = async (): Promise<void> => {
     await record(
-      ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
       policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox, parts.seen), {
         policySha256: parts.policySha256,
@@ -158,10 +157,4 @@ function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: 
       'audit: the log stands and its task store is lost; what waited for a decision waits no more',
     );
   }
-}
-
-function recoveryEvent({ torn, replayed }: TaskStore['recovery']): DaemonEvent[] {
-  if (torn === null && replayed === 0) return [];
-  const written = replayed === 0 ? {} : { replayed };
-  return [{ event: 'audit_recovered', fields: { ...torn, ...written } }];
 }

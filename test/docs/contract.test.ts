@@ -28,7 +28,10 @@ function leadsToASection(cited: string): boolean {
 it('has the page and the section that each comment cites', () => {
   const files = globSync('{src,packages,test,scripts,bench}/**/*.{ts,svelte,mjs}', { cwd: root });
   const cited = files.flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(citation)].map(([name]) => ({ file, name })),
+    [...readFileSync(join(root, file), 'utf8').matchAll(citation)].map(([name]) => ({
+      file,
+      name,
+    })),
   );
   expect(cited.length).toBeGreaterThan(200);
   expect(cited.filter(({ name }) => !leadsToASection(name))).toEqual([]);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** What a call of the disk comes to; `torn` writes a part and then has no room, `kill` is where the process ends. */
@@ -51,6 +51,8 @@ export class SimulatedDisk {
   calls = 0;
   /** While it is, nothing can be written. */
   isFull = false;
+  /** Bytes that a process cut off a file or overwrote, a sentence each. */
+  readonly lost = new Set<string>();
   readonly #options: DiskOptions;
   /** Faults by the number of the call. */
   readonly #faults = new Map<number, DiskFault>();
@@ -115,12 +117,16 @@ export class SimulatedDisk {
       disk.#files.delete(descriptor);
       genuine.closeSync(descriptor);
     };
-    fs.writeSync = ((descriptor: number, bytes: Uint8Array, ...rest: number[]) => {
+    fs.writeSync = ((descriptor: number, bytes: Uint8Array, ...rest: (number | null)[]) => {
       const write = genuine.writeSync as (...args: unknown[]) => number;
+      const [offset = 0, length = bytes.length, position = null] = rest as number[];
+      if (position !== null) {
+        disk.#noteOverwritten(descriptor, bytes.subarray(offset, offset + length), position);
+      }
       return disk.#call(
         disk.#files.get(descriptor)?.path,
         () => write(descriptor, bytes, ...rest),
-        { part: () => void write(descriptor, bytes.subarray(0, bytes.length >> 1)), grows: true },
+        { part: () => void write(descriptor, bytes, offset, length >> 1, position), grows: true },
       );
     }) as typeof fs.writeSync;
     const synced = (descriptor: number): void => {
@@ -143,10 +149,13 @@ export class SimulatedDisk {
       disk.#call(disk.#files.get(descriptor)?.path, () => synced(descriptor));
     fs.fsyncSync = (descriptor) =>
       disk.#call(disk.#files.get(descriptor)?.path, () => synced(descriptor));
-    fs.ftruncateSync = (descriptor, length) =>
-      disk.#call(disk.#files.get(descriptor)?.path, () =>
-        genuine.ftruncateSync(descriptor, length),
-      );
+    fs.ftruncateSync = (descriptor, length = 0) => {
+      const file = disk.#files.get(descriptor);
+      const isShorter = fs.fstatSync(descriptor).size > (length ?? 0);
+      if (file !== undefined && isShorter)
+        disk.lost.add(`a process cut bytes off ${basename(file.path)}`);
+      disk.#call(file?.path, () => genuine.ftruncateSync(descriptor, length));
+    };
     fs.renameSync = (from, to) => disk.#call(String(from), () => genuine.renameSync(from, to));
     DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
       const isCommit = sql === 'COMMIT' || sql.startsWith('BEGIN');
@@ -164,6 +173,15 @@ export class SimulatedDisk {
     syncBuiltinESMExports();
     for (const database of this.#databases) if (database.isOpen) database.close();
     for (const descriptor of this.#files.keys()) genuine.closeSync(descriptor);
+  }
+
+  #noteOverwritten(descriptor: number, bytes: Uint8Array, position: number): void {
+    const file = this.#files.get(descriptor);
+    if (file === undefined) return;
+    const there = Buffer.alloc(bytes.length);
+    const read = fs.readSync(descriptor, there, 0, there.length, position);
+    if (there.subarray(0, read).equals(bytes.subarray(0, read))) return;
+    this.lost.add(`a process changed bytes of ${basename(file.path)}`);
   }
 
   #call<Result>(path: string | undefined, run: () => Result, { part, grows }: Growing = {}) {

@@ -103,6 +103,7 @@ class Story {
     for (const evidence of this.#evidence) {
       for (const what of await brokenInvariants(evidence)) this.#broken.add(what);
     }
+    for (const what of this.#world.disk.lost) this.#broken.add(what);
     return {
       seed: this.#seed,
       broken: [...this.#broken],

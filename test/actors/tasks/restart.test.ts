@@ -220,33 +220,46 @@ describe('the log after a restart', () => {
   });
 });
 
-describe('a kill between the line in the log and its commit', () => {
-  it('leaves neither', async () => {
+describe('a kill around the commit of a decision', () => {
+  /** Kills the daemon before a step of the disk during a decision. */
+  async function killedAt(step: string) {
     const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const parked = await parks(rig.system);
     const images: string[] = [];
     const restore = hearDisk(({ name }) => {
-      if (name === 'COMMIT') images.push(copyFiles(rig.directory));
+      if (name === step) images.push(copyFiles(rig.directory));
     });
     await rig.system.decide(parked.id, decision('approve', rig.clock.now())).finally(restore);
     const [directory = ''] = images;
-    expect(recordedEvents(directory).at(-1)).toMatchObject({ event: 'tool_exec' });
-    const after = await openSystem({
-      directory,
-      clock: rig.clock,
-      tools: [toolCalled('pay')],
-      deferred: { pay: {} },
-    });
-    expect(after.store.recovery).toMatchObject({ torn: { lines: 2 } });
+    const logged = recordedEvents(directory).at(-1)?.event;
+    const { clock } = rig;
+    const options = { directory, clock, tools: [toolCalled('pay')], deferred: { pay: {} } };
+    return { parked, logged, after: await openSystem(options) };
+  }
+
+  it('leaves neither line nor decision before the commit', async () => {
+    const { parked, logged, after } = await killedAt('COMMIT');
+    expect(logged).toBe('task_deferred');
+    expect(after.store.recovery).toEqual({ torn: null, replayed: 0 });
     expect(await after.system.reads.find(parked.id)).toEqual(parked);
-    expect(briefly(after.events(parked.id))).toEqual([
+    const answer = await after.system.decide(parked.id, decision('approve', after.clock.now()));
+    expect(answer.kind).toBe('resolved');
+    await ends(after.system, parked.id);
+    expect(await after.verify()).toMatchObject({ ok: true });
+  });
+
+  it('leaves both after the commit, although the file had no line yet', async () => {
+    const { parked, logged, after } = await killedAt('writeSync');
+    expect(logged).toBe('task_deferred');
+    expect(after.store.recovery).toEqual({ torn: null, replayed: expect.any(Number) });
+    expect(briefly(after.events(parked.id)).slice(0, 4)).toEqual([
       'session_start',
       'llm_call',
       'task_deferred',
+      'task_deferred_decision approve',
     ]);
-    const answer = await after.system.decide(parked.id, decision('approve', rig.clock.now()));
-    expect(answer.kind).toBe('resolved');
-    await ends(after.system, parked.id);
+    const answer = await after.system.decide(parked.id, decision('reject', after.clock.now()));
+    expect(answer.kind).toBe('decided');
     expect(await after.verify()).toMatchObject({ ok: true });
   });
 });

@@ -35,13 +35,12 @@ export interface AuditFileOptions extends KeepOptions {
 }
 
 /**
- * The audit log as a file that never disagrees with the store: lines are appended inside the
- * store's transaction and kept in its outbox until the file itself is known to be on disk, so
- * that after a crash or a power cut either both have them or neither. A finished file gets its
- * last line in one transaction and its name in the next one, which whoever comes first carries out.
+ * The audit log as files that follow the commits of the store. Lines enter the store's outbox inside its transaction
+ * and reach the file right after the commit, so a reader of the file sees committed lines only and no line ever
+ * disappears from it. Lines stay in the outbox until the file is synced; opening writes what a crash kept from the file.
  */
 export class AuditFile {
-  /** What opening the log had to mend. */
+  /** What opening the log repaired. */
   readonly recovery: AuditRecovery;
   readonly #options: AuditFileOptions;
   readonly #rows: AuditRows;
@@ -49,24 +48,28 @@ export class AuditFile {
   #opening: AuditOpening = { behind: null, lost: null, lines: null };
   /** As of the last commit. */
   #head: AuditHead;
-  /** With what was appended since. */
+  /** With the lines of the open transaction. */
   #next: AuditHead;
-  /** The bytes of what was appended since. */
+  /** The bytes of the open transaction. */
   #appended: Uint8Array | null = null;
-  /** When a checkpoint was asked for that is not written yet. */
+  /** True while the outbox has lines of a file that is archived. */
+  #isArchived = false;
+  /** Time of a requested checkpoint that is not written yet. */
   #checkpointAt: string | null = null;
+  #failure: Error | null = null;
+  /** Repairs that the next transaction writes to the log. */
+  #repairs: AuditEvent[] = [];
 
   private constructor(head: AuditHead, rows: AuditRows, options: AuditFileOptions) {
-    const { path, chain, database } = options;
     this.#options = options;
     this.#rows = rows;
-    const store = database.location() ?? 'in memory';
-    this.#file = new CurrentFile({ path, rows, chain, store, now: () => this.#now() });
+    this.#file = new CurrentFile({ path: options.path, rows, now: () => this.#now() });
     this.#head = head;
     this.#next = head;
     try {
-      this.recovery = this.#recover(true);
-      checkLastLine(path, this.#head);
+      this.recovery = this.#settle(true);
+      this.#note(this.recovery);
+      checkLastLine(options.path, this.#head);
     } catch (error) {
       this.#file.abandon();
       throw error;
@@ -74,8 +77,8 @@ export class AuditFile {
   }
 
   /**
-   * Opens the log and mends its tail. Throws StoreBehindError when it has lines that the store does not know and
-   * that are not to be kept, and StoreError when lines are missing or it does not verify.
+   * Opens the log and repairs its tail. Throws StoreBehindError when the log has lines that the store lacks and
+   * `keepLog` is off, and StoreError when lines are missing or the log does not verify.
    */
   static async open(options: AuditFileOptions): Promise<AuditFile> {
     const { path, chain, database } = options;
@@ -83,7 +86,6 @@ export class AuditFile {
     const rows = new AuditRows(database);
     const known = rows.read();
     const imported = known === null ? await importLog(path, chain) : null;
-    // Under the lock, since another process may be in the middle of a commit.
     const transaction = beginTransaction(database);
     let file: AuditFile | null = null;
     let isImported = false;
@@ -93,23 +95,22 @@ export class AuditFile {
       file = new AuditFile(rows.read() as AuditHead, rows, options);
       const lost = isImported ? imported : null;
       const { events, ...found } = settle(lost?.lostWaits ?? null, ahead, file.#now());
-      const { entity = {} } = options;
-      file.append(events.map((event) => ({ ...entity, ...event })));
+      file.append(events.map((event) => ({ ...options.entity, ...event })));
       transaction.commit();
       file.#opening = { ...found, lines: file.committed() };
-      file.#file.committed(file.#head);
+      if (file.#failure !== null) throw file.#failure;
     } catch (error) {
       if (file !== null) file.#file.abandon();
       transaction.abandon();
       throw error;
     }
     pruneFiles(path, file.#head.keptFrom);
-    // A store that loses its latest commits is then known to be an older one, and not taken for a new one.
+    // A store that loses its latest commits is then recognised as an older one instead of a new one.
     if (isImported) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return file;
   }
 
-  /** The findings of opening the log, beside what had to be mended. */
+  /** The findings of opening the log, other than repairs. */
   get opening(): AuditOpening {
     return this.#opening;
   }
@@ -119,30 +120,40 @@ export class AuditFile {
     return this.#head.events;
   }
 
-  /**
-   * Recovers the log to the last commit; called first in every transaction of the store. Throws StoreError when lines
-   * were removed meanwhile.
-   */
-  begin(): void {
-    this.#recover(false);
+  /** Why the file lacks committed lines; `null` when it has all of them. */
+  get failure(): Error | null {
+    return this.#failure;
   }
 
   /**
-   * Appends events inside the open transaction of the store. Throws when the file cannot take
-   * them; call `rollBack` then, and also when the transaction fails later.
+   * Brings the file to the last commit; called first in each transaction of the store. Throws when the file does not
+   * accept the lines, or StoreError when another program removed lines.
    */
+  begin(): void {
+    const { events } = this.#head;
+    this.#head = this.#rows.read() ?? this.#head;
+    this.#next = this.#head;
+    this.#isArchived = false;
+    const mended = this.#settle(false);
+    // Lines that this process could not write, or another one has not written yet, are no repair.
+    if (this.#failure === null && events === this.#head.events) this.#note(mended);
+    this.#failure = null;
+  }
+
+  /** Adds events to the open transaction of the store. */
   append(events: readonly AuditEvent[]): void {
     const isCheckpointDue =
       this.#checkpointAt !== null && this.#head.events > this.#head.checkpointed;
-    if (events.length === 0 && !isCheckpointDue) return;
+    const added = [...this.#repairs, ...events];
+    if (added.length === 0 && !isCheckpointDue) return;
     const lines = this.#nextLines();
     if (this.#head.bytes === 0) this.#openFile(lines);
     if (lines.head.opened === '') lines.head.opened = this.#day();
-    lines.add(events);
+    lines.add(added);
     if (this.#checkpointAt !== null && lines.head.events > lines.head.checkpointed) {
       lines.checkpoint(this.#checkpointAt);
     }
-    this.#write(lines);
+    this.#write(lines.take(), lines.head);
   }
 
   /** Returns whether the current file has reached its size or its day is over. */
@@ -154,8 +165,8 @@ export class AuditFile {
   }
 
   /**
-   * Ends the current file inside the open transaction of the store; `begin` of the next one archives it. Throws
-   * StoreError when another file has the name it is to get.
+   * Ends the current file inside the open transaction of the store; `begin` of the next transaction archives it. Throws StoreError
+   * when another file has the name of the archive.
    */
   finish(): void {
     const { path } = this.#options;
@@ -167,28 +178,39 @@ export class AuditFile {
       );
     }
     const lines = this.#nextLines();
+    lines.add(this.#repairs);
     lines.endFile(this.#time(), finished);
-    this.#write(lines);
-    const { bytes, events } = this.#next;
-    this.#next = { ...this.#next, bytes: 0, first: events + 1, opened: '' };
-    this.#next.finishing = { first, bytes };
-    this.#rows.advance(this.#next);
+    const bytes = lines.take();
+    const { head } = lines;
+    const finishing = { first, bytes: head.bytes };
+    this.#write(bytes, { ...head, bytes: 0, first: head.events + 1, opened: '', finishing });
   }
 
-  /** Throws when neither file nor database take a write; what it writes is rolled back. */
+  /** Throws when the file or the database has no room. */
   probe(): void {
-    this.#file.probe(this.#head);
+    this.#file.probe();
+    if (this.#isArchived) this.#rows.releaseAll();
     this.#rows.advance(this.#head);
   }
 
-  /** Marks what was appended as committed; returns its bytes. */
+  /**
+   * Writes the lines of the committed transaction to the file and returns them. A file that does not accept them sets
+   * `failure`: the lines are committed, and `begin` of the next transaction writes them.
+   */
   committed(): Uint8Array | null {
     const appended = this.#appended;
-    const { keptFrom } = this.#head;
+    const { keptFrom, first, bytes } = this.#head;
     this.#head = this.#next;
-    if (appended !== null) this.#file.committed(this.#head);
     this.#appended = null;
     this.#checkpointAt = null;
+    if (appended === null) return null;
+    this.#isArchived = false;
+    this.#repairs = [];
+    try {
+      this.#file.append(first, bytes, appended);
+    } catch (error) {
+      this.#failure = error as Error;
+    }
     if (keptFrom !== this.#head.keptFrom) pruneFiles(this.#options.path, this.#head.keptFrom);
     return appended;
   }
@@ -198,16 +220,16 @@ export class AuditFile {
     this.#checkpointAt = ts;
   }
 
-  /** Rolls back what was appended; called while the transaction still holds the lock. */
+  /** Drops the lines of a transaction that failed. */
   rollBack(): void {
     this.#next = this.#head;
     this.#appended = null;
-    this.#file.cutBack(this.#head);
   }
 
-  /** Syncs the lines to disk, then releases them from the outbox. Rejects when the disk refuses. */
-  sync(): Promise<void> {
-    return this.#file.sync(this.#head);
+  /** Syncs the lines to disk; the next commit releases them from the outbox. Rejects when the disk refuses. */
+  async sync(): Promise<void> {
+    // A sync would mark lines as stored that the file does not have yet.
+    if (this.#failure === null) await this.#file.sync(this.#head);
   }
 
   /** Syncs and closes the file. */
@@ -215,28 +237,22 @@ export class AuditFile {
     this.#file.close(this.#head);
   }
 
-  /** @param isOpening compares what the outbox has with the file, also where the length is right */
-  #recover(isOpening: boolean): AuditRecovery {
-    const before = this.#head;
-    // Another process may have written since; its commit moved the head.
-    this.#head = this.#rows.read() ?? this.#head;
-    // What this process could not commit is its own to roll back as long as nobody else came.
-    if (this.#head.events === before.events) this.#file.cutBack(this.#head);
-    this.#next = this.#head;
-    this.#appended = null;
-    return this.#head.finishing === null
-      ? this.#file.recover(this.#head, isOpening)
-      : this.#replace(isOpening);
+  #settle(isOpening: boolean): AuditRecovery {
+    const mended = this.#file.settle(this.#head, isOpening);
+    if (this.#head.finishing !== null) {
+      this.#isArchived = true;
+      this.#head = { ...this.#head, finishing: null };
+      this.#next = this.#head;
+    }
+    return mended;
   }
 
-  /** Archives the finished file, after which all its lines are on disk. */
-  #replace(isOpening: boolean): AuditRecovery {
-    const mended = this.#file.replace(this.#head, isOpening);
-    this.#rows.releaseAll();
-    this.#head = { ...this.#head, finishing: null };
-    this.#next = this.#head;
-    this.#rows.advance(this.#head);
-    return mended;
+  /** Has the next transaction log a repair. */
+  #note({ torn, replayed }: AuditRecovery): void {
+    if (torn === null && replayed === 0) return;
+    const fields = { ...torn, ...(replayed === 0 ? {} : { replayed }) };
+    const { entity } = this.#options;
+    this.#repairs.push({ ...entity, ts: this.#time(), event: 'audit_recovered', fields });
   }
 
   #nextLines(): NextLines {
@@ -253,14 +269,13 @@ export class AuditFile {
     lines.openFile(this.#time(), pruned, finished[pruned.length]?.first ?? first);
   }
 
-  #write(lines: NextLines): void {
+  #write(bytes: Uint8Array, next: AuditHead): void {
     const { first, bytes: offset } = this.#head;
-    const bytes = lines.take();
-    const synced = this.#file.write(this.#head, lines.head, bytes);
+    if (this.#isArchived) this.#rows.releaseAll();
+    else this.#rows.releaseLines(first, this.#file.syncedOf(first));
     this.#rows.keep(offset, bytes);
-    this.#rows.advance(lines.head);
-    this.#rows.releaseLines(first, synced);
-    this.#next = lines.head;
+    this.#rows.advance(next);
+    this.#next = next;
     this.#appended = bytes;
   }
 

@@ -41,18 +41,10 @@ export async function closeSource({ path, audit, entity }: SourceOptions): Promi
   return closed;
 }
 
-/** A store whose last daemon was killed may hold lines that its file lacks, and the file lines that were torn. */
+/** Opening brings the store and its log together, as a start does. */
 async function settleSource({ path, audit, entity }: SourceOptions): Promise<void> {
   const store = await SqliteStore.open({ path, audit: { ...audit, entity } });
-  try {
-    const { torn, replayed } = store.recovery;
-    if (torn === null && replayed === 0) return;
-    const fields = { ...torn, ...(replayed === 0 ? {} : { replayed }) };
-    const ts = new Date().toISOString();
-    await store.record([{ ...entity, ts, event: 'audit_recovered', fields }]);
-  } finally {
-    await store.close();
-  }
+  await store.close();
 }
 
 async function verifyClosed(log: ClosedLog, oldest: string | undefined): Promise<void> {

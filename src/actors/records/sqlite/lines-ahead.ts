@@ -8,7 +8,6 @@ import { nodeKeyRing, sha256Hex } from '../log/node-crypto.ts';
 import type { PublicKeySet } from '../log/public-keys.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
-import { HeadNote } from './head-note.ts';
 import { hashBefore } from './import-log.ts';
 import type { Lead } from './store-behind-error.ts';
 import { wholeLine } from './whole-line.ts';
@@ -41,7 +40,7 @@ interface Part {
 
 /**
  * Reads what a log holds beyond where its store says it ends, over all its files and in bounded memory; `null`
- * when that is nothing but lines that were torn or never committed. Throws StoreError when lines do not follow
+ * when that is nothing but torn lines. Throws StoreError when lines do not follow
  * from each other in a file that others follow.
  */
 export async function linesAhead(
@@ -123,11 +122,10 @@ class AheadReading {
       offset > 0
         ? { ...head, first, bytes: offset }
         : { ...head, first: head.events + 1, bytes: 0, opened: '' };
-    const end = this.#committedEnd(path);
     const splitter = new LineSplitter(maximumLineBytes);
     for await (const chunk of createReadStream(path, { start: offset })) {
       for (const bytes of splitter.push(chunk as Uint8Array)) {
-        if (this.head.bytes >= end || !(await this.#takeLine(bytes))) return false;
+        if (!(await this.#takeLine(bytes))) return false;
       }
       if (splitter.pending > maximumLineBytes) return false;
     }
@@ -161,13 +159,6 @@ class AheadReading {
     this.#last = line;
     this.#options.onLine?.(line);
     return true;
-  }
-
-  /** Lines of the current file from here on were being written when the process that wrote them died. */
-  #committedEnd(path: string): number {
-    if (path !== this.#options.path) return Number.POSITIVE_INFINITY;
-    const announced = new HeadNote(path).uncommittedFrom(this.head, sizeOf(path));
-    return announced?.from ?? Number.POSITIVE_INFINITY;
   }
 }
 

@@ -1,4 +1,12 @@
-import { closeSync, fchmodSync, fdatasync, fdatasyncSync, fstatSync, openSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+} from 'node:fs';
 
 /** The current file of a log as this process has it open; what is known of it goes with it. */
 export class LogHandle {
@@ -12,7 +20,7 @@ export class LogHandle {
 
   /** Opens the file, and makes it when there is none. */
   constructor(path: string, first: number) {
-    this.descriptor = openSync(path, 'a+', 0o600);
+    this.descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.first = first;
     try {
       fchmodSync(this.descriptor, 0o600);

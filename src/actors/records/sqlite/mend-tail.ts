@@ -5,50 +5,40 @@ import type { OutboxLines } from './audit-head.ts';
 import { quarantineLines } from './quarantine-lines.ts';
 import { writeWhole } from './write-whole.ts';
 
-/** A file of the log and what the store knows of it. */
+/** A file of the log and its state in the store. */
 export interface KnownFile {
   descriptor: number;
   path: string;
-  /** How long it has to be. */
+  /** Committed length. */
   bytes: number;
   outbox: () => Iterable<OutboxLines>;
-  /** Throws when what stands beyond `bytes`, up to `size`, may not be cut off. */
-  vet: (size: number) => void;
+  /** True writes the whole outbox again, because a failed sync may have lost any part of it. */
+  isSuspect: boolean;
   /** Epoch milliseconds. */
   now: number;
 }
 
 /**
- * Makes the file end exactly where the store says: what was never committed is quarantined, what was lost or
- * damaged is written again from the outbox; to be called under the store's lock. Throws StoreError when lines
- * are missing that nothing can replace.
+ * Makes the file hold exactly the committed lines: writes missing or damaged bytes from the outbox and moves foreign
+ * bytes to a file of their own. A committed line never leaves the file. Throws StoreError when committed lines are
+ * missing that the outbox no longer has.
  */
 export function mendTail(file: KnownFile): AuditRecovery {
   const { descriptor, path, bytes } = file;
   const { size } = fstatSync(descriptor);
   const sound = soundLength(file, size);
-  if (size > bytes) file.vet(size);
   const torn = size > sound ? quarantineLines(file, sound, size) : null;
-  if (torn !== null) ftruncateSync(descriptor, sound);
-  const replayed = replay(file, sound);
-  if (sound + replayed === bytes) return { torn, replayed };
-  throw new StoreError(
-    `${path} has ${size} bytes but ${bytes} were written: lines were removed from the audit log; restore it, or move it away together with the task store`,
-  );
+  const end = writeOutbox(file, sound);
+  if (end !== bytes) {
+    throw new StoreError(
+      `${path} has ${size} bytes but ${bytes} were written: lines were removed from the audit log; restore it, or move it away together with the task store`,
+    );
+  }
+  if (size > bytes) ftruncateSync(descriptor, bytes);
+  return { torn, replayed: bytes - sound };
 }
 
-/**
- * Writes again what may not be on disk: once a sync has failed, the system takes pages for written
- * that are not, and no later sync says so. Throws what mendTail throws.
- */
-export function rewriteTail(file: KnownFile): void {
-  const lines = [...file.outbox()];
-  const start = lines[0]?.offset ?? file.bytes;
-  if (fstatSync(file.descriptor).size > start) ftruncateSync(file.descriptor, start);
-  mendTail({ ...file, outbox: () => lines });
-}
-
-/** How far the file is what the store knows; the outbox tells of its end, and the rest is on disk for certain. */
+/** Returns the length up to which the file matches the store; bytes before the outbox are on disk already. */
 function soundLength({ descriptor, bytes, outbox }: KnownFile, size: number): number {
   const end = Math.min(size, bytes);
   for (const { offset, lines } of outbox()) {
@@ -58,20 +48,20 @@ function soundLength({ descriptor, bytes, outbox }: KnownFile, size: number): nu
   return end;
 }
 
-/** Appends what the outbox has beyond a length; returns how many bytes those were. */
-function replay({ descriptor, outbox }: KnownFile, from: number): number {
+/** Writes the outbox from a length on, or all of it after a failed sync. Returns the length of the file. */
+function writeOutbox({ descriptor, outbox, isSuspect }: KnownFile, from: number): number {
   let end = from;
   for (const { offset, lines } of outbox()) {
     if (offset > end) break;
-    const missing = lines.subarray(end - offset);
-    if (missing.length === 0) continue;
-    writeWhole(descriptor, missing);
-    end += missing.length;
+    const start = isSuspect ? offset : Math.max(offset, end);
+    const missing = lines.subarray(start - offset);
+    writeWhole(descriptor, missing, start);
+    end = Math.max(end, offset + lines.length);
   }
-  return end - from;
+  return end;
 }
 
-/** Returns whether the file has these bytes there; a power cut may leave zeros in their place. */
+/** Returns whether the file has these bytes there. A power cut may have left zeros. */
 function holds(descriptor: number, offset: number, bytes: Uint8Array): boolean {
   const found = Buffer.alloc(bytes.length);
   let read = 0;

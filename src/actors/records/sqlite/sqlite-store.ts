@@ -174,16 +174,17 @@ export class SqliteStore implements TaskStore {
     try {
       if (this.#damage !== null) throw this.#damage;
       const refused = this.#commit(saves, events);
-      this.#failure = null;
+      const { failure } = this.#audit;
+      this.#failure = failure === null ? null : unrecorded(failure);
       for (const { resolve } of settle) resolve();
       for (const [id, { resolve, reject }] of saves) {
         const reason = refused.get(id);
         if (reason === undefined) resolve();
         else reject(reason);
       }
-      return null;
+      return this.#failure;
     } catch (error) {
-      this.#failure = new UnrecordedError('the task store cannot be written', { cause: error });
+      this.#failure = unrecorded(error);
       for (const { reject } of settle) reject(this.#failure);
       for (const { reject } of saves.values()) reject(this.#failure);
       return this.#failure;
@@ -247,7 +248,9 @@ export class SqliteStore implements TaskStore {
 
   /** Returns the saves that were refused, each with the reason; the others are committed. */
   #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
-    if (this.#audit.isRotationDue()) this.#transact(() => this.#rotate());
+    if (this.#audit.isRotationDue()) {
+      this.#transact(() => this.#audit.isRotationDue() && this.#audit.finish());
+    }
     const refused = new Map<string, Error>();
     this.#transact(() => {
       if (this.#failure !== null) this.#audit.probe();
@@ -263,20 +266,16 @@ export class SqliteStore implements TaskStore {
     return refused;
   }
 
-  #rotate(): void {
-    // Another process may have done so meanwhile.
-    if (this.#audit.isRotationDue()) this.#audit.finish();
-  }
-
   #transact(write: () => void): void {
-    const run = () => {
-      this.#audit.begin();
-      write();
-    };
-    // Beginning anew mends the tail of a log whose lock was lost.
-    inTransaction(this.#database, run, (isOver) =>
-      isOver ? this.#audit.begin() : this.#audit.rollBack(),
-    );
+    try {
+      inTransaction(this.#database, () => {
+        this.#audit.begin();
+        write();
+      });
+    } catch (error) {
+      this.#audit.rollBack();
+      throw error;
+    }
     this.#publish(this.#audit.committed());
   }
 
@@ -300,6 +299,10 @@ export class SqliteStore implements TaskStore {
       },
     );
   }
+}
+
+function unrecorded(cause: unknown): UnrecordedError {
+  return new UnrecordedError('the task store cannot be written', { cause });
 }
 
 interface PendingEvents {

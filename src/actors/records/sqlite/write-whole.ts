@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs';
 
-/** Appends all of the bytes or throws. */
-export function writeWhole(descriptor: number, bytes: Uint8Array): void {
+/** Writes all of the bytes, at a position or at the current one, or throws. */
+export function writeWhole(descriptor: number, bytes: Uint8Array, position?: number): void {
   let written = 0;
   while (written < bytes.length) {
-    written += writeSync(descriptor, bytes, written, bytes.length - written);
+    const at = position === undefined ? null : position + written;
+    written += writeSync(descriptor, bytes, written, bytes.length - written, at);
   }
 }

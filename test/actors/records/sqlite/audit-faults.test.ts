@@ -1,5 +1,6 @@
-import fs, { statSync } from 'node:fs';
+import fs, { readFileSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyFiles } from '../../../../src/actors/records/log/audit.ts';
@@ -10,6 +11,7 @@ import {
 } from '../../../../src/actors/records/store/task-store.ts';
 import { anEvent, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import {
+  copyFiles,
   openStore,
   recordedEvents,
   storeFiles,
@@ -22,18 +24,23 @@ type Fault = (call: number) => unknown;
  * Lets a function of the file system fail when `fault` throws, also where it was imported by name;
  * a write that fails has taken some bytes first.
  */
-function failing(name: 'writeSync' | 'ftruncateSync', fault: Fault, writesFirst = 0): void {
+function failing(name: 'writeSync', fault: Fault, writesFirst = 0): void {
   const genuine = fs[name] as (...args: unknown[]) => unknown;
   let calls = 0;
   const spy = vi.spyOn(fs, name).mockImplementation(((...args: unknown[]) => {
-    // Only the note beside the log is written at a position.
-    if (name === 'writeSync' && args.length === 5) return genuine(...args);
     calls += 1;
-    const [descriptor, bytes] = args as [number, Uint8Array];
+    const [descriptor, bytes, offset, , position] = args as [
+      number,
+      Uint8Array,
+      number,
+      number,
+      number | null,
+    ];
     try {
       fault(calls);
     } catch (error) {
-      if (writesFirst > 0) genuine(descriptor, bytes, 0, Math.min(writesFirst, bytes.length));
+      if (writesFirst > 0)
+        genuine(descriptor, bytes, offset, Math.min(writesFirst, bytes.length), position);
       throw error;
     }
     return genuine(...args);
@@ -93,15 +100,15 @@ const refused = {
   reason: new UnrecordedError('the task store cannot be written'),
 };
 
-const faults: [name: string, arm: () => void][] = [
-  ['the log takes nothing', () => failing('writeSync', noSpace)],
-  ['the log takes half a line', () => failing('writeSync', noSpace, 40)],
+const stored = { status: 'fulfilled', value: undefined };
+
+const statementFaults: [name: string, arm: () => void][] = [
   ['the commit fails', () => failingStatement('COMMIT')],
   ['the transaction cannot begin', () => failingStatement('BEGIN IMMEDIATE')],
 ];
 
-describe.each(faults)('when %s', (_name, arm) => {
-  it('keeps nothing, tells everybody who waits, and goes on when there is room again', async () => {
+describe.each(statementFaults)('when %s', (_name, arm) => {
+  it('stores nothing, refuses each save, and recovers once there is room again', async () => {
     const { directory, store, log } = await storeWithOneTask();
     const { size } = statSync(log);
     arm();
@@ -114,11 +121,7 @@ describe.each(faults)('when %s', (_name, arm) => {
     expect(store.isWritable()).toBe(false);
     mendAll();
     expect(store.isWritable()).toBe(true);
-    expect((await outcomes(store)).map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'fulfilled',
-    ]);
+    expect(await outcomes(store)).toEqual([stored, stored, stored]);
     expect(recordedEvents(directory).map(({ task_id: id, seq }) => [id, seq])).toEqual([
       ['t-1', 1],
       ['t-3', 1],
@@ -129,25 +132,63 @@ describe.each(faults)('when %s', (_name, arm) => {
   });
 });
 
+const fileFaults: [name: string, arm: () => void][] = [
+  ['the log takes nothing', () => failing('writeSync', noSpace)],
+  ['the log takes half a line', () => failing('writeSync', noSpace, 40)],
+];
+
+describe.each(fileFaults)('when %s', (_name, arm) => {
+  it('keeps the commit, refuses the next one, and writes the lines once there is room again', async () => {
+    const { directory, store, log } = await storeWithOneTask();
+    arm();
+    expect(await outcomes(store)).toEqual([stored, stored, stored]);
+    expect(store.isWritable()).toBe(false);
+    await expect(store.record([anEvent('t-4')])).rejects.toEqual(refused.reason);
+    mendAll();
+    expect(store.isWritable()).toBe(true);
+    await store.record([anEvent('t-5')]);
+    expect(recordedEvents(directory).map(({ task_id: id, seq }) => [id, seq])).toEqual([
+      ['t-1', 1],
+      ['t-3', 1],
+      ['t-1', 2],
+      ['t-2', 1],
+      ['t-5', 1],
+    ]);
+    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 5 });
+  });
+
+  it('writes the lines at the next start', async () => {
+    const { directory, store, log } = await storeWithOneTask();
+    arm();
+    await outcomes(store);
+    const copy = copyFiles(directory);
+    mendAll();
+    const missing = readFileSync(log).length - statSync(storeFiles(copy).audit.path).size;
+    const again = await openStore(copy);
+    await again.close();
+    expect(
+      recordedEvents(copy)
+        .map(({ event, fields }) => fields ?? event)
+        .at(-1),
+    ).toEqual({
+      replayed: expect.any(Number),
+    });
+    expect([missing, recordedEvents(copy).length]).toEqual([expect.any(Number), 5]);
+  });
+});
+
 describe('a log that fails once', () => {
-  it.each([1, 2, 3, 4, 5, 6])('at its write number %d loses that change alone', async (failed) => {
+  it.each([1, 2, 3, 4, 5, 6])('at its write number %d loses no change', async (failed) => {
     const { directory, store, log } = await storeWithOneTask();
     failing('writeSync', (call) => call === failed && noSpace(), failed % 2 === 0 ? 40 : 0);
-    const numbers = [1, 2, 3, 4, 5, 6];
-    const kept: number[] = [];
-    for (const number of numbers) {
-      const id = `n-${number}`;
-      const saved = store.save(id, () => aWrite(aTask({ id })));
-      await saved.then(
-        () => kept.push(number),
-        () => store.isWritable(),
-      );
+    const ids = [1, 2, 3, 4, 5, 6].map((number) => `n-${number}`);
+    for (const id of ids) {
+      await store.save(id, () => aWrite(aTask({ id })));
+      store.isWritable();
     }
-    expect(kept).toEqual(numbers.filter((number) => number !== failed));
-    const ids = kept.map((number) => `n-${number}`);
     expect(recordedEvents(directory).map(({ task_id: id }) => id)).toEqual(['t-1', ...ids]);
-    expect((await store.rows.listing.made({ limit: 9 })).tasks).toHaveLength(6);
-    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 6 });
+    expect((await store.rows.listing.made({ limit: 9 })).tasks).toHaveLength(7);
+    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 7 });
   });
 });
 
@@ -172,18 +213,6 @@ describe('a disk that is full', () => {
     expect(store.isWritable()).toBe(true);
     await store.save('t-2', () => aWrite(large));
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 2 });
-  });
-
-  it('leaves no half line behind even when the file cannot be cut back at once', async () => {
-    const { store, log } = await storeWithOneTask();
-    failing('writeSync', noSpace, 40);
-    failing('ftruncateSync', () => {
-      throw new Error('EIO: i/o error, ftruncate');
-    });
-    expect(await outcomes(store)).toEqual([refused, refused, refused]);
-    mendAll();
-    await outcomes(store);
-    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 4 });
   });
 });
 
@@ -226,16 +255,29 @@ describe('a log that somebody else touched while the store runs', () => {
   });
 
   it('gets back the lines that are not known to be on disk yet', async () => {
-    const { store, log } = await storeWithOneTask();
+    const { directory, store, log } = await storeWithOneTask();
+    const { size } = statSync(log);
     fs.truncateSync(log, 10);
     await outcomes(store);
-    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 4 });
+    expect(recordedEvents(directory)[1]).toMatchObject({
+      event: 'audit_recovered',
+      fields: { replayed: size - 10 },
+    });
+    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 5 });
   });
 
-  it('drops what a process that died in the middle of a commit left behind', async () => {
-    const { store, log } = await storeWithOneTask();
-    fs.appendFileSync(log, '{"event":"never committed"}\n{"half');
+  it('moves foreign bytes aside and logs their file', async () => {
+    const { directory, store, log } = await storeWithOneTask();
+    const foreign = '{"event":"never committed"}\n{"half';
+    fs.appendFileSync(log, foreign);
     await outcomes(store);
-    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 4 });
+    const recovered = recordedEvents(directory)[1];
+    expect(recovered).toMatchObject({
+      event: 'audit_recovered',
+      fields: { lines: 2, bytes: foreign.length },
+    });
+    const { file } = recovered?.['fields'] as { file: string };
+    expect(readFileSync(join(directory, file), 'utf8')).toBe(foreign);
+    expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 5 });
   });
 });

@@ -67,7 +67,7 @@ describe('opening the log after a crash', () => {
     expect({ recovery, ...rest }).toEqual({
       recovery: { torn: { lines, bytes: torn.length, file }, replayed: 0 },
       ok: true,
-      events: 6,
+      events: 7,
     });
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
     const aside = join(directory, recovery.torn?.file ?? '');
@@ -82,7 +82,7 @@ describe('opening the log after a crash', () => {
       expect(await goOn(copy)).toEqual({
         recovery: { torn: null, replayed: whole.length - size },
         ok: true,
-        events: 6,
+        events: 7,
       });
       expect(readFileSync(storeFiles(copy).audit.path, 'utf8').startsWith(whole)).toBe(true);
     }
@@ -97,7 +97,7 @@ describe('opening the log after a crash', () => {
       log,
       Buffer.concat([Buffer.from(whole.slice(0, from)), Buffer.alloc(whole.length - from)]),
     );
-    expect(await goOn(directory)).toMatchObject({ ok: true, events: 6 });
+    expect(await goOn(directory)).toMatchObject({ ok: true, events: 7 });
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
   });
 

@@ -28,7 +28,6 @@ describe('opening a store', () => {
     ]);
     expect(modes).toEqual([
       ['audit.ndjson', '600'],
-      ['audit.ndjson.head', '600'],
       ['tasks.db', '600'],
       ['tasks.db-shm', '600'],
       ['tasks.db-wal', '600'],

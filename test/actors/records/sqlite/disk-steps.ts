@@ -117,8 +117,11 @@ function beginHearing(): Hearing {
   return { listeners, putBack };
 }
 
-function half(write: Any, [descriptor, bytes, offset = 0, length = bytes.length]: any[]): void {
-  write(descriptor, bytes, offset, length >> 1);
+function half(
+  write: Any,
+  [descriptor, bytes, offset = 0, length = bytes.length, position = null]: any[],
+): void {
+  write(descriptor, bytes, offset, length >> 1, position);
 }
 
 function laterStep(genuine: Any, args: any[], step: () => void): unknown {

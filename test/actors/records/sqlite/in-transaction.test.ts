@@ -50,56 +50,26 @@ describe('a transaction', () => {
     expect(namesIn(database)).toEqual(['a', 'b']);
   });
 
-  it('leaves nothing when it fails, and undoes what stands elsewhere under the lock', () => {
-    const [database, other] = twoConnections();
-    const seen: unknown[] = [];
-    const run = () => {
-      keep(database, 'a');
-      throw broken;
-    };
-    const undo = (isOver: boolean) => seen.push(isOver, database.isTransaction);
-    expect(() => inTransaction(database, run, undo)).toThrow(broken);
-    inTransaction(other, () => keep(other, 'b'));
-    expect([seen, namesIn(database)]).toEqual([[false, true], ['b']]);
-  });
-
-  it('takes the lock again to undo when the failure itself ended it', () => {
-    const [database] = twoConnections();
-    const seen: unknown[] = [];
-    const run = () => {
-      keep(database, 'a');
-      database.exec('ROLLBACK');
-      throw broken;
-    };
-    const undo = (isOver: boolean) => seen.push(isOver, database.isTransaction);
-    expect(() => inTransaction(database, run, undo)).toThrow(broken);
-    expect([seen, database.isTransaction, namesIn(database)]).toEqual([[true, true], false, []]);
-  });
-
-  it('undoes nothing when another has the lock by then', () => {
-    const [database, other] = twoConnections();
-    const seen: unknown[] = [];
-    const run = () => {
-      database.exec('ROLLBACK');
-      other.exec('BEGIN IMMEDIATE');
-      throw broken;
-    };
-    expect(() => inTransaction(database, run, (isOver) => seen.push(isOver))).toThrow(broken);
-    expect(seen).toEqual([]);
-  });
-
-  it('is given back when undoing fails', () => {
+  it('leaves nothing when it fails', () => {
     const [database, other] = twoConnections();
     const run = () => {
       keep(database, 'a');
       throw broken;
     };
-    const undo = () => {
-      throw new Error('the log cannot be cut');
-    };
-    expect(() => inTransaction(database, run, undo)).toThrow('the log cannot be cut');
+    expect(() => inTransaction(database, run)).toThrow(broken);
     inTransaction(other, () => keep(other, 'b'));
     expect(namesIn(database)).toEqual(['b']);
+  });
+
+  it('leaves nothing when the failure itself ended it', () => {
+    const [database] = twoConnections();
+    const run = () => {
+      keep(database, 'a');
+      database.exec('ROLLBACK');
+      throw broken;
+    };
+    expect(() => inTransaction(database, run)).toThrow(broken);
+    expect([database.isTransaction, namesIn(database)]).toEqual([false, []]);
   });
 
   it('whose work waits is given up or committed by who began it', () => {
