@@ -19,7 +19,6 @@ import type { AuditFileOptions } from '../../../../src/actors/records/sqlite/aud
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { StoreBehindError } from '../../../../src/actors/records/sqlite/store-behind-error.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
-import { UnrecordedError } from '../../../../src/actors/records/store/task-store.ts';
 import type { Task } from '../../../../src/machines/task/task.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
