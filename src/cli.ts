@@ -4,7 +4,7 @@ import { hearSignals } from './cli/signals.ts';
 
 const { stdin, stdout, stderr, env } = process;
 nameCommand(env['SERVICE_COMMAND']);
-// It is about this call alone: no process that is started here was called so.
+// The variable describes this invocation only; child processes must not inherit it.
 delete env['SERVICE_COMMAND'];
 
 process.exitCode = await main(process.argv.slice(2), {

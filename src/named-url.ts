@@ -2,21 +2,21 @@ import { hostname } from 'node:os';
 import type { Log } from './actors/ports.ts';
 import { urlOf } from './machines/url-of.ts';
 
-/** Hosts that mean every address of a machine, and that nobody elsewhere can call. */
+/** Wildcard hosts, which cannot be used in a URL by other machines. */
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** Where an agent listens, and whether somebody has said where others reach it. */
+/** The agent's listening address and its configured public URL. */
 export interface Listening {
   host: string;
   port: number;
-  /** `server.public_url`; empty when it is not set. */
+  /** `server.public_url`; empty if not set. */
   publicUrl: string;
   log: Log;
 }
 
 /**
- * Returns the URL under which others reach an agent: `server.public_url`, else where it listens, with the name of the
- * machine in place of a host that means every address, which is warned of (docs/contract/agent-card.md).
+ * Returns the agent's URL for other machines: `server.public_url`, else the listening address. A wildcard host is
+ * replaced with the machine's name, with a warning (docs/contract/agent-card.md).
  */
 export function namedUrl({ host, port, publicUrl, log }: Listening): string {
   if (publicUrl !== '') return publicUrl;

@@ -1,7 +1,6 @@
 import manifest from '../package.json' with { type: 'json' };
 
-/** The version of this program. */
 export const version: string = manifest.version;
 
-/** True for the sources as they stand, as in a clone; a release is JavaScript. */
+/** True when running from TypeScript sources, as in a clone; a release is JavaScript. */
 export const isSource = import.meta.url.endsWith('.ts');

@@ -3,33 +3,32 @@ import type { Agent, Dispatcher, request } from 'undici';
 import { isBrokenOff } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
 
-/** Where an agent listens, and what it is shown. */
+/** The URL of an agent and the credentials sent to it. */
 export interface AgentEndpoint {
   url: string;
   token: string | null;
-  /** Checks the answer of the listener to a challenge; `null` trusts whoever listens. */
+  /** Verifies the listener's answer to a challenge; `null` trusts any listener. */
   isProof: ((challenge: string, answer: string) => boolean) | null;
 }
 
-/** One request to an agent. */
 export interface AgentRequest {
   method: 'GET' | 'POST';
-  /** Begins with a slash; parts that a person typed are encoded. */
+  /** Starts with a slash; user input in it is encoded. */
   path: string;
   body?: JsonValue;
   accept: string;
-  /** Shown instead of the token of the endpoint. */
+  /** Overrides the token of the endpoint. */
   token?: string;
   lastEventId?: string;
   signal: AbortSignal;
 }
 
-/** Another program listens where the agent did; nothing was sent to it. */
+/** Another program listens on the agent's port; nothing was sent to it. */
 export class ImpostorError extends Error {
   readonly code = 'not_the_agent';
 }
 
-/** Milliseconds that the listener has to prove who it is. */
+/** Timeout for the listener's identity proof, in milliseconds. */
 const patience = 10_000;
 
 interface Network {
@@ -38,8 +37,8 @@ interface Network {
 }
 
 /**
- * A connection to one agent, which sends nothing to a listener that has not proved to be that agent, since its port may
- * belong to another program by now. It waits for as long as the agent holds a request.
+ * A connection to one agent. Sends nothing until the listener has proved to be that agent, since another program may
+ * have taken over its port. Requests have no response timeout: the agent may hold a request.
  */
 export class AgentConnection {
   readonly #endpoint: AgentEndpoint;
@@ -51,8 +50,8 @@ export class AgentConnection {
   }
 
   /**
-   * Sends a request; one that only reads is sent again when the agent closed a connection that had been idle, to a
-   * listener that proves itself anew. Rejects with an ImpostorError, the reason of its signal or an error of the network.
+   * Sends a request. A read-only request is retried when the agent closed an idle connection; the listener must prove
+   * its identity again first. Rejects with an ImpostorError, the reason of the abort signal or a network error.
    */
   async send(asked: AgentRequest): Promise<Dispatcher.ResponseData> {
     try {
@@ -67,9 +66,9 @@ export class AgentConnection {
   async #sendOnce(asked: AgentRequest): Promise<Dispatcher.ResponseData> {
     const { method, path, body, accept, lastEventId, signal } = asked;
     signal.throwIfAborted();
-    // Once the listener is proven nothing is waited for: it could be another one by then.
+    // Load the network first: nothing may be awaited after the proof, as the listener could change in between.
     const { dispatcher, request } = await this.#network();
-    // It is the proof of all who ask, so none of them ends it by leaving.
+    // All concurrent callers share this proof, so an abort of one must not cancel it.
     this.#proven ??= this.#meet().catch((error: unknown) => {
       this.#proven = null;
       throw error;
@@ -96,14 +95,14 @@ export class AgentConnection {
     await (await this.#opened)?.dispatcher.destroy();
   }
 
-  /** Loaded when something is first sent, as most commands begin without it. */
+  /** Loaded on first use, since most commands start without it. */
   #network(): Promise<Network> {
     this.#opened ??= import('undici').then(({ Agent, request }) => {
-      // A held request is answered when its task is, so only connecting has a limit.
+      // A held request is answered only when its task ends, so only connecting has a timeout.
       const dispatcher = new Agent({
         ...{ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } },
       });
-      // Whoever took over the port of an agent that has ended must prove itself anew.
+      // A new listener on the port of an ended agent must prove its identity again.
       dispatcher.on('disconnect', () => {
         this.#proven = null;
       });

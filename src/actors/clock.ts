@@ -1,15 +1,15 @@
 import { uptime } from 'node:os';
 import type { Clock } from './ports.ts';
 
-/** The longest delay a timer of Node takes; a longer one would fire at once. */
+/** Maximum delay of a Node timer; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;
 
-/** How often the time since boot is asked for, in milliseconds. */
+/** Interval at which the time since boot is read, in milliseconds. */
 const lookEvery = 1_000;
 
 /**
- * The clock of this machine: the wall-clock time at start, carried on by the time since boot.
- * No change of the wall clock moves it, and it goes on while a laptop sleeps.
+ * The clock of this machine: the wall-clock time at start plus the time since boot. Changes of the wall clock do not
+ * affect it, and it continues while a laptop sleeps.
  */
 export function systemClock(): Clock {
   const wallAtStart = Date.now();
@@ -24,7 +24,7 @@ export function systemClock(): Clock {
         lookedAt = running;
         slept = Math.max(slept, uptime() * 1_000 - running - sleptAtStart);
       }
-      // Below a second it is the coarse grain of the time since boot, not sleep.
+      // A difference below one second is the coarse resolution of the time since boot, not sleep.
       return Math.round(wallAtStart + running - startedAt + (slept < 1_000 ? 0 : slept));
     },
     setTimeout: (run, milliseconds) =>

@@ -1,8 +1,8 @@
 type Chunk = Uint8Array<ArrayBuffer>;
 
 /**
- * Collects the bytes of a body, at most `longest` of them. Rejects with what `tooLong` makes for a longer one, whose rest
- * is left unread, and with what the connection throws.
+ * Collects the bytes of a body, at most `longest`. Rejects with the error of `tooLong` for a longer body, whose rest is
+ * not read, and with connection errors.
  */
 export async function collectBytes(
   body: AsyncIterable<Uint8Array> | null,
@@ -13,14 +13,14 @@ export async function collectBytes(
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the rest of the body.
     if (size > longest) throw tooLong();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** Decodes bytes as UTF-8; `null` for what is none. */
+/** Decodes bytes as UTF-8; `null` for invalid UTF-8. */
 export function strictText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

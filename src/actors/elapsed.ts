@@ -1,4 +1,7 @@
-/** Milliseconds from a reading of `performance.now()` to another, the present when left out, to the microsecond. */
+/**
+ * Returns the milliseconds between two readings of `performance.now()`, rounded to microseconds; `until` defaults to
+ * now.
+ */
 export function elapsed(since: number, until: number = performance.now()): number {
   return Math.round((until - since) * 1000) / 1000;
 }

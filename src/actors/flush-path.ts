@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Sees to it that what a file, or the list of a folder, holds by now outlives a power cut. */
+/** Flushes a file, or a folder's entries, to disk, so that its current content survives a power failure. */
 export async function flushPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {

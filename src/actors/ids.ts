@@ -4,7 +4,7 @@ import type { Ids } from './ports.ts';
 
 const randomBytesOfId = 16;
 
-/** Makes identifiers: UUIDv7, their randomness drawn from the system in larger portions for speed. */
+/** Creates UUIDv7 identifiers; random bytes are drawn from the system in batches for speed. */
 export function randomIds(): Ids {
   const pool = Buffer.alloc(4_096);
   let used = pool.length;

@@ -1,16 +1,16 @@
 /**
- * Runs what concerns one thing one after the other, in the order in which it was asked for. Two things never wait for
- * each other.
+ * Runs operations with the same key one after the other, in the order of the calls. Operations with different keys
+ * never wait for each other.
  */
 export class InOrder {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Returns whether anything that concerns a thing is under way, or waits for its turn. */
+  /** Returns whether an operation of a key is running or queued. */
   isBusy(thing: string): boolean {
     return this.#last.has(thing);
   }
 
-  /** Runs something when its turn comes, at once when nothing is before it. Resolves or rejects as it does. */
+  /** Runs an operation after all earlier ones of its key. Settles like the operation. */
   run<Result>(thing: string, run: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(thing);
     const running = before === undefined ? run() : before.then(run);
@@ -22,7 +22,7 @@ export class InOrder {
     return running;
   }
 
-  /** Resolves once nothing is under way. Never rejects. */
+  /** Resolves once no operation is running. Never rejects. */
   async over(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());
   }

@@ -1,8 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 
 /**
- * Returns the known name that a mistyped one was most likely meant to be; `null` when it is like none. `share` of its
- * letters may be wrong.
+ * Returns the most similar known name for a mistyped one; `null` if none is similar. At most `share` of its letters may
+ * differ.
  */
 export function nearestName(written: string, known: readonly string[], share = 0.4): string | null {
   const swapped = known.find((name) => isSwap(written, name));
@@ -11,7 +11,7 @@ export function nearestName(written: string, known: readonly string[], share = 0
   return distance(written, near) <= Math.max(1, Math.floor(written.length * share)) ? near : null;
 }
 
-/** Returns whether two neighbouring letters of one text stand the other way round in the other, the usual slip of a typist. */
+/** Returns whether two adjacent letters are swapped between the texts, a common typo. */
 function isSwap(written: string, name: string): boolean {
   const at = [...written].findIndex((letter, index) => letter !== name[index]);
   if (at < 0 || written.length !== name.length) return false;

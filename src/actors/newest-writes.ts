@@ -1,13 +1,13 @@
 import type { Clock } from './ports.ts';
 import { rest } from './rest.ts';
 
-/** What is to be written of one thing. */
+/** The pending and running write of a key. */
 interface Writing {
-  /** What is newest, until it is being written. */
+  /** The latest write, until it starts. */
   newest: KeptWrite | null;
-  /** False when the write under way is not to be tried again. */
+  /** False if the running write must not be retried. */
   isWanted: boolean;
-  /** Resolves when the write under way has an answer. */
+  /** Resolves when the running write has succeeded or failed. */
   underway: Promise<void>;
   over: Promise<void>;
 }
@@ -17,15 +17,15 @@ interface KeptWrite {
   onFailed: (error: unknown) => void;
 }
 
-/** Pause before a write that failed is tried again, in milliseconds. */
+/** Pause before a failed write is retried, in milliseconds. */
 const pause = 5_000;
 
-/** How long the last writes may take when it stops, in milliseconds. */
+/** Time limit for the last writes at shutdown, in milliseconds. */
 const patience = 5_000;
 
 /**
- * Writes what is newest of each thing, one write of it at a time, so that nothing older is ever written over something
- * newer. A write that fails is tried again after a pause, unless a newer one has its place by then.
+ * Saves the latest value of each key, one write at a time, so an older value never overwrites a newer one. A failed
+ * write is retried after a pause, unless a newer one has replaced it.
  */
 export class NewestWrites {
   readonly #clock: Clock;
@@ -36,7 +36,10 @@ export class NewestWrites {
     this.#clock = clock;
   }
 
-  /** Has something written, at once when nothing of its thing is under way; `onFailed` hears of each try that fails. */
+  /**
+   * Queues a write; it starts at once if no write of its key is running. `onFailed` receives the error of each failed
+   * attempt.
+   */
   keep(thing: string, write: () => Promise<void>, onFailed: (error: unknown) => void): void {
     const newest = { write, onFailed };
     const known = this.#things.get(thing);
@@ -50,7 +53,7 @@ export class NewestWrites {
     writing.over = this.#write(thing, writing);
   }
 
-  /** Leaves out what waits to be written of a thing, and has the write under way not tried again. */
+  /** Drops the pending write of a key, and does not retry the running one. */
   forget(thing: string): void {
     const known = this.#things.get(thing);
     if (known === undefined) return;
@@ -58,12 +61,12 @@ export class NewestWrites {
     known.isWanted = false;
   }
 
-  /** Resolves when the write of a thing that is under way has an answer, whichever. Never rejects. */
+  /** Resolves when the running write of a key has succeeded or failed. Never rejects. */
   async answered(thing: string): Promise<void> {
     await this.#things.get(thing)?.underway;
   }
 
-  /** Tries what failed for a last time, and resolves when nothing is under way, after five seconds at the latest. */
+  /** Retries failed writes a last time, and resolves when no write is running, or after five seconds. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
@@ -89,7 +92,7 @@ export class NewestWrites {
   }
 }
 
-/** Resolves with whether it was written. */
+/** Resolves with whether the write succeeded. */
 async function tried({ write, onFailed }: KeptWrite): Promise<boolean> {
   try {
     await write();

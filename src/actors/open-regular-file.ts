@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Opens a file to read it. Rejects, without waiting, for a pipe, a device and a folder. */
+/** Opens a file for reading. Rejects, without blocking, for a pipe, a device or a folder. */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -15,33 +15,33 @@ import type {
 } from '../machines/task/task.ts';
 import type { FailedModelCall } from '../machines/task/task-events.ts';
 
-/** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
+/** Monotonic epoch milliseconds, unaffected by changes of the wall clock, and timers on the same scale. */
 export interface Clock {
   now(): number;
   setTimeout(run: () => void, milliseconds: number): unknown;
   clearTimeout(handle: unknown): void;
 }
 
-/** Where new identifiers come from. */
+/** Source of new identifiers. */
 export interface Ids {
   /** A UUIDv7 in lower case. */
   next(): string;
 }
 
-/** The daemon's own log; never given secrets or what callers said. */
+/** The daemon's own log; must never receive secrets or callers' content. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** What a request shows of who sent it; `null` for what it does not carry. */
+/** Credentials of a request; `null` for each that is absent. */
 export interface Credentials {
   /** The token of `Authorization: Bearer`. */
   bearer: string | null;
-  /** What an identity-aware proxy put into `X-Cloud-Iap-Jwt-Assertion`. */
+  /** `X-Cloud-Iap-Jwt-Assertion`, as set by an identity-aware proxy. */
   iapAssertion: string | null;
-  /** The organisation the request says it is for; a wish, not an identity. */
+  /** The organisation that the request names; unverified. */
   orgId: string | null;
 }
 
@@ -49,12 +49,13 @@ export interface Credentials {
 export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime';
 
 /**
- * Why nobody was let in (docs/contract/authentication.md): nothing was shown; what was shown is known to nobody or its
- * owner may not come in; it is false, too old or for somebody else; or its provider cannot be asked.
+ * Why authentication failed (docs/contract/authentication.md). `missing_token`: no credentials. `rejected`: unknown
+ * credentials, or their owner is not allowed. `invalid`: forged, expired or for another audience.
+ * `provider_unavailable`: the provider cannot be reached.
  */
 export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_unavailable';
 
-/** What an authentication chain says about a request; `anonymous` only while authentication is off. */
+/** Result of the authentication chain; `anonymous` only while authentication is off. */
 export type Verification =
   | { kind: 'verified'; caller: Caller; tokenKind: TokenKind }
   | { kind: 'anonymous' }
@@ -62,48 +63,45 @@ export type Verification =
 
 /** The authentication chain (docs/contract/authentication.md). */
 export interface Authenticator {
-  /** Verifies what a request shows. Never rejects. */
+  /** Verifies the credentials of a request. Never rejects. */
   verify(credentials: Credentials): Promise<Verification>;
 }
 
-/**
- * The versions of A2A that the agent card is written in; `hybrid` is for whoever says none
- * (docs/contract/agent-card.md).
- */
+/** A2A versions of the agent card; `hybrid` is for clients that name no version (docs/contract/agent-card.md). */
 export type CardVersion = 'hybrid' | '0.3.0' | '1.0';
 
-/** An agent card as it is sent. */
+/** An encoded agent card. */
 export interface PublishedCard {
   /** JSON in UTF-8. */
   body: Buffer;
-  /** A strong entity tag, in its quotes. */
+  /** Strong ETag, including the quotes. */
   etag: string;
 }
 
-/** Where the agent card comes from. */
+/** Source of the agent card. */
 export interface CardSource {
   /**
-   * The card as it stands now; `null` until the agent knows its address. The REST surface of 0.3.0 has readers who
-   * know its schemes by the names of 1.0 alone, so `forRest` each has both.
+   * The current card; `null` until the agent's URL is known. Some clients of the 0.3.0 REST surface know security
+   * schemes only by their 1.0 names, so with `forRest` each scheme has both names.
    */
   current(version: CardVersion, forRest?: boolean): PublishedCard | null;
 }
 
-/** How quickly one address may call the daemon (docs/contract/configuration.md). */
+/** Request limits of one client address (docs/contract/configuration.md). */
 export interface RateLimits {
-  /** Requests a second that only read. */
+  /** Read-only requests per second. */
   readRps: number;
   readBurst: number;
-  /** Requests a second that may change something. */
+  /** Requests per second that may change state. */
   writeRps: number;
   writeBurst: number;
-  /** True lets a task be cancelled however often the address has called. */
+  /** True exempts task cancellation from the limits. */
   cancelExempt: boolean;
-  /** Addresses, networks and named ranges of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses, networks and named ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
 }
 
-/** One line of the audit log before it is chained (docs/contract/audit.md). Empty envelope keys are left out. */
+/** One event of the audit log before hash chaining (docs/contract/audit.md). Empty envelope keys are omitted. */
 export interface AuditEvent {
   event: string;
   /** RFC 3339 UTC with milliseconds. */
@@ -125,74 +123,74 @@ export interface AuditEvent {
   fields?: { [key: string]: JsonValue | undefined };
 }
 
-/** What a model is given for one turn. */
+/** Input of a model for one turn. */
 export interface Conversation {
   taskId: string;
   /** Earlier messages of the task, oldest first. */
   history: Message[];
   /** The message that started this run. */
   request: Message;
-  /** The calls that started, in earlier runs and in this one, oldest first; absent for none. */
+  /** Calls that have started in earlier runs and this one, oldest first; absent for none. */
   ran?: RanCall[];
-  /** Tool calls of this run that have ended, oldest first. */
+  /** Completed tool calls of this run, oldest first. */
   exchanges: Exchange[];
-  /** What the model said in the turns that asked for those calls, oldest first; a call that none names stands alone. */
+  /** The model's turns that requested those calls, oldest first; a call that no turn contains is a turn of its own. */
   said: SaidTurn[];
-  /** What was said while calls of this run waited, oldest first; each has its place behind `after` exchanges. */
+  /** Messages sent while calls of this run were held, oldest first; each follows the first `after` exchanges. */
   followUps: FollowUp[];
-  /** Model turns already taken in this run. */
+  /** Completed model turns of this run. */
   turns: number;
-  /** How many exchanges, and what was said until then, earlier turns told of; all of them when absent. */
+  /** Number of exchanges included in earlier turns, along with the messages up to them; all exchanges when absent. */
   told?: number;
-  /** How many tokens the provider counts for each that is estimated; 1 when absent. */
+  /** Ratio of the provider's token count to the estimate; 1 when absent. */
   tokensPerEstimate?: number;
 }
 
-/** What a model says in one turn: tool calls, or the answer when there are none. */
+/** One turn of a model: tool calls, or the answer if there are none. */
 export interface Turn {
   text: string;
-  /** Models give what they like as arguments; governance denies what is no object. */
+  /** Models may produce any value as arguments; governance denies values that are not objects. */
   calls: AskedCall[];
-  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  /** The provider's reason for ending the turn, verbatim; absent if it gives none. */
   finishReason?: string;
-  /** Why the provider cut the turn; absent for a whole one. */
+  /** Why the provider truncated the turn; absent for a complete one. */
   cut?: CutReason;
-  /** In which order they were said, and what the provider wants told back; absent where nobody tells. */
+  /** The parts of the turn in order, with provider data that must be sent back; absent if unknown. */
   parts?: SaidPart[];
   inputTokens: number;
   outputTokens: number;
-  /** How many input tokens were estimated beforehand; absent where nobody did. */
+  /** Input tokens estimated before the call; absent without an estimate. */
   estimatedTokens?: number;
-  /** The model that answered, in the words of the provider; absent where it does not say. */
+  /** The provider's name for the model that answered; absent if it gives none. */
   answeredBy?: string;
-  /** Which model answered, where several may; the one that was asked when absent. */
+  /** The model that answered if there are several; the requested one when absent. */
   by?: ModelCall;
 }
 
-/** A call as a model asks for it. */
+/** A call as requested by the model. */
 export interface AskedCall {
   tool: string;
   args: JsonValue;
-  /** The JSON of `args` as it came, be it malformed; absent where it came read. */
+  /** The JSON text of `args` as received, possibly malformed; absent if it was received parsed. */
   written?: string;
 }
 
-/** One call to a model; `duration` is milliseconds. */
+/** One call to a model; `duration` in milliseconds. */
 export interface ModelCall {
   provider: string;
   model: string;
-  /** A digest of the address that was asked; absent where there is none. */
+  /** Digest of the endpoint; absent if there is none. */
   endpoint?: string;
   duration: number;
 }
 
-/** Who hears of a turn while it is taken. */
+/** Receives the events of a turn while it runs. */
 export interface ModelListener {
-  /** Hears the text as it comes. */
+  /** Receives the text as it arrives. */
   onToken: (text: string) => void;
-  /** Hears of each call that failed, with what was wrong in words for the caller. */
+  /** Receives each failed call, with its reason worded for the caller. */
   onFailedCall?: (call: FailedModelCall) => void;
-  /** Hears what the model is not told to stay within its budget. */
+  /** Receives the parts of the conversation that are omitted to stay within the model's budget. */
   onCompacted?: (compaction: Compaction) => void;
 }
 
@@ -200,80 +198,82 @@ export interface ModelListener {
 export interface LanguageModel {
   readonly provider: string;
   readonly name: string;
-  /** Takes one turn. Rejects with a ModelError whose message the caller reads, or with the reason of the signal. */
+  /** Runs one turn. Rejects with a ModelError, whose message is shown to the caller, or with the signal's reason. */
   next(conversation: Conversation, options: ModelListener & { signal: AbortSignal }): Promise<Turn>;
 }
 
-/** A failure of a model in words for the caller; anything else a model throws is a defect. */
+/** A failure of a model, worded for the caller; any other error of a model is a bug. */
 export class ModelError extends Error {
   readonly code = 'model_failed';
 }
 
-/** What a tool is told about the call it serves. */
+/** Context of the call that a tool serves. */
 export interface ToolRun {
   taskId: string;
   callId: string;
   correlationId: string;
-  /** Whose work the call is part of, such as `workflow_id` (docs/contract/correlation.md). */
+  /** Workflow tags of the call, such as `workflow_id` (docs/contract/correlation.md). */
   tags: Record<string, string>;
-  /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
+  /** Credential of the call, valid while it runs; `null` if it needs none. */
   credential: ToolCredential | null;
   signal: AbortSignal;
   /**
-   * Compares what would run with what was approved, and rejects when it is something else; absent for a call that nobody
-   * had to approve. A tool with an identity calls it right before the call starts.
+   * Compares what would run with what was approved, and rejects on a difference; absent for a call without an approval.
+   * A tool with `identity` must call it immediately before the call starts.
    */
   confirm?: () => Promise<void>;
-  /** Hears that the call waits at another program for a person there, and with `null` that it does no more. */
+  /** Called when another program holds the call for a person, and with `null` when the wait ends. */
   onWait?: (wait: WaitElsewhere | null) => void;
-  /** Receives what the result has besides its text, before the call resolves; the text holds the data as well. */
+  /** Receives result data other than text before the call resolves; the text includes the data as well. */
   onExtras?: (extras: ResultExtras) => void;
-  /** Receives how far the call has come, as the program that works on it reports that. */
+  /** Receives progress reports of the program that executes the call. */
   onProgress?: (report: ToolProgress) => void;
-  /** The egress of a tool; without it nothing can be reached. */
+  /** Egress of a tool; without it no host is reachable. */
   outbound?: ToolOutbound;
 }
 
-/** How far a call has come, in the words of the program that works on it. */
+/** Progress of a call, as reported by the program that executes it. */
 export interface ToolProgress {
   progress: number;
   total?: number;
   message?: string;
 }
 
-/** The credentials of one call; its values show neither in JSON nor when inspected. */
+/** The credential of one call; JSON and `inspect` output omit its values. */
 export interface ToolCredential {
   /** Variables for the environment of a script. */
   env(): Record<string, string>;
-  /** What must not show in anything the tool says. */
+  /** Values that must be redacted from all output of the tool. */
   secretValues(): string[];
 }
 
-/** A tool the agent may call. */
+/** A tool that the agent may call. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
-  /** What the MCP server of the tool says of its behaviour; clients are shown it, and nothing here relies on it. */
+  /** Behaviour hints from the tool's MCP server; passed to clients, never relied on. */
   readonly annotations?: JsonObject;
-  /** JSON Schema of `structured`, as the MCP server of the tool states it. */
+  /** JSON Schema of `structured`, as declared by the tool's MCP server. */
   readonly outputSchema?: JsonObject;
-  /** True when running it twice under one call id is harmless. */
+  /** True if running it twice with the same call id is harmless. */
   readonly idempotent: boolean;
-  /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
+  /** Returns the problem with some arguments in one sentence; `null` if they are valid. */
   check?(args: JsonObject): string | null;
   /**
-   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now: an
-   * approval is bound to it (docs/contract/governance.md). Rejects when it cannot be read. When left out, the tool is
-   * what its description and parameters are. A tool that has one calls `confirm` of its runs.
+   * Returns everything except the arguments that currently determines the effect of a call, such as code and settings;
+   * an approval is bound to it (docs/contract/governance.md). Rejects when it cannot be read. When absent, description
+   * and parameters identify the tool. A tool with an identity must call `confirm` of its runs.
    */
   identity?(): Promise<JsonValue>;
-  /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
+  /**
+   * Runs the call and resolves with its result as text. Rejects with a ToolError, whose message is shown to the caller.
+   */
   run(args: JsonObject, run: ToolRun): Promise<string>;
 }
 
-/** A failure of a tool in words for the caller; anything else a tool throws is a defect. */
+/** A failure of a tool, worded for the caller; any other error of a tool is a bug. */
 export class ToolError extends Error {
   readonly code = 'tool_failed';
   readonly #kind: string;
@@ -283,59 +283,62 @@ export class ToolError extends Error {
     this.#kind = options.kind ?? 'failed';
   }
 
-  /**
-   * What kind of failure it is, for a log that holds nothing of what was said: no word of the tool, the caller or the
-   * model.
-   */
+  /** Kind of the failure, for a log without content: contains no text of the tool, the caller or the model. */
   get kind(): string {
     return this.#kind;
   }
 }
 
-/** How freely the agent may reach out (docs/contract/egress.md). */
+/** Egress mode of the agent (docs/contract/egress.md). */
 export type EgressMode = 'deny-all' | 'allowlist' | 'dev-open';
 
-/** On whose behalf something goes out; `taskId` is `null` for the daemon itself. */
+/** The originator of a request; `taskId` is `null` for the daemon itself. */
 export interface EgressScope {
   taskId: string | null;
   correlationId: string | null;
-  /** Whose work it is part of, such as `workflow_id`. */
+  /** Workflow tags, such as `workflow_id`. */
   tags: Record<string, string>;
   /**
-   * True for what the daemon itself asks while it serves a task, such as its model; a tool is not. False for a program
-   * of somebody else that runs for no single task; when left out, what belongs to no task is the daemon's.
+   * True for requests of the daemon itself while it serves a task, such as to its model; not for tools. False for a
+   * foreign program that serves no single task. When absent, a scope without a task is the daemon's own.
    */
   isOwn?: boolean;
-  /** The skill whose script it is for; what that skill declares is open to it. */
+  /** The skill whose script sends the request; the hosts declared by that skill are open to it. */
   skill?: string;
 }
 
-/** What the egress policy said about one hop. */
+/** The ruling of the egress policy on one hop. */
 export interface EgressRecord {
   /** `null` for the daemon itself. */
   scope: EgressScope | null;
   /** The host in lower case, without its port. */
   domain: string;
   mode: EgressMode;
-  /** Why it was blocked; `null` when it was allowed. */
+  /** Why it was blocked; `null` if it was allowed. */
   reason: string | null;
 }
 
-/** The egress of the daemon: the egress policy rules on whatever is sent through it (docs/contract/egress.md). */
+/** Egress of the daemon, subject to the egress policy (docs/contract/egress.md). */
 export interface Outbound {
   fetch: typeof globalThis.fetch;
   dispatcher: Dispatcher;
-  /** Opens a host to the daemon that an issuer has named; it must be public, as the operator has not named it. */
+  /**
+   * Opens to the daemon a host that an issuer has named; its address must be public, since the operator has not named
+   * the host.
+   */
   discovered?: (endpoint: { host: string; port: number; source: string }) => void;
 }
 
-/** An egress that tells on whose behalf something is sent. */
+/** An egress that attributes requests to a scope. */
 export interface ScopedOutbound extends Outbound {
-  /** Attributes whatever `run` sends to a scope. */
+  /** Attributes all requests of `run` to a scope. */
   within<Result>(scope: EgressScope, run: () => Result): Result;
 }
 
-/** The egress of a tool, which may ask on the daemon's own behalf for what the operator's settings of the tool name. */
+/**
+ * Egress of a tool; with `within`, it may use the daemon's own scope for hosts named by the operator's settings of the
+ * tool.
+ */
 export type ToolOutbound = Outbound & Partial<Pick<ScopedOutbound, 'within'>>;
 
 /** A receiver of push notifications for one task (docs/contract/a2a.md). */
@@ -344,32 +347,31 @@ export interface PushTarget {
   /** Unique within the task. */
   id: string;
   url: string;
-  /** What the receiver knows the notification by; empty for none. */
+  /** Token by which the receiver recognises notifications; empty for none. */
   token: string;
-  /** How to sign in at the receiver; `null` when it wants nothing. */
+  /** Credentials for the receiver; `null` if it needs none. */
   authentication: { scheme: string; credentials: string } | null;
-  /** The version of A2A that it was set in, and is told in. */
+  /** A2A version in which the receiver was set, and of its notifications. */
   version: string;
 }
 
-/** A receiver of push notifications that may not be kept; the message says why. */
+/** An invalid receiver of push notifications; the message gives the reason. */
 export class PushTargetError extends Error {
   readonly code = 'push_target_refused';
 }
 
-/** Who is told what becomes of which task. */
+/** Push notification receivers of tasks. */
 export interface PushTargets {
-  /** Keeps a receiver in the place of one with the same id. Rejects with PushTargetError. */
+  /** Stores a receiver; replaces one with the same id. Rejects with PushTargetError. */
   set(target: PushTarget): Promise<PushTarget>;
-  /** Returns a receiver of a task. */
   find(taskId: string, id: string): Promise<PushTarget | undefined>;
-  /** Returns the receivers of a task, by their ids. */
+  /** Returns the receivers of a task, sorted by id. */
   list(taskId: string): Promise<PushTarget[]>;
-  /** Forgets a receiver; returns whether there was one. */
+  /** Deletes a receiver; returns whether it existed. */
   delete(taskId: string, id: string): Promise<boolean>;
 }
 
-/** A push notification as it goes over the wire. */
+/** A push notification in wire format. */
 export interface PushNotification {
   body: string;
   contentType: string;

@@ -1,7 +1,7 @@
 import proxyAddress from 'proxy-addr';
 import type { RateLimits } from './ports.ts';
 
-/** Where the limits of a daemon come from; what is named first wins. */
+/** Sources of the daemon's rate limits, in order of precedence. */
 export interface RateLimitSources {
   flags: Partial<RateLimits>;
   env: Readonly<Record<string, string | undefined>>;
@@ -18,17 +18,17 @@ interface RateLimitSettings {
   trusted_proxies: string[];
 }
 
-/** A limit cannot be read as it is written; the message says what it must be. */
+/** A rate limit is invalid; the message states the valid values. */
 export class RateLimitError extends Error {
   readonly code = 'cannot_start';
 }
 
-/** Highest rate and highest burst; beyond them the limit may as well not be there. */
+/** Maximum rate and burst; a higher limit would have no effect. */
 const highest = 1_000_000;
 
 /**
- * Reads each limit from the text of a flag or a variable. Throws RateLimitError whose message is the
- * end of a sentence, such as `must be true or false`.
+ * Parses each limit from the text of a flag or variable. Throws RateLimitError whose message completes a sentence, such
+ * as `must be true or false`.
  */
 export const rateLimitReaders: { [Key in keyof RateLimits]: (text: string) => RateLimits[Key] } = {
   readRps: readRate,
@@ -40,8 +40,8 @@ export const rateLimitReaders: { [Key in keyof RateLimits]: (text: string) => Ra
 };
 
 /**
- * Resolves the limits of a daemon: flags win over the variables `SERVICE_RATE_LIMIT_*`, which win over
- * the file. A variable that is empty counts as not set. Throws RateLimitError that names the variable.
+ * Resolves the rate limits of a daemon. Flags take precedence over the variables `SERVICE_RATE_LIMIT_*`, which take
+ * precedence over the file. An empty variable counts as unset. Throws RateLimitError that names the variable.
  */
 export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLimits {
   return {
@@ -56,7 +56,7 @@ export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLi
   };
 }
 
-/** Returns whether a trusted proxy is an address, a network such as `10.0.0.0/8`, or a range that has a name. */
+/** Returns whether a trusted proxy is an address, a network such as `10.0.0.0/8`, or a named range. */
 export function isProxy(text: string): boolean {
   try {
     proxyAddress.compile(text);
@@ -86,7 +86,7 @@ function readVariable<Value>(variable: string, text: string, read: (text: string
   }
 }
 
-/** The variable of a limit: `readRps` is `SERVICE_RATE_LIMIT_READ_RPS`. */
+/** Returns the variable of a limit: `readRps` is `SERVICE_RATE_LIMIT_READ_RPS`. */
 function variableOf(key: string): string {
   const words = key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`);
   return `SERVICE_RATE_LIMIT_${words.toUpperCase()}`;

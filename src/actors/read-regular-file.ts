@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What stands at a path cannot be read as a file: it is a folder, a pipe or a device, or it is too long. */
+/** A path cannot be read as a file: it is a folder, a pipe or a device, or it is too long. */
 export class UnusableFileError extends Error {
   readonly code: 'no_file' | 'too_long';
 
@@ -11,8 +11,8 @@ export class UnusableFileError extends Error {
 }
 
 /**
- * Reads a file of a folder that may be anybody's: a pipe or a device is not waited for, and no more than `longest`
- * bytes are read. Links are followed. Throws an UnusableFileError, or what the file system says.
+ * Reads a file of an untrusted folder: never blocks on a pipe or device, and reads at most `longest` bytes. Links are
+ * followed. Throws an UnusableFileError, or a file system error.
  */
 export function readRegularFile(path: string, longest: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -20,7 +20,7 @@ export function readRegularFile(path: string, longest: number): Buffer {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new UnusableFileError('no_file', path);
     if (stat.size > longest) throw new UnusableFileError('too_long', path);
-    // One byte more tells of a file that is longer than it says.
+    // One extra byte detects a file that is longer than its reported size.
     const bytes = Buffer.allocUnsafe(Math.max(stat.size, 4_096) + 1);
     let length = 0;
     for (;;) {

@@ -1,9 +1,9 @@
-/** The longest time a receiver is left alone for, in milliseconds. */
+/** Maximum accepted delay, in milliseconds. */
 const most = 60 * 60 * 1_000;
 
 /**
- * Reads `Retry-After`, seconds or an HTTP date, as milliseconds from `now`, an hour at most; `null` when
- * there is none or it cannot be read.
+ * Parses `Retry-After` (seconds or an HTTP date) as milliseconds from `now`, at most one hour; `null` if it is absent
+ * or invalid.
  *
  * @param now epoch milliseconds
  */

@@ -1,6 +1,6 @@
 import type { Clock } from './ports.ts';
 
-/** Resolves after so many milliseconds, or as soon as the signal aborts. Never rejects. */
+/** Resolves after the given milliseconds, or as soon as the signal aborts. Never rejects. */
 export function rest(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {

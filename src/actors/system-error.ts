@@ -1,4 +1,4 @@
-/** Why the task system could not do what was asked; each code is one status of the transports. */
+/** Why the task system refused a request; each code maps to one status of the transports. */
 export type SystemErrorCode =
   | 'starting'
   | 'shutting_down'
@@ -7,7 +7,7 @@ export type SystemErrorCode =
   | 'unknown_task'
   | 'unknown_machine_version';
 
-/** A refusal of the task system; the message tells a person what to do. */
+/** A refusal of the task system; the message names the remedy. */
 export class SystemError extends Error {
   readonly code: SystemErrorCode;
 
@@ -17,12 +17,12 @@ export class SystemError extends Error {
   }
 }
 
-/** Refuses what comes while the daemon lets go of its tasks. */
+/** Creates the refusal during shutdown. */
 export function shuttingDown(): SystemError {
   return new SystemError('shutting_down', 'service is shutting down');
 }
 
-/** Refuses what cannot be recorded, and says what helps. */
+/** Creates the refusal for a change that cannot be recorded, with its remedy. */
 export function unrecorded({ remedy }: { remedy: string }, cause?: unknown): SystemError {
   const message = `the service cannot record anything at the moment, so it takes no work; ${remedy}`;
   return new SystemError('unrecorded', message, { cause });

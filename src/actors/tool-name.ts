@@ -1,13 +1,13 @@
-/** The name of a tool as rules compare it: hyphens and underscores are one (docs/contract/configuration.md). */
+/** Returns a tool name as rules compare it: hyphens and underscores are equivalent (docs/contract/configuration.md). */
 export function normalName(tool: string): string {
   return tool.replaceAll('_', '-');
 }
 
-/** What is kept for tools by their names, and found under either spelling of one. */
+/** Values by tool name, found under either spelling. */
 export class ToolMap<Value> {
   readonly #values: ReadonlyMap<string, Value>;
 
-  /** Of two entries for one tool the first one counts. */
+  /** Of two entries for one tool the first wins. */
   constructor(entries: readonly (readonly [tool: string, value: Value])[]) {
     this.#values = new Map(entries.toReversed().map(([tool, value]) => [normalName(tool), value]));
   }

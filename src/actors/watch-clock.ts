@@ -1,24 +1,23 @@
 import type { AuditEvent, Clock, Log } from './ports.ts';
 
-/** How often the clocks are compared, in milliseconds. */
+/** Interval at which the clocks are compared, in milliseconds. */
 const compareEvery = 60_000;
 
-/** A difference below this is drift, in milliseconds. */
+/** Smallest difference that counts as a step rather than drift, in milliseconds. */
 const smallestStep = 5_000;
 
-/** What the clocks are compared with and told to. */
 export interface ClockWatch {
-  /** The clock that tasks and their events go by. */
+  /** Clock of tasks and their events. */
   clock: Clock;
-  /** Epoch milliseconds of the wall clock. */
+  /** Returns epoch milliseconds of the wall clock. */
   wall?: () => number;
   record: (event: Pick<AuditEvent, 'event' | 'fields'>) => Promise<void>;
   log: Log;
 }
 
 /**
- * Compares the clock of the daemon with the wall clock once a minute, and records and logs it when one of them
- * has stepped: from then on `ts` is not what other machines write. Returns what ends it.
+ * Compares the daemon's clock with the wall clock once a minute, and records and logs a step of either one: from then
+ * on `ts` differs from the timestamps of other machines. Returns a function that stops it.
  */
 export function watchClock({ clock, wall = Date.now, record, log }: ClockWatch): () => void {
   let told = 0;

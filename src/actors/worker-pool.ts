@@ -1,32 +1,32 @@
 import { extname } from 'node:path';
 import type { Piscina } from 'piscina';
 
-/** How much of the machine a pool may take; what does not fit in is refused with `Task queue is at limit`. */
+/** Limits of a pool; excess work is refused with `Task queue is at limit`. */
 export interface PoolLimits {
-  /** Workers at once. */
+  /** Maximum concurrent workers. */
   atOnce: number;
-  /** Pieces of work that wait for a worker. */
+  /** Maximum queued jobs. */
   waiting: number;
 }
 
-/** A function of a module, to be run beside the daemon. */
+/** A module's function to run in a worker. */
 export interface WorkerJob<Input> {
-  /** `import.meta` of the caller; the module lies beside it. */
+  /** `import.meta` of the caller, in whose folder the module is. */
   beside: ImportMeta;
-  /** The module without its ending, and the function that it exports. */
+  /** Module name without extension; its exported function is below. */
   module: string;
   exported: string;
-  /** What can be cloned. */
+  /** Must be cloneable. */
   input: Input;
   signal: AbortSignal;
 }
 
-/** A worker that takes more is ended by the engine, and the daemon goes on. */
+/** V8 kills a worker that exceeds these limits; the daemon is unaffected. */
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 /**
- * Workers with bounded memory and an empty environment, started when there is work and ended when there has been none
- * for 30 s. Work rejects with what it throws, and with an AbortError once its signal aborts, which ends its worker.
+ * Workers with limited memory and an empty environment, started on demand and ended after 30 s without work. A job
+ * rejects with its own error, and with an AbortError once its signal aborts, which ends its worker.
  */
 export class WorkerPool {
   readonly #limits: PoolLimits;
@@ -45,7 +45,7 @@ export class WorkerPool {
   }: WorkerJob<Input>): Promise<unknown> {
     this.#workers ??= openWorkers(this.#limits);
     const workers = await this.#workers;
-    // The sources run as they stand, and the package as JavaScript.
+    // Modules are TypeScript in the sources and JavaScript in the package.
     const filename = beside.resolve(`${module}${extname(beside.filename)}`);
     return workers.run(input, { filename, name: exported, signal });
   }

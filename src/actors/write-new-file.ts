@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Makes a file that outlives a power cut, over nothing that is there; `mode` is what it may be from its first moment. */
+/** Creates a file durably without overwriting; `mode` applies from its creation. */
 export async function writeNewFile(path: string, content: string, mode = 0o644): Promise<void> {
   const file = await open(path, 'wx', mode);
   try {

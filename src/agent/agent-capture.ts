@@ -6,18 +6,17 @@ import { type Capture, createCapture } from '../actors/records/records.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 import { isJsonObject, type JsonValue } from '../machines/json.ts';
 
-/** The configuration has been checked. */
+/** The configuration must already be validated. */
 export interface CaptureParts {
   config: ServiceConfig;
   skills: readonly Skill[];
-  /** The agent's folder. */
   directory: string;
   env: NodeJS.ProcessEnv;
-  /** Values that came from the files of secrets. */
+  /** Values loaded from the secret files. */
   secretValues: readonly string[];
 }
 
-/** Variables that hold secrets although no configuration names them. */
+/** Variables that hold secrets even if the configuration does not name them. */
 const usualVariables = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
@@ -28,9 +27,9 @@ const usualVariables = [
 ];
 
 /**
- * Creates what takes the secrets out of a text that is kept; it throws where they cannot be looked for.
- * Scrubbed are what the built-in redaction rules of the group `secrets` find, and the values of every variable that
- * the configuration takes a secret from or that a skill declares for its scripts, the secrets of its files, and the
+ * Creates the function that removes secrets from stored text. The function throws if it cannot check the text. It
+ * removes matches of the built-in redaction rules of the group `secrets`, the values of every variable that the
+ * configuration reads a secret from or that a skill declares for its scripts, the values of the secret files, and the
  * daemon's own token.
  */
 export function createAgentScrub(parts: CaptureParts): (text: string) => string {
@@ -38,15 +37,15 @@ export function createAgentScrub(parts: CaptureParts): (text: string) => string 
   let detect: ((text: string) => string) | null = null;
   let token: string | null = null;
   return (text) => {
-    // It is made after the store is open, and before anybody is let in.
+    // The token is created after the store opens and before the first caller is admitted.
     token ??= runtimeToken(parts.directory);
-    // What it looks for takes a while to compile, and many agents are started to do nothing yet.
+    // Compiled on first use: the rules are slow to compile, and many agents start without any task to run.
     detect ??= secretDetector();
     return detect(redactSecrets(text, [...values, token]));
   };
 }
 
-/** Creates the capture of contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. */
+/** Creates the content capture for the audit log as configured by `audit.capture`; `null` if capture is off. */
 export function createAgentCapture(
   { audit }: ServiceConfig,
   scrub: (text: string) => string,
@@ -73,7 +72,7 @@ function knownSecrets({ config, skills, env, secretValues }: CaptureParts): stri
   return [...new Set(values)].filter((value) => value !== '');
 }
 
-/** The variables that keys such as `token_env` and `from_env` name, wherever they stand. */
+/** Collects the variables named by keys such as `token_env` and `from_env` at any depth. */
 function namedVariables(value: JsonValue): string[] {
   if (Array.isArray(value)) return value.flatMap(namedVariables);
   if (!isJsonObject(value)) return [];

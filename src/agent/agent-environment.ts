@@ -6,16 +6,16 @@ import {
   type SecretEnvironment,
 } from '../actors/secrets/secrets.ts';
 
-/** Where the variables of an agent come from. */
+/** The sources of an agent's variables. */
 export interface EnvironmentSources {
   env: NodeJS.ProcessEnv;
-  /** Opens the agent's encrypted secrets; `null` when nobody gave it. */
+  /** Decrypts the agent's secrets file; `null` if no passphrase was given. */
   passphrase: string | null;
 }
 
 /**
- * Puts together the variables that an agent's folder is read with: its secrets and the environment, in the order that
- * `secrets.providers` names. Rejects with a SecretsError.
+ * Merges the variables used to read an agent's folder: its secrets and the environment, in the order of
+ * `secrets.providers`. Rejects with SecretsError.
  */
 export function agentEnvironment(
   directory: string,
@@ -25,18 +25,18 @@ export function agentEnvironment(
   return openSecretEnvironment({ providers, path: secretPath(directory, env), passphrase, env });
 }
 
-/** Names the encrypted file of an agent, whether or not it is there. */
+/** Returns the path of an agent's encrypted secrets file, which may not exist. */
 export function secretPath(directory: string, env: NodeJS.ProcessEnv): string {
   return resolve(directory, readSection(directory, 'secrets', env).path);
 }
 
-/** Tells whether an agent cannot be read without a passphrase. */
+/** Returns true if the agent cannot be read without a passphrase. */
 export function needsPassphrase(directory: string, env: NodeJS.ProcessEnv): boolean {
   const { providers } = readSection(directory, 'secrets', env);
   return providers.includes('encrypted-file') && hasSecretFile(secretPath(directory, env));
 }
 
-/** Names the folder that holds the `.env` of an agent, whether or not it is there. */
+/** Returns the folder of an agent's `.env`, which may not exist. */
 export function environmentFolder(directory: string, env: NodeJS.ProcessEnv): string {
   return dirname(secretPath(directory, env));
 }

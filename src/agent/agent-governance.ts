@@ -13,38 +13,38 @@ import {
 } from '../actors/governance/governance.ts';
 import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
 
-/** What governs an agent; the layers that need the outside are `null` while they are off. */
+/** The governance layers of an agent. Layers that make outbound requests are `null` when off. */
 export interface Governance {
   policy: Policy;
   scorer: IntentScorer | null;
   issuer: CredentialIssuer | null;
 }
 
-/** The configuration has been checked and its rules compiled. */
+/** The configuration must already be validated and its rules compiled. */
 export interface GovernanceParts {
   config: Pick<ServiceConfig, 'security' | 'credentials'>;
-  /** True when every caller is known. */
+  /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   modify: Modify | null;
-  /** Takes the secrets out of a text that is kept. */
+  /** Removes secrets from stored text. */
   scrub: (text: string) => string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
-  /** Scores calls, where intent alignment is on, in place of the configured embedder. */
+  /** Replaces the configured embedder when intent alignment is on. */
   scorer?: IntentScorer;
-  /** Makes the credentials of calls, where some have any, in place of the configured providers. */
+  /** Replaces the configured credential providers. */
   issuer?: CredentialIssuer;
-  /** How the embedder and the token service are asked; directly when absent. */
+  /** Sends the requests to the embedder and the token service; sent directly when absent. */
   outbound?: Outbound;
 }
 
-/** Action texts whose embeddings are kept. */
+/** Maximum number of cached embeddings of action texts. */
 const keptEmbeddings = 1_000;
 
-/** Assembles every layer that governs the calls of an agent (docs/contract/governance.md). */
+/** Assembles every governance layer for an agent's calls (docs/contract/governance.md). */
 export function createGovernance(parts: GovernanceParts): Governance {
   const { security, credentials } = parts.config;
   const issuer = issuerOf(credentials, parts);

@@ -15,17 +15,17 @@ const noRules: GuardrailRules = {
   redact: [],
 };
 
-/** The guardrails of an agent, with what is wrong in those of its skills. */
+/** The guardrails of an agent, and the problems found in its skills' guardrails. */
 export interface GuardrailsReading {
-  /** `null` when there are none, or when some are malformed. */
+  /** `null` if there are none or some are malformed. */
   guardrails: Guardrails | null;
   problems: SkillProblem[];
 }
 
 /**
- * Assembles the guardrails of the configuration, as compiled when it was checked, and of the skills
- * (docs/contract/governance.md). Switching them off in the configuration switches off its own alone: a skill's rules
- * hold as long as it is there.
+ * Combines the configuration's guardrails, compiled during validation, with the skills' guardrails
+ * (docs/contract/governance.md). Turning guardrails off in the configuration disables only the configuration's own. A
+ * skill's rules apply as long as the skill is installed.
  */
 export function readGuardrails(
   configured: ServiceConfig['security']['guardrails'],
@@ -48,7 +48,7 @@ export function readGuardrails(
   if (problems.length > 0) return { guardrails: null, problems };
   const together = compileGuardrails(rules);
   if (together.ok) return { guardrails: together.guardrails, problems: [] };
-  // Each of them stands by itself, so nobody is to blame alone.
+  // Each file compiles on its own, so the error comes from the combination and no single file is at fault.
   const broken = writing.flatMap(({ file, written }) =>
     together.problems.map(({ message }) => ({ message, file, ...written.locate([]) })),
   );

@@ -7,8 +7,8 @@ import { resolveInside } from '../actors/tools/tools.ts';
 const largestFile = 256 * 1024;
 
 /**
- * Reads what the model is told before anything else (docs/contract/configuration.md): the text in `service.yaml`, or
- * that of a file in the agent's folder once links are resolved, 256 KiB at most.
+ * Reads the model's system instructions (docs/contract/configuration.md): the text in `service.yaml`, or a file of at
+ * most 256 KiB inside the agent's folder after links are resolved.
  */
 export async function readInstructions(
   directory: string,

@@ -4,17 +4,17 @@ import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
 import { type Skill, serverCode, writableFolder } from '../actors/tools/tools.ts';
 import { statePaths } from './state-paths.ts';
 
-/** What `egress.writable` comes to. */
+/** The result of resolving `egress.writable`. */
 export interface WritableReading {
-  /** Absolute, links resolved; not all of them need be there. */
+  /** Absolute paths with links resolved. Some folders may not exist yet. */
   folders: string[];
   problems: ConfigProblem[];
   warnings: ConfigProblem[];
 }
 
 /**
- * Reads which folders of an agent its scripts may write and keep, and makes none of them: nothing that configures the
- * agent, holds its state or is code may be written by a script (docs/contract/egress.md).
+ * Resolves the folders that an agent's scripts may write to persistently, without creating them. Rejects folders that
+ * contain configuration, state or code of the agent, so no script can change them (docs/contract/egress.md).
  */
 export async function readWritable(
   directory: string,
@@ -25,14 +25,14 @@ export async function readWritable(
   const guarded = [
     ...['service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
     ...statePaths(config),
-    // Whoever may write what the model is told could tell it anything.
+    // A script that could write the instructions file could give the model any instruction.
     ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
     ...serverCode(config.mcp.servers),
   ]
     .map((path) => resolve(agentDirectory, path))
-    // A server that lies in the agent's own folder is guarded as a file.
+    // An MCP server in the agent's root folder is protected as a file, not by its folder.
     .filter((path) => path !== agentDirectory);
   const reading: WritableReading = { folders: [], problems: [], warnings: [] };
   for (const [index, name] of config.egress.writable.entries()) {
@@ -55,7 +55,7 @@ export async function readWritable(
 
 type Loaded = Extract<ConfigReading, { ok: true }>;
 
-/** Warns of listed tools that write files and have no folder to write to (docs/contract/governance.md). */
+/** Warns about enabled tools that write files when no writable folder is configured (docs/contract/governance.md). */
 function withoutPlace(
   { builtin_tools: names }: Loaded['config'],
   problemAt: Loaded['problemAt'],
@@ -70,12 +70,12 @@ function withoutPlace(
     );
 }
 
-/** True when one folder lies in the other: scripts could swap it for a link before it is opened. */
+/** True if one folder contains the other. Scripts could replace the inner folder with a link before it is opened. */
 function overlap(one: string, other: string): boolean {
   return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 }
 
-/** Makes the folders that are missing, for the user of the daemon alone. Rejects when one cannot be. */
+/** Creates missing folders with mode 0700. Rejects if a folder cannot be created. */
 export async function makeWritable(folders: readonly string[]): Promise<void> {
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
 }

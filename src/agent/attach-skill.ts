@@ -10,26 +10,29 @@ import {
   writeHeldRules,
 } from './held-rules.ts';
 
-/** A variable that a skill asks for and the agent does not have. */
+/** A variable that a skill declares and the agent does not set. */
 export interface MissingVariable {
   name: string;
   kind: 'required' | 'one_of' | 'optional';
 }
 
-/** What adding a skill to an agent does. */
+/** The changes that adding a skill would make. */
 export interface SkillPlan extends HeldRules {
-  /** Paths of the files that it brings, relative to the agent's folder. */
+  /** Paths of the added files, relative to the agent's folder. */
   files: string[];
-  /** Hosts that its scripts may reach then, and no other tool by it; what `egress` lists comes on top. */
+  /**
+   * Hosts that only the skill's scripts can reach through its `egress_domains`. The hosts of `egress.allowed_domains`
+   * are reachable in addition.
+   */
   scriptsReach: string[];
   egressMode: ServiceConfig['egress']['mode'];
   missing: MissingVariable[];
 }
 
 /**
- * Works out what adding a skill does: its files, the rules that come into `service.yaml`, the hosts that its scripts may
- * reach by its own `egress_domains`, and which variables are missing then. It lists no host in `egress.allowed_domains`,
- * which would open it to every tool. Writes nothing. Rejects with an AddSkillError or a ConfigFileError.
+ * Computes the effect of adding a skill: its files, the rules added to `service.yaml`, the hosts its scripts may reach
+ * through its own `egress_domains`, and the missing variables. It does not add hosts to `egress.allowed_domains`,
+ * because that would open them to every tool. Writes nothing. Rejects with AddSkillError or ConfigFileError.
  */
 export async function planSkill(
   place: AgentPlace,
@@ -56,8 +59,8 @@ export async function planSkill(
 }
 
 /**
- * Adds a skill to an agent as planned, all of it or nothing, and returns its folder. The rules that hold its tools are
- * there before the tools are. Rejects with an AddSkillError or a ConfigFileError.
+ * Adds a skill to an agent as planned, atomically, and returns the skill's folder. Rules that hold its tools are
+ * written before the tools. Rejects with AddSkillError or ConfigFileError.
  */
 export async function attachSkill(
   place: AgentPlace,

@@ -14,7 +14,7 @@ interface BasisParts {
   log: Log;
 }
 
-/** What the card says that no change of the files alters: the builtin tools, the ways to sign in, the address. */
+/** The parts of the card that do not depend on files: builtin tools, security schemes, address. */
 export function cardBasis(
   { config, toolbox, isAuthOn, directory, env, log }: BasisParts,
   address: string,

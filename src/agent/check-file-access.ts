@@ -4,12 +4,12 @@ import type { Log } from '../actors/ports.ts';
 import { checkUsable } from '../actors/process/process.ts';
 import { openFilesLimit } from '../http/limit-connections.ts';
 
-/** Fewer open files than this run out as soon as a few scripts run at once. */
+/** A few concurrent scripts exhaust a limit below this number of open files. */
 const fewFiles = 256;
 
 /**
- * Checks that this user may use the files of an agent, wherever its configuration puts them, and warns of a
- * process that may open too few. Throws ForeignFileError.
+ * Checks that the current user can access an agent's files at every configured location. Warns if the process's
+ * open-file limit is too low. Throws ForeignFileError.
  */
 export function checkFileAccess(
   directory: string,

@@ -11,20 +11,23 @@ export interface ConnectionParts {
   system: TaskSystem;
   store: TaskStore;
   egress: Egress;
-  /** Where the agent answers here, and what conversations are let in by; `null` where nobody can ask in a chat. */
+  /** Local URL of the agent and the token for conversations. `null` if no channel accepts requests from chat. */
   surface: { url: string; token: string | null };
-  /** Where others reach the agent. */
+  /** URL under which other machines reach the agent. */
   publicUrl: string;
-  /** Puts a line on the daemon's console; nobody reads it when absent. */
+  /** Prints a line on the daemon's console; lines are dropped when absent. */
   console?: ((line: string) => void) | undefined;
   clock: Clock;
   log: Log;
 }
 
-/** Calls that are shown on the console of a daemon that finds them waiting. */
+/** Maximum number of already waiting calls printed on the console at startup. */
 const mostShown = 20;
 
-/** Opens the ways to people and has them hear of every task; nobody is asked before `start` (docs/contract/chat.md). */
+/**
+ * Opens the channels and subscribes them to every task. Sends no approval request before `start`
+ * (docs/contract/chat.md).
+ */
 export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
   const { config, settings, system, store, egress, surface, publicUrl, clock, log } = parts;
   const { defer } = config.security;

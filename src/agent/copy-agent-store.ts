@@ -14,22 +14,21 @@ import {
 } from '../actors/records/records.ts';
 import { lockFiles } from './lock-files.ts';
 
-/** What an agent's store is copied from. */
 export interface CopyParts {
   directory: string;
   config: ServiceConfig;
   env: NodeJS.ProcessEnv;
-  /** Where the copy goes. */
+  /** Destination database. */
   address: LogAddress;
-  /** The SQLite file. */
+  /** Path of the SQLite file. */
   from: string;
-  /** The current file of its log. */
+  /** Path of the current audit log file. */
   log: string;
 }
 
 /**
- * Copies the SQLite store of an agent that is stopped, with its log, into its PostgreSQL. Throws StoreError,
- * DirectoryLockedError or FileLockedError; then nothing was copied.
+ * Copies the SQLite store and the audit log of a stopped agent into its PostgreSQL database. Throws StoreError,
+ * DirectoryLockedError or FileLockedError; nothing has been copied in that case.
  */
 export async function copyAgentStore(parts: CopyParts): Promise<StoreCopy> {
   const { directory, config, env, address, from, log } = parts;
@@ -57,7 +56,7 @@ export async function copyAgentStore(parts: CopyParts): Promise<StoreCopy> {
   }
 }
 
-/** The log says whose store it belongs to. */
+/** Checks the agent ID recorded in the log. */
 async function checkAgent(log: string, agentId: string): Promise<void> {
   const starts = tailLines({ path: log, event: 'policy_loaded', limit: 1, clock: systemClock() });
   for await (const { event } of starts) {

@@ -22,13 +22,13 @@ import { channelText, serviceText } from './service-text.ts';
 import { registrySkill } from './skill-registry.ts';
 
 export interface CreateOptions {
-  /** The folder that the agent is made in, absolute. */
+  /** Absolute path of the folder to create. */
   directory: string;
-  /** Whether the folder may be there already, without an agent in it. */
+  /** True if the folder may already exist, as long as it contains no agent. */
   mayExist: boolean;
 }
 
-/** Why an agent was not made; nothing was left behind. */
+/** Creating an agent failed. No file was left behind. */
 export class CreateError extends Error {
   readonly code: 'taken' | 'invalid' | 'unwritable';
 
@@ -39,8 +39,8 @@ export class CreateError extends Error {
 }
 
 /**
- * Makes the folder of an agent, all of it or nothing, once its configuration reads without a problem; answers the paths
- * of its files. Rejects with a CreateError.
+ * Creates an agent's folder atomically after validating its configuration. Returns the paths of its files. Rejects with
+ * CreateError.
  */
 export async function createAgent(plan: AgentPlan, options: CreateOptions): Promise<string[]> {
   const { directory, mayExist } = options;
@@ -67,7 +67,7 @@ export async function createAgent(plan: AgentPlan, options: CreateOptions): Prom
   return [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
 }
 
-/** The texts of the files of a plan by their names, in the order in which people look at them. */
+/** Returns the file contents of a plan by file name, in display order. */
 function filesOf(plan: AgentPlan): Map<string, string> {
   return new Map([
     ['service.yaml', serviceText(plan)],
@@ -84,7 +84,7 @@ async function copySkill(draft: string, name: string): Promise<void> {
   await addSkill(draft, { name, skill_md: found.text, scripts: found.scripts });
 }
 
-/** Names the file of the secrets; `null` when there are none. */
+/** Returns the name of the secrets file; `null` if the plan has no secrets. */
 function secretsFile({ passphrase, variables }: AgentPlan): string | null {
   if (variables.size === 0) return null;
   return passphrase === '' ? '.env' : 'secrets.enc';
@@ -103,7 +103,7 @@ async function writeSecrets(folder: string, plan: AgentPlan): Promise<void> {
   }
 }
 
-/** The keys of models may be in the environment of whoever runs the agent. */
+/** The model's API keys may come from the environment of the user who starts the agent. */
 async function check(draft: string, { variables, missing }: AgentPlan): Promise<void> {
   const keys = missing
     .filter((name) => name.endsWith('_API_KEY'))

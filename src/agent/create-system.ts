@@ -17,7 +17,7 @@ import { createAgentCapture, createAgentScrub } from './agent-capture.ts';
 import { createGovernance } from './agent-governance.ts';
 import type { AgentRecords } from './open-records.ts';
 
-/** What stands for the parts of an agent that reach out, or go by the time of the machine. */
+/** Replacements for the parts of an agent that make outbound requests or read the system clock. */
 export interface StandIns {
   model: LanguageModel;
   scorer: IntentScorer;
@@ -30,25 +30,25 @@ export interface SystemParts {
   toolbox: Toolbox;
   guardrails: Guardrails | null;
   modify: Modify | null;
-  /** What the model is told before anything else; empty for nothing. */
+  /** The model's system instructions; empty for none. */
   instructions: string;
   isAuthOn: boolean;
   directory: string;
   env: NodeJS.ProcessEnv;
-  /** Values that came from the files of secrets. */
+  /** Values loaded from the secret files. */
   secretValues: readonly string[];
   clock: Clock;
   ids: Ids;
   log: Log;
   egress: Egress;
   audit: Pick<AgentRecords, 'store' | 'entity' | 'shared'>;
-  /** Sees every event of every chart; `undefined` while the inspector is off. */
+  /** Receives every event of every chart; `undefined` if the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
-  /** For a test of the agent; all is as it is configured when absent. */
+  /** For tests of the agent; the configured parts are used when absent. */
   standIns?: StandIns;
 }
 
-/** Creates the task system of an agent as its configuration says; it does not work yet. */
+/** Creates an agent's task system from its configuration, not yet started. */
 export function createSystem(parts: SystemParts): TaskSystem {
   const { config, toolbox, egress, audit, inspect, standIns } = parts;
   const { tools, skills } = toolbox;
@@ -98,7 +98,7 @@ function modelOf({
   });
 }
 
-/** A script cannot read an error and try otherwise; a model can. */
+/** A scripted model cannot react to a tool error; a real model can. */
 function onToolErrorOf({ on_tool_error, provider }: ServiceConfig['model']): 'fail' | 'return' {
   return on_tool_error ?? (provider === 'scripted' ? 'fail' : 'return');
 }

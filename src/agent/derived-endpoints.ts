@@ -6,31 +6,31 @@ import { providerAddress } from '../actors/providers/providers.ts';
 import { normalName } from '../actors/tool-name.ts';
 import { type Skill, searchService } from '../actors/tools/tools.ts';
 
-/** What besides `service.yaml` names hosts. */
+/** The settings outside `service.yaml` that name hosts. */
 export interface EndpointSettings {
   env: NodeJS.ProcessEnv;
-  /** Where admission asks; `null` while it is off. */
+  /** URL of the admission platform; `null` if admission is off. */
   admissionUrl: string | null;
-  /** Where spans go; `null` while tracing is off. */
+  /** URL of the trace exporter; `null` if tracing is off. */
   tracingUrl: string | null;
   skills: readonly Pick<Skill, 'id' | 'egressDomains'>[];
   channels: ChannelAddresses;
 }
 
-/** Where the adapters of channels ask; `null` for one that does not run. */
+/** API URLs of the channel adapters; `null` for an adapter that is not running. */
 export interface ChannelAddresses {
   slack: { apiUrl: string } | null;
   telegram: { apiUrl: string } | null;
   webhook: { targets: Readonly<Record<string, { url: string }>> } | null;
 }
 
-/** A setting and the URL it leads to. */
+/** A setting and the URL that it names. */
 type Named = [source: string, url: string | null];
 
 /**
- * Names every host that the settings of an agent lead to, each with its source (docs/contract/egress.md). What the
- * operator's settings lead to is the daemon's own; what a skill declares is for its scripts. Values that are no URL
- * name nothing.
+ * Lists every host named by an agent's settings, each with its source (docs/contract/egress.md). Hosts from the
+ * operator's settings are for the daemon. Hosts declared by a skill are for its scripts. Values that are not URLs are
+ * ignored.
  */
 export function derivedEndpoints(
   config: ServiceConfig,
@@ -64,7 +64,7 @@ export function derivedEndpoints(
   ];
 }
 
-/** Names every host that skills declare for their scripts. */
+/** Lists every host that skills declare for their scripts. */
 export function declaredEndpoints(skills: EndpointSettings['skills']): DerivedEndpoint[] {
   return skills.flatMap(({ id, egressDomains }) =>
     egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
@@ -83,7 +83,7 @@ function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model'
   ];
 }
 
-/** The service that `web_search` asks with the operator's key, which its other tools have no business with. */
+/** The search API that `web_search` calls with the operator's key. Other tools must not reach it. */
 function searchAddress({ builtin_tools, tools }: ServiceConfig): Named[] {
   if (!builtin_tools.includes('web_search')) return [];
   const index = tools.findIndex(({ name }) => normalName(name) === normalName('web_search'));
@@ -91,7 +91,7 @@ function searchAddress({ builtin_tools, tools }: ServiceConfig): Named[] {
   return [[source, searchService(tools[index]?.config ?? {}).url]];
 }
 
-/** What the files of the adapters lead to; nothing for one that does not run. */
+/** Returns the hosts named by the channel files; empty for an adapter that is not running. */
 function channelAddresses(channel: string, channels: ChannelAddresses): string[] {
   switch (channel) {
     case 'slack':
@@ -105,7 +105,7 @@ function channelAddresses(channel: string, channels: ChannelAddresses): string[]
   }
 }
 
-/** Slack itself keeps its files and its sockets on hosts of their own. */
+/** Slack serves files and sockets from separate hosts. */
 function slackAddresses(apiUrl: string | undefined): string[] {
   if (apiUrl === undefined) return [];
   const { hostname } = new URL(apiUrl);
@@ -122,7 +122,7 @@ function endpointAt(text: string | null, source: string): DerivedEndpoint[] {
   return [{ host: url.hostname, port, source }];
 }
 
-/** A skill declares a host, with a port or without, or the whole URL its script asks. */
+/** A skill declares a host, a host with a port, or the full URL that its script requests. */
 function skillEndpoints(domain: string, skill: string): DerivedEndpoint[] {
   const at = (url: string) =>
     endpointAt(url, `skills.${skill}`)

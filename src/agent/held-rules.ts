@@ -12,25 +12,24 @@ import {
 } from '../actors/workspace/workspace.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 
-/** The folder of an agent, and what is known there. */
+/** The folder of an agent and its environment. */
 export interface AgentPlace {
   directory: string;
-  /** The variables of the agent. */
   env: NodeJS.ProcessEnv;
 }
 
-/** What makes tools of a skill wait for a person. */
+/** The rules that hold the tools of a skill. */
 export interface HeldRules {
   config: ChangedConfig;
-  /** The tools for which a rule comes into `security.defer.tools`. */
+  /** Tools that get a new rule in `security.defer.tools`. */
   heldAdded: string[];
-  /** Whom these rules ask. */
+  /** The approvers named by these rules. */
   to: string[];
-  /** True when `security.defer.enabled` is turned on for them. */
+  /** True if `security.defer.enabled` is switched on for these rules. */
   isDeferTurnedOn: boolean;
 }
 
-/** Reads the agent of a folder as it is now. Rejects with a ConfigFileError when it cannot be used. */
+/** Reads the current agent in a folder. Rejects with ConfigFileError if it is invalid. */
 export async function usableAgent({
   directory,
   env,
@@ -41,16 +40,17 @@ export async function usableAgent({
   return agent;
 }
 
-/** What is written beside rules that hold tools. */
+/** Optional settings written together with hold rules. */
 export interface HeldRulesOptions {
-  /** Whom the rules ask; left out, whom the first rule asks that is there, and the console otherwise. */
+  /** The approver of the rules. Defaults to the approver of the first existing rule, or the console. */
   to?: string;
-  /** Added to `service.yaml` in the same step. */
+  /** Entries added to `service.yaml` in the same write. */
   additions?: readonly YamlAddition[];
 }
 
 /**
- * Works out the rules that hold tools; a tool that has one keeps it. Writes nothing. Rejects with a ConfigFileError.
+ * Computes the rules that hold the given tools. A tool that already has a rule keeps it. Writes nothing. Rejects with
+ * ConfigFileError.
  */
 export async function planHeldRules(
   directory: string,
@@ -82,8 +82,8 @@ export async function planHeldRules(
 }
 
 /**
- * Writes rules for tools that come right after them, and returns what rolls them back. Rejects with a ConfigFileError when
- * they cannot be written, and has written nothing then.
+ * Writes rules for tools that are about to be added, and returns a function that rolls them back. Rejects with
+ * ConfigFileError if they cannot be written; nothing has been written in that case.
  */
 export async function writeHeldRules(
   { directory, env }: AgentPlace,
@@ -97,7 +97,7 @@ export async function writeHeldRules(
   return () => restore(directory, config);
 }
 
-/** Puts the configuration back that was there, unless somebody has changed it since. */
+/** Restores the previous configuration, unless it has been edited since. */
 async function restore(directory: string, { before, after }: ChangedConfig): Promise<void> {
   const now = await readConfigText(directory);
   if (now.content === after) await writeConfigText(directory, { content: before, etag: now.etag });

@@ -11,8 +11,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * Reads the page of the inspector, each file by its path. A browser reads no types, so they are taken out as Node
- * takes them out of the daemon.
+ * Reads the files of the inspector page by path. Strips TypeScript types with Node's own type stripping, because
+ * browsers do not accept them.
  */
 export function readInspectorPage(): Map<string, PageFile> {
   const folder = join(programFolder, 'ui/inspector');

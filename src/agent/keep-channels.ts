@@ -3,24 +3,24 @@ import type { PushNotifications } from '../actors/outbound/outbound.ts';
 import { type ConnectionParts, connectChannels } from './connect-channels.ts';
 import type { OpenedShared } from './open-shared.ts';
 
-/** The ways to people and to receivers of push notifications, which one daemon of several has at a time. */
+/** The channels and push receivers. Only one of several daemons runs them at a time. */
 export interface KeptChannels {
-  /** The state of the channels that this daemon has; none while another one has them. */
+  /** Returns the state of this daemon's channels; empty while another daemon runs them. */
   status(): Promise<ChannelStatus[]>;
-  /** Begins to tell people and receivers of what happens. */
+  /** Starts sending notifications to approvers and push receivers. */
   start(): void;
-  /** Takes nothing in any more from people who ask the agent. */
+  /** Stops accepting requests from chats. */
   stopListening(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface KeptChannelsParts extends ConnectionParts {
   push: Pick<PushNotifications, 'changed' | 'start' | 'pause'>;
-  /** `null` for the only daemon. */
+  /** `null` if no other daemon shares the store. */
   shared: Pick<OpenedShared, 'duties'> | null;
 }
 
-/** Opens the ways to people; of several daemons that share their tasks each does when it is its turn. */
+/** Opens the channels. Daemons that share their tasks open the channels only while they hold the keeper duty. */
 export async function keepChannels({
   shared,
   push,
@@ -70,7 +70,7 @@ function inTurn(
   const leave = async (): Promise<void> => {
     const keeping = kept;
     kept = null;
-    // Who asked for them was told why they could not be kept.
+    // The caller that opened the channels has already received the error.
     const end = await keeping?.catch(() => null);
     await end?.();
   };
@@ -80,7 +80,7 @@ function inTurn(
   });
   return {
     status: async () => (await connected?.status()) ?? [],
-    // It begins with the duty.
+    // The keeper duty starts the channels.
     start: () => undefined,
     stopListening: async () => connected?.stopListening(),
     stop() {

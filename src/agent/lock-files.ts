@@ -3,8 +3,8 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import { lockDirectory, lockFile } from '../actors/records/records.ts';
 
 /**
- * Locks the files of an agent against every other daemon, by whatever path, until the
- * stack is disposed of. Throws DirectoryLockedError or FileLockedError.
+ * Locks an agent's files against every other daemon, regardless of the path used, until the stack is disposed. Throws
+ * DirectoryLockedError or FileLockedError.
  */
 export function lockFiles(
   stack: AsyncDisposableStack,

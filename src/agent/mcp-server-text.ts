@@ -1,7 +1,7 @@
 import { isSecretName } from '../actors/tools/tools.ts';
 import { refusedSecretName } from '../machines/secret-name.ts';
 
-/** How an MCP server is reached, as it was typed. */
+/** The connection settings of an MCP server as the user typed them. */
 export interface McpServerText {
   name: string;
   url?: string;
@@ -11,20 +11,20 @@ export interface McpServerText {
   env: Readonly<Record<string, string>>;
 }
 
-/** The entry of a server for `service.yaml`, and the secrets that it names as variables. */
+/** A server's entry for `service.yaml`, and the secrets that the entry references as variables. */
 export interface WithheldServer {
   server: Readonly<Record<string, unknown>>;
   secrets: Readonly<Record<string, string>>;
 }
 
-/** How keys of well-known services begin, and a signed token. */
+/** Prefixes of the keys of well-known services, and the format of a JWT. */
 const knownSecret =
   /^(?:sk-|rk_|sk_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|hf_|npm_|AIza|eyJ[\w-]+\.)[\w.-]{8,}/;
 
-/** A header whose value is a scheme and a secret. */
+/** Matches a header value that consists of a scheme and a secret. */
 const scheme = /^(Bearer|Basic|Token|ApiKey)\s+(\S.*)$/i;
 
-/** Takes what looks like a secret out of the entry of a server, and names a variable in its place. */
+/** Replaces apparent secrets in a server's entry with variable references. */
 export function withoutSecrets(text: McpServerText): WithheldServer {
   const { name, url, headers, command, args, env } = text;
   const secrets: Record<string, string> = {};
@@ -37,12 +37,12 @@ export function withoutSecrets(text: McpServerText): WithheldServer {
     secrets[at] = value;
     return `\${${at}}`;
   };
-  /** A secret is kept under a variable; anything else is written as it is. */
+  /** Moves a secret into a variable; leaves other values unchanged. */
   const withheld = (label: string, at: string, value: string): string =>
     !namesVariable(value) && (isSecretName(label) || knownSecret.test(value)) && value !== ''
       ? keep(at, value)
       : literal(value);
-  /** A variable keeps its own name, unless that is one which steers how programs run. */
+  /** Keeps a variable's own name, unless that name controls how programs run. */
   const variableOf = (label: string): string =>
     refusedSecretName(label.toUpperCase()) === null ? label.toUpperCase() : variable(label);
   const header = ([label, value]: [string, string]): [string, string] => {
@@ -81,7 +81,7 @@ export function withoutSecrets(text: McpServerText): WithheldServer {
   };
   return { server, secrets };
 
-  /** An option says what it is, in one word with its value or before it. */
+  /** The option's name is either in the same word as its value or in the word before it. */
   function argument(arg: string, index: number): string {
     const [, option, value] = /^(--?[\w-]+)=(.*)$/s.exec(arg) ?? [];
     if (option !== undefined && value !== undefined) {
@@ -102,7 +102,7 @@ function namesVariable(value: string): boolean {
   return /(?<!\$)\$\{[A-Za-z_]\w*\}/.test(value);
 }
 
-/** Writes a literal `${` as `$${`; a variable that is named stays one. */
+/** Escapes a literal `${` as `$${`; variable references stay unchanged. */
 function literal(value: string): string {
   return namesVariable(value) ? value : value.replaceAll('${', () => '$${');
 }

@@ -1,10 +1,13 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { mcpToolName, SeenTools, SeenToolsError } from '../actors/tools/tools.ts';
 
-/** The tools that MCP servers offered last, by the server, under the names that the agent has for them; `null` for a server that it has never reached. */
+/**
+ * The tools that each MCP server offered last, under their names in the agent. `null` for a server that has never been
+ * reached.
+ */
 export type McpToolsSeen = ReadonlyMap<string, readonly string[] | null>;
 
-/** Reads what an agent knows of the tools of its MCP servers; what cannot be read counts as never seen. */
+/** Reads the stored tool lists of an agent's MCP servers. Treats unreadable lists as never seen. */
 export function mcpToolsSeen(directory: string, { mcp }: Pick<ServiceConfig, 'mcp'>): McpToolsSeen {
   const seen = new SeenTools(directory);
   return new Map(mcp.servers.map(({ name }) => [name, toolsOf(seen, name)]));

@@ -3,8 +3,8 @@ import { namedMcpTools, serverOfTool, type Toolbox } from '../actors/tools/tools
 import type { McpToolsSeen } from './mcp-tools-seen.ts';
 
 /**
- * Returns the tools of an agent by name: its own, those that its MCP servers offered last and the settings want, and those
- * that `allow` lists, whether they are there or not.
+ * Returns an agent's tools by name: its own tools, the enabled tools that its MCP servers offered last, and the tools
+ * listed in `allow`, whether they exist or not.
  */
 export function namedTools(
   { mcp }: Pick<ServiceConfig, 'mcp'>,

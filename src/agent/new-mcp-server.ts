@@ -14,41 +14,39 @@ import {
 import { type McpServerText, withoutSecrets } from './mcp-server-text.ts';
 import { readAgent } from './read-agent.ts';
 
-/** An MCP server that an agent is to have the tools of. */
+/** An MCP server to add to an agent. */
 export interface McpServerOrder extends McpServerText {
-  /** Its tools in its own words; one of the two lists is empty. */
+  /** Tool names as the server spells them. One of the two lists is empty. */
   allow: readonly string[];
   deny: readonly string[];
   held: readonly string[];
-  /** Whom the rules ask; left out, whom the first rule asks that is there, and the console otherwise. */
+  /** The approver of the rules. Defaults to the approver of the first existing rule, or the console. */
   to?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the secrets of a server are kept. */
+/** Where a server's secrets are stored. */
 export interface SecretPlace {
-  /** The folder of the agent's `.env`; `null` where the agent reads none. */
+  /** The folder of the agent's `.env`; `null` if the agent reads none. */
   folder: string | null;
-  /** The variables of this process. */
   own: Environment;
 }
 
-/** What was written for a server. */
+/** The result of adding a server. */
 export interface AddedServer {
   rules: HeldRules;
-  /** The variables that were kept in `.env`, by name. */
+  /** Names of the variables saved to `.env`. */
   kept: string[];
-  /** The variables that the server names and that nothing sets. */
+  /** Variables that the server references and no source sets. */
   unset: string[];
-  /** What the agent's files are warned of since. */
+  /** Warnings about the agent's files that are new since the server was added. */
   warnings: ConfigProblem[];
 }
 
 /**
- * Adds an MCP server to `service.yaml`, with rules for its tools that wait for a person, and keeps what looks like a secret
- * in the `.env` of the agent. All of it or nothing is written. Rejects with an
- * AddSkillError or a ConfigFileError.
+ * Adds an MCP server to `service.yaml` with rules that hold its tools, and saves apparent secrets to the agent's
+ * `.env`. Writes atomically. Rejects with AddSkillError or ConfigFileError.
  */
 export async function addMcpServer(
   place: AgentPlace,
@@ -104,7 +102,7 @@ async function warningsOf({ directory, env }: AgentPlace): Promise<ConfigProblem
   return (await readAgent(directory, env, systemClock())).warnings;
 }
 
-/** Throws an AddSkillError where secrets cannot be kept, or would replace others. */
+/** Throws AddSkillError if secrets cannot be stored or would overwrite others. */
 function checkKept(
   secrets: Readonly<Record<string, string>>,
   folder: string | null,
@@ -130,7 +128,7 @@ function variablesIn(folder: string): Environment {
   return Object.fromEntries(readEnvFile(join(folder, '.env')).variables);
 }
 
-/** Lists the variables that the entry of a server names. */
+/** Lists the variables referenced by a server's entry. */
 function namedIn(server: object): string[] {
   const text = JSON.stringify(server).replaceAll('$${', '');
   return [...new Set([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name))];

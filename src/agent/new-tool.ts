@@ -21,15 +21,15 @@ import {
   toolLanguages,
 } from './tool-texts.ts';
 
-/** A tool that an agent is to have. */
+/** A tool to add to an agent. */
 export interface ToolOrder extends ToolText {
   language: ToolLanguage;
   isHeld: boolean;
-  /** Whom a rule for it asks; left out, whom the first rule asks that is there, and the console otherwise. */
+  /** The approver of the tool's rule. Defaults to the approver of the first existing rule, or the console. */
   to?: string;
 }
 
-/** What was written for a new tool. */
+/** The result of adding a tool. */
 export interface MadeTool {
   /** Absolute paths. */
   skill: string;
@@ -37,7 +37,7 @@ export interface MadeTool {
   isNewSkill: boolean;
   section: string;
   scriptText: string;
-  /** `null` for a tool that nobody is asked about. */
+  /** `null` if the tool's calls are not held. */
   rules: HeldRules | null;
   config: ServiceConfig;
 }
@@ -46,8 +46,8 @@ const toolName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const argumentName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * Adds a tool to the main skill of an agent: its section, its script and, where it is held, its rule, which is there
- * before the tool is. All of it or nothing is written, and over nothing. Rejects with an AddSkillError or a ConfigFileError.
+ * Adds a tool to an agent's main skill: its section, its script and, if the tool is held, its rule. The rule is written
+ * before the tool. Writes atomically and overwrites no file. Rejects with AddSkillError or ConfigFileError.
  */
 export async function makeTool(place: AgentPlace, order: ToolOrder): Promise<MadeTool> {
   checkOrder(order);
@@ -95,7 +95,7 @@ export async function makeTool(place: AgentPlace, order: ToolOrder): Promise<Mad
   }
 }
 
-/** Throws an AddSkillError for what no section can say. */
+/** Throws AddSkillError for input that a SKILL.md section cannot express. */
 function checkOrder({ name, description, args }: ToolOrder): void {
   if (!toolName.test(name)) {
     throw unusable(
@@ -123,7 +123,7 @@ function checkOrder({ name, description, args }: ToolOrder): void {
   }
 }
 
-/** Checks that the agent has the tool as it was ordered, and no problem that it did not have before. */
+/** Checks that the agent has the tool as ordered and has no new problems. */
 async function checkMade(
   place: AgentPlace,
   order: ToolOrder,
@@ -132,7 +132,7 @@ async function checkMade(
   const { problems, warnings, agent } = await problemsOf(place);
   const fresh = problems.filter((each) => !before.has(keyOf(each)));
   const tool = agent?.toolbox.tools.get(order.name);
-  // Without its tool a rule is a problem as well, and not the one to mend.
+  // A rule without its tool is also reported as a problem, but it is not the one to fix.
   const problem = tool === undefined ? fresh.find(({ path }) => path === '') : fresh[0];
   if (problem !== undefined) throw unusable(`nothing was written: ${problem.message}`);
   if (tool?.description === order.description.trim()) return;
@@ -153,7 +153,10 @@ function problemsOf({ directory, env }: AgentPlace) {
   return readAgent(directory, env, systemClock());
 }
 
-/** A sentence names what is nearest, which the new tool may be: a place in the configuration stays the same. */
+/**
+ * Compares problems by path where possible: a message may suggest the closest tool name, and the new tool changes that
+ * suggestion.
+ */
 function keyOf({ file, path, message }: ConfigProblem): string {
   return path === '' ? `${file} ${message}` : `${file} ${path}`;
 }

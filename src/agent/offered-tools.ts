@@ -2,7 +2,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Tool } from '../actors/ports.ts';
 import { normalName } from '../actors/tool-name.ts';
 
-/** Returns the tools that an agent tells others of: those that no guardrail denies altogether. */
+/** Returns the tools that an agent advertises: all tools except those that a guardrail always denies. */
 export function offeredTools(
   { security: { guardrails } }: Pick<ServiceConfig, 'security'>,
   tools: ReadonlyMap<string, Tool>,

@@ -18,19 +18,21 @@ import { openTogether } from './open-together.ts';
 import { StartError } from './read-access.ts';
 import { statePaths } from './state-paths.ts';
 
-/** What the agent reaches the outside through. */
+/** The outbound connections of an agent. */
 export interface AgentEgress {
   egress: Egress;
-  /** How scripts are kept apart; `null` when the agent has none. */
+  /** Script isolation; `null` if the agent has no scripts. */
   isolation: ScriptIsolation | null;
-  /** A fetch for the sinks of the log, whose deliveries are not events of the log themselves. */
+  /** A fetch for the log's sinks. Its deliveries are not written to the log. */
   deliver: typeof globalThis.fetch;
 }
 
-/** What goes to the sinks of the log; recorded, each delivery would be one more line to deliver. */
+/**
+ * The scope of deliveries to the log's sinks. If these were recorded, each delivery would add another line to deliver.
+ */
 const delivery: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
-/** Spans are posted in the turn of whoever ended the last of them, and are the daemon's own all the same. */
+/** Spans are exported in the call stack of the task that ended the last span, but the hop belongs to the daemon. */
 const spans: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
 export interface EgressParts {
@@ -38,21 +40,21 @@ export interface EgressParts {
   toolbox: Pick<Toolbox, 'tools' | 'skills'>;
   channels: ChannelsReading;
   directory: string;
-  /** The folders that scripts may write and keep, absolute. */
+  /** Absolute paths of the folders that scripts may write to persistently. */
   writable: readonly string[];
-  /** Where the platform is asked; `null` while admission is off. */
+  /** URL of the admission platform; `null` if admission is off. */
   admissionUrl: string | null;
-  /** True when callers must sign in. */
+  /** True if callers must authenticate. */
   isAuthOn: boolean;
   env: NodeJS.ProcessEnv;
   log: Log;
-  /** Hears of every hop. */
+  /** Receives every hop. */
   record: (record: EgressRecord) => void;
 }
 
 /**
- * Opens the egress of an agent: the egress policy, tracing that goes through it, and for scripts the proxy and the
- * sandbox (docs/contract/egress.md). Throws StartError when the sandbox that is asked for cannot be had.
+ * Opens an agent's egress: the egress policy, tracing through that policy, and the proxy and sandbox for scripts
+ * (docs/contract/egress.md). Throws StartError if the required sandbox is unavailable.
  */
 export function openEgress(parts: EgressParts): Promise<AgentEgress & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));
@@ -100,7 +102,7 @@ async function openOn(stack: AsyncDisposableStack, parts: EgressParts): Promise<
   };
 }
 
-/** Warns when tools may reach what else listens on loopback; the agent and its neighbours stay closed. */
+/** Warns if tools may reach other services on loopback. The agent itself and neighbouring agents stay blocked. */
 function warnOfLoopback({ config, isAuthOn, log }: EgressParts): void {
   const setting = opensLoopback(config);
   if (setting !== null) log.warn({}, `${setting} ${isAuthOn ? openedToTools : openedToAll}`);
@@ -160,13 +162,16 @@ async function isolateScripts(
   };
 }
 
-/** A program whose arguments a model writes could read the operator's token, so nobody is asked whether to go on. */
+/**
+ * Without a sandbox, a program with model-written arguments could read the operator's token. Starting therefore fails
+ * without a prompt.
+ */
 function noSandbox(warning: string | undefined): string {
   const why = warning?.replace('scripts run without a sandbox: ', '') ?? 'egress.sandbox is env';
   return `cli_execute runs in a sandbox alone, but ${why}; or take cli_execute out of builtin_tools`;
 }
 
-/** What a script that is kept to nothing could take for itself. */
+/** Warns about secrets that a script without a sandbox could read. */
 function warnOfOpenScripts({ security: { defer }, audit }: ServiceConfig, log: Log): void {
   if (defer.enabled && Object.keys(defer.tools).length > 0) log.warn({}, exposedToken);
   if (audit.signing.enabled) log.warn({}, exposedKey);

@@ -3,7 +3,7 @@ import type { Log } from '../actors/ports.ts';
 import { keptInspectorToken } from '../actors/process/process.ts';
 import { type Inspector, loadInspector } from '../actors/telemetry/telemetry.ts';
 
-/** Starts the inspector of an agent, which is loaded only when it is asked for. Throws InspectorError. */
+/** Starts an agent's inspector. Its code is loaded only if the inspector is on. Throws InspectorError. */
 export async function openInspector(options: {
   directory: string;
   inspectPort: number | null;

@@ -13,7 +13,6 @@ import { version } from '../version.ts';
 import type { AgentRecords } from './open-records.ts';
 import { heldTools, rulesOfServers } from './ruled-tools.ts';
 
-/** What the MCP servers of an agent are opened with. */
 export interface McpParts {
   config: ServiceConfig;
   directory: string;
@@ -23,12 +22,13 @@ export interface McpParts {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
-  /** The audit log. */
+  /** Writes to the audit log. */
   record: AgentRecords['record'];
 }
 
 /**
- * Begins to connect the MCP servers of an agent, whose tools become the agent's as they come (docs/contract/models.md).
+ * Starts connecting an agent's MCP servers. Their tools are added to the agent as the servers connect
+ * (docs/contract/models.md).
  */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
   const { config, directory, toolbox, scripts, egress, env, clock, log, record } = parts;

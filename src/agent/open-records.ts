@@ -22,24 +22,24 @@ import { keepCopies, type OpenedShared, openShared } from './open-shared.ts';
 import { openTogether } from './open-together.ts';
 import { policyEvent } from './policy-event.ts';
 
-/** What an event of the daemon says beside whose it is, and when. */
+/** An event of the daemon without the agent's identity and the time. */
 export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
 
-/** The store of an agent with its audit log, which is kept inside the same commits. */
+/** The store and the audit log of an agent, written in the same commits. */
 export interface AgentRecords {
   store: TaskStore;
-  /** How the work on the tasks is shared with other daemons; `null` for the only one. */
+  /** Sharing of the tasks with other daemons; `null` if this is the only daemon. */
   shared: OpenedShared | null;
-  /** What time it is for tasks and their log; of several daemons all go by the time of their database. */
+  /** The clock for tasks and their log. Daemons that share a store use the time of their database. */
   clock: Clock;
   sinks: AuditSinks;
   keys: AuditKeys;
   path: string;
-  /** Whose agent the events are about. */
+  /** The agent that the events are about. */
   entity: AgentEntity;
-  /** Writes events of the daemon itself, now. Rejects with UnrecordedError. */
+  /** Writes the daemon's own events immediately. Rejects with UnrecordedError. */
   record: (...events: DaemonEvent[]) => Promise<void>;
-  /** Records what is to be said at the start: what was mended, a new key, and what governs from now on. */
+  /** Records the startup events: repairs, a new signing key, and the policy in force. */
   recordStart: () => Promise<void>;
 }
 
@@ -49,14 +49,14 @@ export interface RecordsParts {
   toolbox: Pick<Toolbox, 'tools'>;
   /** The digest of the policy in force. */
   policySha256: string;
-  /** What its MCP servers offered last. */
+  /** The tools that the agent's MCP servers offered last. */
   seen: McpToolsSeen;
-  /** How scripts are kept apart; `null` when there are none. */
+  /** The sandbox level of scripts; `null` if there are no scripts. */
   sandbox: string | null;
   directory: string;
-  /** True keeps lines of the log that the store does not know, and ends the tasks they name. */
+  /** If true, keeps log lines that are missing from the store and ends the tasks that they name. */
   keepLog: boolean;
-  /** The egress policy's own. */
+  /** The fetch of the egress policy. */
   fetch: typeof globalThis.fetch;
   env: NodeJS.ProcessEnv;
   clock: Clock;
@@ -64,8 +64,8 @@ export interface RecordsParts {
 }
 
 /**
- * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
- * is on disk. Throws StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
+ * Opens an agent's log and store. Lines are signed as configured, and every sink receives the lines on disk. Throws
+ * StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
  */
 export function openRecords(parts: RecordsParts): Promise<AgentRecords & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));
@@ -76,11 +76,11 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   const { audit } = config;
   const path = resolve(directory, audit.path);
   const keys = openAuditKeys(audit.signing, env);
-  // Without a key there is nothing to compare, and the whole log would be read for a line that is signed.
+  // Without a key there is nothing to compare, and the search for a signed line would read the whole log.
   const rotated =
     keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
   const entity = agentEntity(config.agent_id, env);
-  // A sink may have something to say before the store is open.
+  // A sink may report an event before the store is open.
   const opened = Promise.withResolvers<TaskStore>();
   const record = async (...events: DaemonEvent[]): Promise<void> => {
     const kept = await opened.promise;
@@ -139,7 +139,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   return { store, shared, clock: time, sinks, keys, path, entity, record, recordStart };
 }
 
-/** Logs what had to be mended. */
+/** Logs the repairs made while opening. */
 function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
   const { behind, lost } = opening;
   if (torn !== null || replayed > 0) {

@@ -14,40 +14,39 @@ import {
 import { rest } from '../actors/rest.ts';
 import type { SharedWork } from '../actors/tasks/tasks.ts';
 
-/** What opening a store that daemons share needs. */
 export interface SharedParts {
   config: Pick<ServiceConfig, 'agent_id' | 'store'> & {
     audit: Pick<ServiceConfig['audit'], 'chain'>;
     security: { defer: Pick<ServiceConfig['security']['defer'], 'on_restart'> };
   };
-  /** The folder of the agent, whose state this daemon has locked. */
+  /** The agent's folder. This daemon holds the lock on its state. */
   directory: string;
   env: NodeJS.ProcessEnv;
   signer: AuditKeys['signer'];
   log: Log;
 }
 
-/** Something that one daemon of several does at a time. */
+/** Work that only one of several daemons does at a time. */
 export interface Duties {
-  /** Adds something to do until the store is closed: `begin` resolves with what ends it. */
+  /** Adds a duty until the store is closed. `begin` resolves with the function that ends it. */
   add(begin: () => Promise<EndOfDuty>): void;
-  /** True while this daemon does them. */
+  /** True while this daemon holds the duties. */
   readonly isHeld: boolean;
 }
 
-/** How the work of several daemons goes, as one of them sees it. */
+/** Sharing metrics as seen by this daemon. */
 export interface SharedFigures {
-  /** Changes that were refused here, as another daemon came first. */
+  /** Number of changes rejected here because another daemon committed first. */
   conflicts: number;
-  /** Milliseconds for which changes of other daemons wait to be taken in. */
+  /** Delay in milliseconds before changes of other daemons are applied here. */
   lag: number;
-  /** Tasks of daemons that were gone which this one took up. */
+  /** Number of tasks that this daemon claimed from daemons that were gone. */
   takeovers: number;
-  /** True while this one keeps the chats, the pushes, the log's file and its sinks. */
+  /** True while this daemon runs the chats, the push notifications, the log file and its sinks. */
   isKeeper: boolean;
 }
 
-/** A shared store with the ways of sharing its work. */
+/** A shared store and the parts that share its work. */
 export interface OpenedShared {
   store: PostgresStore;
   shared: SharedWork;
@@ -56,7 +55,7 @@ export interface OpenedShared {
   clock: (base: Clock) => Clock;
 }
 
-/** Opens the PostgreSQL store of an agent, which other daemons may have open as well. Throws StoreError. */
+/** Opens an agent's PostgreSQL store, which other daemons may also have open. Throws StoreError. */
 export async function openShared({
   config,
   directory,
@@ -80,7 +79,7 @@ export async function openShared({
     begin: () => beginAll(begins),
     log,
   });
-  // What is committed last is copied and offered as well.
+  // Runs before closing, so the last commits are also copied to the log file and offered to the sinks.
   store.beforeClosing(() => duty.stop());
   let unfollow: () => void = () => undefined;
   return {
@@ -135,17 +134,17 @@ async function beginAll(begins: readonly (() => Promise<EndOfDuty>)[]): Promise<
   }
 }
 
-/** Returns the tasks that no daemon is there for, which a restart of the agent gives up. */
+/** Returns the tasks that no daemon runs. A restart of the agent ends them. */
 async function interruptedOf(
   { isFirst, rows }: PostgresStore,
   onRestart: 'abandon' | 'resume',
 ): Promise<string[]> {
-  // Those that go on are jobs that the engine gives out, and a million that wait need nobody.
+  // The job engine hands out resumable tasks, so even a million waiting tasks need no processing here.
   if (onRestart === 'resume' || !isFirst) return [];
   return [...(await rows.working()), ...(await rows.parked())];
 }
 
-/** Writes the log to a file and offers it to the sinks, which go on where the daemon before stopped. */
+/** Writes the log to a file and offers it to the sinks, continuing where the previous daemon stopped. */
 export function keepCopies(
   { store, duties }: OpenedShared,
   { path, sinks, log }: { path: string; sinks: AuditSinks; log: Log },

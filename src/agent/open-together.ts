@@ -1,7 +1,7 @@
 /**
- * Opens parts that belong together and closes them together, in reverse order: when `open` fails, which is then
- * what it rejects with, or when the result is disposed of. A part that cannot be closed keeps none of the others
- * open; disposing rejects with the first failure then.
+ * Opens parts that belong together and closes them in reverse order, either when `open` fails or when the result is
+ * disposed. If `open` fails, rejects with its error. A part that fails to close does not stop the others from closing;
+ * disposing then rejects with the first failure.
  */
 export async function openTogether<Resource extends object>(
   open: (stack: AsyncDisposableStack) => Promise<Resource>,

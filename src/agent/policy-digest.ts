@@ -4,7 +4,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
 /**
- * Returns the SHA-256 of the rules that decide on calls: those of `security`, with defaults, the entries of `credentials`
+ * Returns the SHA-256 of the rules that decide on calls: `security` with its defaults, the entries of `credentials`,
  * and the rules of the skills.
  */
 export function policyDigest(

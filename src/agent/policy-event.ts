@@ -4,9 +4,8 @@ import type { AuditEvent } from '../actors/ports.ts';
 import { heldTools } from './ruled-tools.ts';
 
 /**
- * Says in the words of the audit log what governs the calls of an agent from now on: its version, the layers that are
- * on, the tools that wait for a person, the contents that go into the log, how freely tools and scripts reach out, and
- * which tools of MCP servers it has (docs/contract/audit.md).
+ * Builds the audit event for the policy in force: its version, the active layers, the held tools, the captured
+ * contents, the reach of tools and scripts, and the tools of MCP servers (docs/contract/audit.md).
  */
 export function policyEvent(
   config: ServiceConfig,

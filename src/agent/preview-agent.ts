@@ -8,28 +8,28 @@ import { variableHosts } from '../machines/wizard/variable-hosts.ts';
 import { type ChannelAddresses, derivedEndpoints } from './derived-endpoints.ts';
 import { channelText, serviceText } from './service-text.ts';
 
-/** What would be made from answers, without a secret. */
+/** The agent that the answers would create, without secrets. */
 export interface AgentPreview {
   agentId: string;
-  /** The texts of the files by their names. */
+  /** File contents by file name. */
   files: Readonly<Record<string, string>>;
-  /** The hosts that the answers lead to, each with the setting that it comes from; none while something is wrong. */
+  /** The hosts that the answers name, each with its setting; empty while an answer is invalid. */
   hosts: { host: string; origin: string }[];
-  /** The names of the variables that are kept for it. */
+  /** Names of the variables to be stored for the agent. */
   variables: string[];
-  /** The names of those that the environment has to have. */
+  /** Names of the variables that the environment must provide. */
   missing: string[];
   problems: string[];
 }
 
-/** Says what would be made from answers, also from some that are wrong yet. */
+/** Previews the agent for the given answers, including answers that are still invalid. */
 export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[]): AgentPreview {
   const plan = agentPlan(answers);
   const text = serviceText(plan);
   const keys = [...plan.variables.keys(), ...plan.missing].map((name) => [name, 'unset']);
   const env = Object.fromEntries(keys) as Record<string, string>;
   const reading = parseConfig(text, { file: 'service.yaml', env });
-  // The token of a sign-in with the browser is kept like a key.
+  // The token of a browser sign-in is stored like an API key.
   const key = answers.model.session === '' ? null : modelVariable(answers);
   const signedIn = key === null ? [] : [key];
   const chosen = skills.filter(({ name }) => plan.skills.includes(name));
@@ -70,13 +70,13 @@ export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[
   };
 }
 
-/** A host without a port is one entry, which stands for HTTPS and HTTP. */
+/** A host without a port is one entry that covers HTTPS and HTTP. */
 function isEntry({ host, port, source }: DerivedEndpoint, _: number, all: DerivedEndpoint[]) {
   const isSame = (other: DerivedEndpoint) => other.host === host && other.source === source;
   return port !== 80 || !all.some((other) => isSame(other) && other.port === 443);
 }
 
-/** What the files of the channels would lead to: an agent that has its tokens reaches these. */
+/** The hosts of the channel files. An agent with the channels' tokens reaches them. */
 function addressesOf({ channelFiles }: AgentPlan, channels: readonly string[]): ChannelAddresses {
   const webhook = channelSchemas.webhook.safeParse(channelFiles['webhook-config.yaml'] ?? {});
   const { slack, telegram } = channelSchemas;

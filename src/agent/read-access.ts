@@ -8,21 +8,21 @@ import type { Log, RateLimits } from '../actors/ports.ts';
 import { RateLimitError, resolveRateLimit } from '../actors/rate-limit.ts';
 import { isLoopback } from '../machines/loopback.ts';
 
-/** The agent may not be started in this way; the message says how it may. */
+/** The agent may not be started with these settings. The message names the remedy. */
 export class StartError extends Error {
   readonly code = 'cannot_start';
 }
 
-/** Who may call the agent, how often, and whether the platform admits. */
+/** Authentication, rate limits and admission. */
 export interface AccessSettings {
-  /** True when callers must sign in. */
+  /** True if callers must authenticate. */
   isAuthOn: boolean;
   limits: RateLimits;
-  /** How the platform is asked; `null` while admission is off. */
+  /** Connection to the admission platform; `null` if admission is off. */
   admission: AdmissionSettings | null;
 }
 
-/** Flags and environment that settle who may call. */
+/** Flags and environment that control access to the agent. */
 export interface AccessOptions {
   host: string;
   noAuth: boolean;
@@ -31,7 +31,7 @@ export interface AccessOptions {
   log: Log;
 }
 
-/** Settles who may call the agent. Throws StartError for what would leave it open or cannot be read. */
+/** Resolves access to the agent. Throws StartError for settings that would leave the agent open or cannot be read. */
 export function readAccess(config: ServiceConfig, options: AccessOptions): AccessSettings {
   return {
     isAuthOn: checkAuthentication(config, options),
@@ -40,7 +40,7 @@ export function readAccess(config: ServiceConfig, options: AccessOptions): Acces
   };
 }
 
-/** Returns whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
+/** Returns true if callers must authenticate. Throws StartError for a combination that would leave the agent open. */
 function checkAuthentication(
   { auth, security }: ServiceConfig,
   { noAuth, host }: AccessOptions,
@@ -76,7 +76,7 @@ function rateLimits({ server }: ServiceConfig, { rateLimit, env }: AccessOptions
   }
 }
 
-/** Reads the settings of admission, and logs them. Throws StartError. */
+/** Reads and logs the admission settings. Throws StartError. */
 function admissionSettings({ env, log }: AccessOptions): AdmissionSettings | null {
   try {
     const { settings, warning, info } = admissionFromEnvironment(env);

@@ -24,32 +24,32 @@ import { policyDigest } from './policy-digest.ts';
 import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
-/** What an agent's folder holds, with everything that is wrong in it. */
+/** The contents of an agent's folder and every problem found in them. */
 export interface AgentReading {
-  /** The agent can be started when there are none. */
+  /** Empty if the agent can be started. */
   problems: ConfigProblem[];
   warnings: ConfigProblem[];
-  /** `null` when `service.yaml` cannot be used. */
+  /** `null` if `service.yaml` is invalid. */
   agent: {
     config: ServiceConfig;
     toolbox: Toolbox;
-    /** What its MCP servers offered last. */
+    /** The tools that the agent's MCP servers offered last. */
     seen: McpToolsSeen;
-    /** The digest of its policy. */
     policySha256: string;
     guardrails: Guardrails | null;
     modify: Modify | null;
     channels: ChannelsReading;
-    /** The folders that scripts may write and keep, absolute; not all of them need be there. */
+    /** Absolute paths of the folders that scripts may write to persistently. Some may not exist yet. */
     writable: readonly string[];
-    /** What the model is told before anything else; empty for nothing. */
+    /** The model's system instructions; empty for none. */
     instructions: string;
   } | null;
 }
 
 /**
- * Reads `service.yaml`, the files of the channels, the skills and the tools of a folder, and starts nothing.
- * `isolation` is asked at each call of a script; `null` is no proxy and no sandbox. `text` stands for `service.yaml` when it is given.
+ * Reads `service.yaml`, the channel files, the skills and the tools of a folder without starting them. `isolation` is
+ * called before every script run; `null` means no proxy and no sandbox. If `text` is given, it replaces the contents of
+ * `service.yaml`.
  */
 export async function readAgent(
   directory: string,
@@ -87,7 +87,7 @@ export async function readAgent(
     layers.guardrails,
     toolbox.skills,
   );
-  // While a skill is broken its tools are missing for that reason.
+  // Tools of a broken skill are missing only because the skill is broken.
   const idle =
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
@@ -121,7 +121,7 @@ export async function readAgent(
   };
 }
 
-/** The path of the main skill is in the file that could not be read, so the usual one is taken. */
+/** The path of the main skill is in the unreadable file, so the default path is used. */
 async function readSkillsAnyway(directory: string) {
   try {
     return await readSkills(directory);

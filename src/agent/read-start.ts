@@ -8,7 +8,7 @@ import { agentEnvironment } from './agent-environment.ts';
 import { type AccessOptions, type AccessSettings, readAccess } from './read-access.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 
-/** The agent cannot be started as it is configured; each problem says where and what to do. */
+/** The agent's configuration does not allow a start. Each problem has a location and a remedy. */
 export class ConfigError extends Error {
   readonly code = 'config_invalid';
   readonly problems: readonly ConfigProblem[];
@@ -19,24 +19,24 @@ export class ConfigError extends Error {
   }
 }
 
-/** What an agent is started with, as its folder, the command line and the environment settle it. */
+/** The start settings of an agent, resolved from its folder, the command line and the environment. */
 export interface Start extends NonNullable<AgentReading['agent']>, AccessSettings {
-  /** The agent's folder, absolute. */
+  /** Absolute path of the agent's folder. */
   directory: string;
   warnings: ConfigProblem[];
-  /** The variables it is configured with, its secrets among them. */
+  /** The agent's variables, including its secrets. */
   env: NodeJS.ProcessEnv;
-  /** Values that came from its files of secrets and must show nowhere. */
+  /** Values from the agent's secret files. They must not appear in any output. */
   secretValues: readonly string[];
   clock: Clock;
   ids: Ids;
-  /** Keeps scripts from running before egress is open. */
+  /** Blocks scripts until egress is open. */
   scripts: ScriptGate;
-  /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
+  /** Wall-clock time in epoch milliseconds when reading the agent's files began. */
   readAt: number;
 }
 
-/** Reads what an agent is started with, and opens nothing. Throws ConfigError, StartError or SecretsError. */
+/** Reads an agent's start settings without opening any resource. Throws ConfigError, StartError or SecretsError. */
 export async function readStart(
   options: AccessOptions & { directory: string; passphrase?: string | null },
 ): Promise<Start> {

@@ -10,24 +10,24 @@ import {
 } from '../actors/tools/tools.ts';
 import type { McpToolsSeen } from './mcp-tools-seen.ts';
 
-/** A configuration that can be used, and how its places are spoken of. */
+/** A valid configuration with a function that locates problems in it. */
 type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
 
-/** A rule as it names its tool, and what comes of it when there is no such tool. */
+/** A rule that names a tool, and the consequence if the tool does not exist. */
 interface RuleOfTool {
   tool: string;
   path: (string | number)[];
   effect: string;
-  /** How the rule says that its tool may come later; `null` when it cannot. */
+  /** The setting that marks the rule's tool as optional; `null` if the rule has no such setting. */
   remedy: string | null;
-  /** True when the rule says that its tool may come later. */
+  /** True if the rule marks its tool as optional. */
   isOptional: boolean;
 }
 
 /**
- * Finds the rules for tools that an agent does not have; most likely a name is mistyped. One that lets calls pass
- * unheld keeps the agent from starting, unless it says that its tool is optional (docs/contract/configuration.md). A
- * denial of a tool that is not there is worth a warning alone.
+ * Finds rules for tools that the agent does not have, most likely misspelled names. A rule that would let calls pass
+ * unheld blocks the start unless it marks the tool as optional (docs/contract/configuration.md). A denial of a missing
+ * tool only produces a warning.
  */
 export function rulesWithoutTool(
   { config, problemAt }: Loaded,
@@ -65,16 +65,16 @@ export function rulesWithoutTool(
   };
 }
 
-/** Returns the rules under `security` that name a tool of an MCP server, with the place of each. */
+/** Returns the rules under `security` that name tools of MCP servers, each with its location. */
 export function rulesOfServers(config: ServiceConfig): RuledMcpTool[] {
-  // A denial of what a server has dropped does no harm.
+  // A denial of a tool that the server has dropped is harmless.
   const denied = denials(config).map((rule) => ({ ...rule, isOptional: true }));
   return [...layerRules(config, true), ...denied]
     .filter(({ tool }) => serverPrefixOf(tool, config.mcp.servers) !== undefined)
     .map(({ tool, path, isOptional }) => ({ tool, rule: path.join('.'), isOptional }));
 }
 
-/** Returns the tools of an agent whose calls wait for a person, in order (docs/contract/governance.md). */
+/** Returns an agent's tools whose calls are held, in order (docs/contract/governance.md). */
 export function heldTools(
   { security: { defer } }: Pick<ServiceConfig, 'security'>,
   tools: Iterable<string>,
@@ -83,7 +83,7 @@ export function heldTools(
   return [...tools].filter((tool) => held.has(tool)).toSorted();
 }
 
-/** Names the tools that a skill says should wait for a person and that no rule holds, each where its section stands. */
+/** Lists tools that their skill recommends to hold but no rule holds, each with the location of its section. */
 export function unheldTools(
   config: Pick<ServiceConfig, 'security'>,
   skills: readonly Pick<Skill, 'id' | 'held' | 'tools'>[],
@@ -105,7 +105,10 @@ export function unheldTools(
   });
 }
 
-/** Says what is wrong with a rule for a tool of an MCP server: nothing for one that fits what the server offered last. */
+/**
+ * Returns the problems of a rule for an MCP server's tool; empty if the rule matches the tools that the server offered
+ * last.
+ */
 function ofServer(
   { tool, path, effect }: RuleOfTool,
   { mcp }: Pick<ServiceConfig, 'mcp'>,
@@ -114,7 +117,7 @@ function ofServer(
   const server = serverPrefixOf(tool, mcp.servers);
   if (server === undefined) return [];
   const { name } = server;
-  // A rule for a tool that the settings keep away changes nothing.
+  // A rule for a tool that the settings exclude has no effect.
   if (serverOfTool(tool, mcp.servers) === undefined) return [];
   const allowed = namedMcpTools([server]).map(normalName);
   const offered = seen.get(name) ?? null;
@@ -134,7 +137,7 @@ function ofServer(
 
 const unheld = 'this rule holds nothing back';
 
-/** `withOptional` takes those as well whose tool may come later. */
+/** `withOptional` includes rules whose tools are optional. */
 function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTool[] {
   return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
     const rules = Object.entries<{ optional: boolean }>(security[layer].tools);

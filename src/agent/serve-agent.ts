@@ -23,11 +23,11 @@ const defaultPort = 8080;
 export interface ServingParts extends AccessSettings {
   config: ServiceConfig;
   host: string;
-  /** `null` takes 8080, one of the ten ports after it, or any that is free. */
+  /** `null` selects 8080, one of the next ten ports, or any free port. */
   port: number | null;
-  /** The tools of the agent, which may come and go. */
+  /** The agent's tools, which may change at run time. */
   toolbox: Pick<Toolbox, 'tools'>;
-  /** Where those come from that come and go. */
+  /** Reports changes of the MCP servers' tools. */
   mcp: Pick<McpServers, 'onChange'>;
   system: TaskSystem;
   push: PushNotifications;
@@ -35,7 +35,7 @@ export interface ServingParts extends AccessSettings {
   egress: Egress;
   authenticator: Authenticator;
   card: CardSource;
-  /** Answers a challenge that came in at a port. */
+  /** Answers a challenge that arrived at a port. */
   prove: (challenge: string, port: number) => string | null;
   channels: () => Promise<ChannelStatus[]>;
   clock: Clock;
@@ -43,7 +43,7 @@ export interface ServingParts extends AccessSettings {
   log: Log;
 }
 
-/** Serves an agent until the result is disposed of, and returns once it listens. Throws ListenError. */
+/** Serves an agent until the result is disposed. Returns once the server listens. Throws ListenError. */
 export function serveAgent(parts: ServingParts): Promise<{ port: number } & AsyncDisposable> {
   return openTogether((stack) => serveOn(stack, parts));
 }
@@ -62,7 +62,7 @@ async function serveOn(
       (asked) => asked.stop(),
     );
   const record = (event: AuditEvent): Promise<void> => store.record([event]);
-  // Flushed after the last request, and while the log can still be written.
+  // Flushed after the last request, while the log is still writable.
   const authLog = stack.adopt(new AuthLog({ clock, record }), (opened) => opened.flush());
   const app = createApp({
     system,
@@ -109,7 +109,7 @@ async function serveOn(
   return { port };
 }
 
-/** Where others reach what listens at an address, which may stand for all addresses of this machine. */
+/** Lists the addresses that other machines can use for a listening address, which may be the wildcard address. */
 function placesOf(address: string, port: number): ListeningAddress[] {
   const outer = Object.values(networkInterfaces())
     .flatMap((found = []) => found)
@@ -119,7 +119,7 @@ function placesOf(address: string, port: number): ListeningAddress[] {
   return addresses.map((one) => ({ address: one, port }));
 }
 
-/** What MCP clients are shown. */
+/** The agent as presented to MCP clients. */
 function mcpFace({ config, toolbox, mcp, audit }: ServingParts, answerWithin: number): McpFace {
   const { agent_id: agentId, version } = config;
   const { defer, guardrails, modify } = config.security;

@@ -1,7 +1,7 @@
 import type { SkillOffer } from '../machines/wizard/offers.ts';
 import { registrySkills } from './skill-registry.ts';
 
-/** Lists the skills of the registry as the wizard offers them. */
+/** Lists the registry's skills in the format of the wizard. */
 export async function skillOffers(): Promise<SkillOffer[]> {
   return (await registrySkills()).map(({ skill, held }) => ({
     name: skill.id,

@@ -3,13 +3,13 @@ import { packageRoot } from '../package-root.ts';
 
 let reading: Promise<RegistrySkill[]> | null = null;
 
-/** Returns the skills that are shipped with the product, sorted by name; read once. */
+/** Returns the bundled skills sorted by name. Reads them once. */
 export function registrySkills(): Promise<RegistrySkill[]> {
   reading ??= readRegistry(packageRoot);
   return reading;
 }
 
-/** Finds one of them; `null` when there is none of that name. */
+/** Finds a bundled skill by name; `null` if there is none. */
 export async function registrySkill(name: string): Promise<RegistrySkill | null> {
   return (await registrySkills()).find(({ skill }) => skill.id === name) ?? null;
 }

@@ -1,7 +1,7 @@
 import type { RegistrySkill } from '../actors/tools/tools.ts';
 import type { SkillPlan } from './attach-skill.ts';
 
-/** Tells of a skill of the registry in short, as commands and the dashboard print it. */
+/** Returns the summary of a registry skill for commands and the dashboard. */
 export function asSkillSummary({ skill, held }: RegistrySkill) {
   const { id, name, description, category = 'other', tags, tools } = skill;
   return {
@@ -10,7 +10,7 @@ export function asSkillSummary({ skill, held }: RegistrySkill) {
   };
 }
 
-/** Tells of it in full. */
+/** Returns the details of a registry skill. */
 export function asSkillDetail(found: RegistrySkill) {
   const { skill, text, scripts, digest } = found;
   const { required, oneOf, optional } = skill.requires.env;
@@ -22,7 +22,7 @@ export function asSkillDetail(found: RegistrySkill) {
   };
 }
 
-/** Tells what adding a skill does; the values of variables are in none of it. */
+/** Describes the effect of adding a skill. Never contains the values of variables. */
 export function asSkillPlan(name: string, plan: SkillPlan) {
   const { files, config, scriptsReach, egressMode, heldAdded, to, isDeferTurnedOn } = plan;
   return {

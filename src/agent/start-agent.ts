@@ -38,56 +38,61 @@ import { watchPolicy } from './watch-policy.ts';
 export { ConfigError } from './read-start.ts';
 
 export interface AgentOptions {
-  /** The agent's folder. */
   directory: string;
   host: string;
-  /** `null` takes 8080, one of the ten ports after it, or any that is free. */
+  /** `null` selects 8080, one of the next ten ports, or any free port. */
   port: number | null;
-  /** Switches authentication off; refused unless the host is a loopback address. */
+  /** Turns authentication off. Rejected unless the host is a loopback address. */
   noAuth: boolean;
-  /** Port of the inspector's page and stream; `null` leaves it off. */
+  /** Port of the inspector's page and stream; `null` turns the inspector off. */
   inspectPort: number | null;
-  /** True goes on with a store that is older than its log: the log is kept, and the tasks it names are ended. */
+  /** If true, starts with a store older than its log: the log is kept, and the tasks that it names are ended. */
   keepLog?: boolean;
-  /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
+  /** Call limits from the command line. Missing limits come from variables and `service.yaml`. */
   rateLimit?: Partial<RateLimits>;
-  /** Puts a line on the console of the daemon, such as what waits for a release; nobody reads it when absent. */
+  /** Prints a line on the daemon's console, for example a held call; lines are dropped when absent. */
   console?: (line: string) => void;
-  /** The words that it was started with, with which it is started again. */
+  /** The command-line flags of this start, reused for a restart. */
   flags?: readonly string[];
-  /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
+  /**
+   * If true, applies the agent's egress policy to every fetch in this process. Only for a process dedicated to the
+   * agent.
+   */
   ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
-  /** Opens the agent's encrypted secrets, when it has some. */
+  /** Decrypts the agent's secrets file, if there is one. */
   passphrase?: string | null;
   log: Log;
 }
 
-/** An agent that runs and answers. */
+/** A running agent that accepts requests. */
 export interface Agent {
   id: string;
   url: string;
-  /** The page on which the live system can be watched, a secret; `null` while the inspector is off. */
+  /** URL of the inspector page. The URL is a secret; `null` if the inspector is off. */
   inspectorUrl: string | null;
   warnings: ConfigProblem[];
   /** The daemon's own token. */
   token: string;
   auditPath: string;
-  /** How many calls wait for a decision, and whether the store takes what happens. Throws when it cannot be read. */
+  /**
+   * Returns the number of calls waiting for a decision and whether the store is writable. Throws if the store cannot be
+   * read.
+   */
   health(): Promise<{ deferred: number; isWritable: boolean }>;
-  /** Releases held requests, gives tasks at work some seconds to end, and closes everything. */
+  /** Releases held requests, gives running tasks a few seconds to finish, and closes the agent. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that tasks at work are given to end when the daemon stops. */
+/** Milliseconds that running tasks have to finish when the daemon stops. */
 const drainGrace = 5_000;
 
 /**
- * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
- * ListenError, StoreError, SecretsError, ForeignFileError, DirectoryLockedError or FileLockedError.
+ * Starts an agent from its folder and returns once it accepts requests. Throws ConfigError, StartError, ListenError,
+ * StoreError, SecretsError, ForeignFileError, DirectoryLockedError or FileLockedError.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  // Nothing that runs later has a use for the passphrase.
+  // Later steps do not need the passphrase.
   const start = { ...options, passphrase: null, ...(await readStart(options)) };
   const { directory, config, log } = start;
   checkFileAccess(directory, config, log);
@@ -100,7 +105,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
-/** Opens an agent step by step; the stack closes it in reverse order, when a later step fails or at the end. */
+/**
+ * Opens an agent step by step. The stack closes the opened parts in reverse order when a later step fails or the agent
+ * stops.
+ */
 async function openAgent(
   stack: AsyncDisposableStack,
   start: AgentOptions & Start,
@@ -110,7 +118,7 @@ async function openAgent(
   lockFiles(stack, directory, config);
   const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
 
-  // Nothing goes out before there is a system to hear of it.
+  // No hop occurs before `system` exists.
   const record = (hop: EgressRecord): void => system.egress.record(hop);
   const admissionUrl = start.admission?.url ?? null;
   const outbound = stack.use(await openEgress({ ...start, admissionUrl, record }));
@@ -152,10 +160,10 @@ async function openAgent(
     (published) => published.stop(),
   );
   const runtime = writeRuntimeToken(stateFolder);
-  // It may speak for others, so it is in memory alone.
+  // The token can act on behalf of other people, so it is never written to disk.
   const chatToken = hearsPeople(start.channels) ? randomToken() : null;
   const proofKey = randomToken();
-  // The channels need the address, and the metrics ask for the channels.
+  // The channels need the address, and the metrics read the channels.
   let connected: KeptChannels | null = null;
   const { port } = stack.use(
     await serveAgent({
@@ -188,9 +196,9 @@ async function openAgent(
   };
   const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
-  // What a task that goes on after a restart calls may be a tool of theirs.
+  // A task resumed after a restart may call tools of MCP servers.
   await mcp.tried();
-  // From here on requests are answered, with 503 `starting` until recovery has finished.
+  // From here on the server answers requests, with 503 `starting` until recovery has finished.
   await system.start();
   channels.start();
   if (audit.store.damage !== null) throw audit.store.damage;
@@ -224,7 +232,9 @@ async function openAgent(
   };
 }
 
-/** Creates the authenticator: the daemon's own tokens and, where callers must sign in, the configured providers. */
+/**
+ * Creates the authenticator from the daemon's own tokens and, if callers must authenticate, the configured providers.
+ */
 async function authenticatorOf(
   { config, env, log, isAuthOn }: AgentOptions & Start,
   outbound: Outbound,

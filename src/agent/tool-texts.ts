@@ -1,19 +1,18 @@
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 
-/** The languages that a new tool can be begun in, with the ending of its script. */
+/** The languages of a generated tool, with the file extension of its script. */
 export const toolLanguages = { python: 'py', sh: 'sh', js: 'mjs' } as const;
 
 export type ToolLanguage = keyof typeof toolLanguages;
 
-/** An argument of a new tool. */
 export interface ToolArgument {
   name: string;
-  /** A type as an `**Input:**` line takes it, such as `string`. */
+  /** A type as written in an `**Input:**` line, such as `string`. */
   type: string;
   isOptional: boolean;
 }
 
-/** What a new tool is written from. */
+/** The input for a generated tool. */
 export interface ToolText {
   name: string;
   description: string;
@@ -28,7 +27,7 @@ export function inputText(args: readonly ToolArgument[]): string {
   return words.join(', ') || 'none';
 }
 
-/** Returns the section of a tool for a SKILL.md. */
+/** Returns a tool's section for SKILL.md. */
 export function sectionText({ name, description, args }: ToolText): string {
   return `## Tool: ${name}\n\n${description}\n\n**Input:** ${inputText(args)}\n`;
 }
@@ -74,7 +73,7 @@ console.log(${[`'${name} ran:'`, ...values].join(', ')}${args.length === 0 ? ', 
   },
 };
 
-/** Returns arguments that a first call may have. */
+/** Returns example arguments for a first call. */
 export function sampleArguments(args: readonly ToolArgument[]): JsonObject {
   return Object.fromEntries(
     args.filter(({ isOptional }) => !isOptional).map(({ name, type }) => [name, sample(type)]),

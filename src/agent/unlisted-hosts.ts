@@ -10,12 +10,12 @@ import {
 import { type MentionedHost, mentionedHosts, type Skill } from '../actors/tools/tools.ts';
 import { declaredEndpoints } from './derived-endpoints.ts';
 
-/** Which programs ask for a tunnel where others send a request; Node's fetch does for every URL. */
+/** Script types that open a tunnel for every URL, as Node's fetch does; other programs send plain proxy requests. */
 const tunnelling = new Set(['.js', '.mjs', '.ts']);
 
 /**
- * Names the hosts that scripts mention and no entry covers, each where it stands, and the skills that declare hosts
- * which no script of theirs could ask (docs/contract/egress.md). What is put together when a script runs is not known.
+ * Lists hosts that scripts mention and no entry covers, each with its location, and skills that declare hosts which
+ * none of their scripts can reach (docs/contract/egress.md). Hosts assembled at run time are not detected.
  */
 export async function unlistedHosts(
   directory: string,
@@ -48,7 +48,7 @@ export async function unlistedHosts(
   return [...(await Promise.all(found)).flat(), ...idle];
 }
 
-/** Returns why a host that a script mentions is out of its reach, and what to do; `null` when it is not. */
+/** Returns why a host mentioned by a script is unreachable and how to fix it; `null` if the host is reachable. */
 function uncovered(
   { path, url }: MentionedHost,
   owners: readonly Skill[],
@@ -69,7 +69,7 @@ function uncovered(
   return `this script mentions ${url.host}, which no entry covers; add it to egress_domains of the skill ${owner?.id}, or to egress.allowed_domains`;
 }
 
-/** Hosts are declared for scripts; builtin tools go by what is listed. */
+/** Declared hosts apply only to scripts; builtin tools use the hosts listed in the configuration. */
 function declaredInVain(skill: Skill, hosts: EffectiveHosts): ConfigProblem[] {
   if (skill.tools.length > 0) return [];
   const isListed = declaredEndpoints([skill]).every(({ host, port }) => {

@@ -4,18 +4,16 @@ import type { Skill } from '../actors/tools/tools.ts';
 import type { DaemonEvent } from './open-records.ts';
 import { policyDigest } from './policy-digest.ts';
 
-/** What comparing the files of a running agent with its policy needs. */
 export interface PolicyWatchParts {
   /** The digest of the policy in force. */
   inForce: string;
-  /** Writes an event to the audit log. */
   record: (event: DaemonEvent) => Promise<void>;
   log: Log;
 }
 
 /**
- * Returns what takes the files of an agent each time they have changed: rules that differ from those in force are
- * reported in the log and the audit log, once, since the agent applies them at its next start alone.
+ * Returns a function to call with the agent's files after each change. Rules that differ from the policy in force are
+ * reported once in the log and the audit log, because the agent applies them only at its next start.
  */
 export function watchPolicy({ inForce, record, log }: PolicyWatchParts) {
   let reported = inForce;

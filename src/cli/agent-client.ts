@@ -6,19 +6,19 @@ import type { JsonValue } from '../machines/json.ts';
 import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
 import type { AgentAddress } from './find-agent.ts';
 
-/** One call of an agent's HTTP surface. */
+/** One request to an agent's HTTP API. */
 export interface AgentCall {
   method: 'GET' | 'POST';
-  /** Begins with a slash; parts that a person typed are encoded. */
+  /** Starts with a slash; user input in it is already percent-encoded. */
   path: string;
   body?: JsonValue;
-  /** The task that messages about a broken connection name. */
+  /** The task named in messages about a broken connection. */
   taskId?: string;
-  /** Aborts with the reason to throw. */
+  /** Its abort reason is the error thrown. */
   signal: AbortSignal;
 }
 
-/** A client of one agent's HTTP surface; it waits for as long as the agent holds a request. */
+/** A client for one agent's HTTP API. It sets no timeout: it waits as long as the agent holds a request. */
 export class AgentClient {
   readonly #address: AgentAddress;
   readonly #connection: AgentConnection;
@@ -34,12 +34,12 @@ export class AgentClient {
     });
   }
 
-  /** The options that name this agent to another command, each with a space before it. */
+  /** The options that select this agent in another command, each preceded by a space. */
   get flags(): string {
     return this.#address.flags;
   }
 
-  /** Answers the JSON of a call that succeeded. Throws a CliError for any other answer. */
+  /** Returns the JSON of a successful response. Throws CliError for any other response. */
   async json(call: AgentCall): Promise<unknown> {
     try {
       const response = await this.#send(call, 'application/json');
@@ -49,7 +49,7 @@ export class AgentClient {
     }
   }
 
-  /** Yields the events of a stream until the agent ends it. Throws a CliError when there is none. */
+  /** Yields the events of a stream until the agent ends it. Throws CliError if there is no stream. */
   async *events(
     call: AgentCall & { lastEventId?: string },
   ): AsyncGenerator<EventSourceMessage, void> {
@@ -68,7 +68,7 @@ export class AgentClient {
     }
   }
 
-  /** Closes every connection. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     await this.#connection.close();
   }

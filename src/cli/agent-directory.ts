@@ -3,7 +3,10 @@ import { resolve } from 'node:path';
 import { CliError, exitCodes } from './cli-error.ts';
 import { plainLine } from './plain-text.ts';
 
-/** Returns the absolute path of the folder that `--dir` names. Throws a CliError that ends in 3 when there is none. */
+/**
+ * Returns the absolute path of the folder given by `--dir`. Throws CliError with exit code 3 if the folder does not
+ * exist.
+ */
 export function agentDirectory(dir: string): string {
   const directory = resolve(dir);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return directory;

@@ -4,7 +4,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { AgentAddress } from './find-agent.ts';
 import { plainLine } from './plain-text.ts';
 
-/** The failure for each refusal of an agent; any other status exits with 1. */
+/** The failure for each HTTP error status of an agent; any other status exits with 1. */
 const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: string }> = new Map([
   [400, { code: 'bad_request', exitCode: exitCodes.usage, hint: 'see --help' }],
   [
@@ -29,7 +29,7 @@ const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: s
   [503, { code: 'unavailable', exitCode: exitCodes.failed }],
 ]);
 
-/** Says in words that an agent refused a call; the body's own words when it has some. */
+/** Builds the error for a call that an agent refused, using the message of the response body if it has one. */
 export function refusal(
   { status, body }: { status: number; body: unknown },
   address: AgentAddress,
@@ -50,7 +50,7 @@ function hintOf(status: number, address: AgentAddress, taskId?: string): string 
   return taskId !== undefined && status === 503 ? lookLater(taskId, address) : undefined;
 }
 
-/** Connection errors without a listener. */
+/** Connection errors that mean no process listens at the address. */
 const nobodyThere = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -60,7 +60,7 @@ const nobodyThere = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Says in words that a connection failed; anything that is not of the network stays as it is. */
+/** Builds the error for a failed connection; returns other errors unchanged. */
 export function connectionFailure(error: unknown, address: AgentAddress, taskId?: string): unknown {
   const { url, startHint } = address;
   if (error instanceof CliError || !(error instanceof Error) || !('code' in error)) return error;
@@ -79,7 +79,7 @@ export function connectionFailure(error: unknown, address: AgentAddress, taskId?
   });
 }
 
-/** Reports that another program listens at the address of an agent. */
+/** Returns the error for another program listening at the agent's address. */
 export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   return new CliError(`what answers at ${url} is not the agent of this folder; nothing was sent`, {
     code: 'not_running',
@@ -88,7 +88,10 @@ export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   });
 }
 
-/** Names the command that shows the state of a task, and what comes before it when the agent has ended. */
+/**
+ * Returns the hint with the command that shows a task's state, preceded by the start command if the agent may have
+ * stopped.
+ */
 export function lookLater(
   taskId: string,
   { flags, startHint, isShared }: Pick<AgentAddress, 'flags'> & Partial<AgentAddress>,
@@ -99,7 +102,7 @@ export function lookLater(
   return `look at the task later with: ${look}; if the agent has ended, first ${startHint}${others}`;
 }
 
-/** Returns the sentence of a refusal, from its first key or another one. */
+/** Returns the message of a refusal's body, from `error` or another known field; `null` if the body has none. */
 function wordsOf(body: unknown): string | null {
   const {
     error,

@@ -2,8 +2,8 @@ import { CliError, exitCodes } from './cli-error.ts';
 import type { Session } from './session.ts';
 
 /**
- * Asks for a text at the terminal and shows nothing of what is typed; `null` where nobody can be asked. Throws a
- * CliError when it is left with Ctrl-C or Escape.
+ * Prompts for text on the terminal without echo; `null` if there is no terminal. Throws CliError if the user presses
+ * Ctrl-C or Escape.
  */
 export async function askHidden(
   { stdin, output }: Pick<Session, 'stdin' | 'output'>,

@@ -14,7 +14,7 @@ export interface BuildOptions {
   dir: string;
 }
 
-/** `build`: writes the skills of the agent card to the build spec, once everything is valid. */
+/** `build`: writes the agent card's skills to the build spec after validating the agent. */
 export async function build(session: Session, { dir }: BuildOptions): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);

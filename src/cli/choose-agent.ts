@@ -12,18 +12,18 @@ import { shellWord } from '../machines/shell-word.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { plainLine } from './plain-text.ts';
 
-/** Hears, in a line for people, which agent was found where none was named. */
+/** Receives a line for the user with the agent that was chosen by default. */
 export type Tell = (line: string) => void;
 
-/** An agent's folder, and whether the user named it or the list did. */
+/** An agent's folder, and whether it was named by the user or found in the list. */
 export interface ChosenFolder {
   dir: string;
   isFound: boolean;
 }
 
 /**
- * Settles which agent a command means: the one of --dir, else that of the current folder when one is there, else the
- * one that runs (docs/contract/command.md). Throws a CliError that ends in 3 when none does, in 2 when several do.
+ * Selects the agent for a command: the one of --dir, else the one in the current folder, else the running one
+ * (docs/contract/command.md). Throws CliError with exit code 3 if there is none, and 2 if there are several.
  */
 export function chooseFolder(
   dir: string | undefined,
@@ -40,7 +40,7 @@ export function chooseFolder(
   return { dir: only.directory, isFound: true };
 }
 
-/** An agent that does not run counts too: a user in its folder means no other. */
+/** A stopped agent counts too: a user in its folder means that agent. */
 function isAgentFolder(folder: string): boolean {
   return ['service.yaml', '.service'].some((name) => existsSync(join(folder, name)));
 }
@@ -58,7 +58,7 @@ function listedAgents(env: NodeJS.ProcessEnv): ListedAgent[] {
   }
 }
 
-/** An agent that ends takes its `serve.json` away first. */
+/** A stopping agent removes its `serve.json` first. */
 function isServing({ directory, pid }: ListedAgent): boolean {
   return readServeFile(join(directory, '.service'))?.pid === pid && isAlive(pid);
 }

@@ -16,21 +16,20 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The parts of a failure besides its message. */
 export interface CliErrorOptions {
-  /** For programs: a word of lower-case letters and underscores. */
+  /** Machine-readable code: lower-case letters and underscores. */
   code: string;
   exitCode?: ExitCode;
-  /** The remedy. */
+  /** The suggested fix. */
   hint?: string;
-  /** Lines for people, printed before the sentence. */
+  /** Lines for the user, printed before the message. */
   lines?: readonly string[];
-  /** Keys that stand beside `error` in the JSON document. */
+  /** Additional keys next to `error` in the JSON document. */
   details?: { [key: string]: JsonValue };
   cause?: unknown;
 }
 
-/** A failure worded for the user, with the exit code of the command. */
+/** An error with a message for the user and the exit code of the command. */
 export class CliError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -48,7 +47,7 @@ export class CliError extends Error {
   }
 }
 
-/** Exit codes of errors whose message already says what to do; any other known code is 1. */
+/** Exit codes of errors whose message already names the fix; any other known code exits with 1. */
 const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['cannot_start', exitCodes.usage],
   ['cannot_listen', exitCodes.failed],
@@ -63,7 +62,7 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['secrets_unusable', exitCodes.failed],
 ]);
 
-/** Turns any thrown value into a CliError. */
+/** Converts any thrown value to a CliError. */
 export function explain(error: unknown): CliError {
   if (error instanceof CliError) return error;
   const code = codeOf(error);

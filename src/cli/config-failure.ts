@@ -1,7 +1,7 @@
 import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
-/** Says that an agent's configuration cannot be used, with every problem where it stands. */
+/** Builds the error for an invalid configuration, with the location of every problem. */
 export function configFailure(
   problems: readonly ConfigProblem[],
   warnings: readonly ConfigProblem[] = [],
@@ -16,7 +16,7 @@ export function configFailure(
   });
 }
 
-/** A problem as it stands in a JSON document. */
+/** Formats a problem for a JSON document. */
 export function asJson({ file, line, column, path, message }: ConfigProblem) {
   return { file, line, column, path, message };
 }

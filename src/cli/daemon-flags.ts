@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { portValue } from './option-values.ts';
 import { addRateLimitFlags, type RateLimitFlags, rateLimitWords } from './rate-limit-flags.ts';
 
-/** What a command line says of a daemon, in the foreground or in the background. */
+/** The flags of a daemon in the foreground or in the background. */
 export interface DaemonFlags extends RateLimitFlags {
   dir: string;
   host: string;
@@ -13,7 +13,7 @@ export interface DaemonFlags extends RateLimitFlags {
 
 const usualHost = '127.0.0.1';
 
-/** Gives a command the flags of a daemon (docs/contract/command.md). */
+/** Adds the flags of a daemon to a command (docs/contract/command.md). */
 export function addDaemonFlags(command: Command): Command {
   command
     .option('--dir <dir>', "the agent's folder", '.')
@@ -31,7 +31,7 @@ export function addDaemonFlags(command: Command): Command {
   return addRateLimitFlags(command);
 }
 
-/** Writes the flags of a daemon as the words of a command line that name them, without its folder. */
+/** Renders the flags of a daemon as command-line words, without its folder. */
 export function daemonWords(options: DaemonFlags): string[] {
   const { host, port, auth, keepLog = false } = options;
   return [

@@ -8,34 +8,32 @@ import { localUrl } from '../machines/url-of.ts';
 import { chooseFolder, type Tell } from './choose-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
-/** The agent of a client command, and the identity for it. */
+/** The agent that a client command addresses, and the identity to use. */
 export interface AgentChoice {
-  /** The folder of an agent on this machine; not looked at when `url` is given. Left out, one is looked for. */
+  /** Folder of an agent on this machine; ignored if `url` is given. If absent, a running agent is searched for. */
   dir?: string;
   url?: string;
   tokenFile?: string;
 }
 
-/** The address of an agent and the credential for it. */
+/** An agent's URL and the credential to send. */
 export interface AgentAddress {
   url: string;
   token: string | null;
-  /**
-   * The secret that its listener must prove to know, at its port, before anything is sent; `null` for an explicit URL.
-   */
+  /** The secret that the listener at this port must prove before a request is sent; `null` for an explicit URL. */
   proof: { key: string; port: number } | null;
-  /** The command that starts the agent when it does not answer. */
+  /** The command that starts the agent if it does not respond. */
   startHint: string;
-  /** The options that name the same agent to another command, each with a space before it; empty where none is needed. */
+  /** The options that select the same agent in another command, each preceded by a space; empty if none is needed. */
   flags: string;
-  /** True where other daemons over the same database go on with its work; left out where it is not known. */
+  /** True if other daemons on the same database continue the agent's tasks; absent if unknown. */
   isShared?: true;
 }
 
 /**
- * Finds an agent by its address, through the `serve.json` of its folder, or as the one that runs. The token is that of
- * --token-file, else of SERVICE_TOKEN, else the daemon's own; an agent that nobody named is shown the last alone.
- * Throws a CliError that ends in 3 when no agent runs, in 4 when the token cannot be read.
+ * Finds an agent by its URL, through the `serve.json` of its folder, or as the only running agent. The token comes from
+ * --token-file, then SERVICE_TOKEN, then the daemon's own token. An agent that the user did not name receives only the
+ * daemon's own token. Throws CliError with exit code 3 if no agent is running, and 4 if the token cannot be read.
  */
 export function findAgent(
   choice: AgentChoice,
@@ -71,15 +69,15 @@ export function findAgent(
   };
 }
 
-/** The options that name the same agent to another command, each with a space before it. */
+/** Returns the options that select the same agent in another command, each preceded by a space. */
 export function agentFlags({ dir, url }: AgentChoice): string {
   if (url !== undefined) return ` --url ${shellWord(url)}`;
   return dir === undefined ? '' : ` --dir ${shellWord(dir)}`;
 }
 
 /**
- * A writer of the list of running agents could name a folder of their own there, so an agent from the list is shown no
- * token that is valid elsewhere.
+ * A process that can write the list of running agents could insert a folder of its own. An agent from the list
+ * therefore receives no token that is valid elsewhere.
  */
 function tokenNotMeant(dir: string, isFile: boolean): CliError {
   const source = isFile ? '--token-file' : 'SERVICE_TOKEN';
@@ -90,7 +88,10 @@ function tokenNotMeant(dir: string, isFile: boolean): CliError {
   });
 }
 
-/** The token that an agent from the list keeps in its own folder: never one that its `serve.json` points at elsewhere. */
+/**
+ * Returns the token inside the folder of an agent from the list. Ignores a token path in `serve.json` that points
+ * outside the folder.
+ */
 function tokenInside(directory: string, served: ServeFile): string | null {
   const token = readOwnToken(directory);
   if (token !== null || !served.auth_enabled) return token;

@@ -1,12 +1,15 @@
 import { CliError, exitCodes } from './cli-error.ts';
 
-/** Thrown into a command whose reader has gone; it ends the command without a word. */
+/** Thrown when the reader of stdout is gone. Ends the command silently. */
 export class ReaderGone extends Error {}
 
 export interface Listening {
-  /** `false` for a command that goes on without a reader of its stdout. */
+  /** `false` for a command that continues without a reader of its stdout. */
   isReaderNeeded?: boolean;
-  /** Hears of the signals that say nothing to a daemon, which then ignores them; they end any other command. */
+  /**
+   * Receives signals without a meaning for a daemon, which then ignores them. Without this callback, such a signal ends
+   * the command.
+   */
   onStray?: (signal: string) => void;
 }
 
@@ -19,14 +22,14 @@ export class Interruption {
   #wasInterrupted = false;
   #onStray: ((signal: string) => void) | null = null;
 
-  /** `exit` tells the reason and leaves at once. */
+  /** `exit` prints the reason and exits immediately. */
   constructor(exit: (reason: CliError) => never) {
     this.#exit = exit;
   }
 
   /**
-   * Returns the signal that aborts when the command must end; its reason is the error to throw. A command that listens
-   * promises to end soon after; any other is ended at once.
+   * Returns a signal that aborts when the command must end; its reason is the error to throw. A command that calls this
+   * must end soon after the abort. Any other command is ended immediately.
    */
   listen({ isReaderNeeded = true, onStray }: Listening = {}): AbortSignal {
     this.#isHeard = true;
@@ -35,26 +38,26 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** Ends the command on Ctrl-C; at the second one immediately. */
+  /** Ends the command on Ctrl-C; a second Ctrl-C exits immediately. */
   interrupt(): void {
     if (this.#wasInterrupted) this.#exit(interrupted());
     this.#wasInterrupted = true;
     this.terminate();
   }
 
-  /** Ends the command in its own way, however often the signal arrives: senders may repeat it. */
+  /** Ends the command gracefully. Repeated signals do not force an exit, because senders may repeat them. */
   terminate(): void {
     if (!this.#isHeard) this.#exit(interrupted());
     this.#controller.abort(interrupted());
   }
 
-  /** A signal came that says nothing to a daemon. */
+  /** Handles a signal without a meaning for a daemon. */
   stray(signal: string): void {
     if (this.#onStray === null) this.terminate();
     else this.#onStray(signal);
   }
 
-  /** Ends a streaming command once its stdout has no reader. */
+  /** Ends a streaming command when the reader of its stdout is gone. */
   readerGone(): void {
     if (this.#isReaderNeeded) this.#controller.abort(new ReaderGone());
   }

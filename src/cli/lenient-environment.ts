@@ -1,10 +1,10 @@
 import { SecretsError } from '../actors/secrets/secrets.ts';
 import { agentEnvironment, needsPassphrase } from '../agent/agent-environment.ts';
 
-/** What stands for a variable that is in the encrypted secrets alone. */
+/** Placeholder for a variable that is only in the encrypted secrets. */
 const hidden = '(in-the-encrypted-secrets)';
 
-/** Settings that an agent does without: what would stand for them has a form that nobody can make up. */
+/** Optional settings whose values have a fixed format, so no placeholder is possible. */
 const unassumed: ReadonlySet<string> = new Set([
   'SERVICE_ADMISSION_URL',
   'SERVICE_AUDIT_VERIFY_KEYS',
@@ -14,8 +14,8 @@ const unassumed: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the variables that an agent's files are looked at with while nobody has given a passphrase: whatever is not
- * known may be in the encrypted secrets, so it is taken to be set.
+ * Returns the variables for reading an agent's files without a passphrase. A missing variable may be in the encrypted
+ * secrets, so it is treated as set.
  */
 export async function lenientEnvironment(
   directory: string,
@@ -30,14 +30,13 @@ export async function lenientEnvironment(
   }
 }
 
-/** Tells whether a value came from a variable that may be in the encrypted secrets. */
+/** Returns true if a value came from a variable that may be in the encrypted secrets. */
 export function isAssumed(value: unknown): boolean {
   return JSON.stringify(value)?.includes(hidden) === true;
 }
 
 /**
- * Returns the variables of an agent, with something in the place of each that nobody has given: for commands to which no
- * value matters.
+ * Returns an agent's variables with a placeholder for each missing variable, for commands that use none of the values.
  */
 export async function assumedEnvironment(
   directory: string,

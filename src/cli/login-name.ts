@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Returns the login name of the user; `unknown` when this machine has none. */
+/** Returns the user's login name; `unknown` if the machine has none. */
 export function loginName(): string {
   try {
     return userInfo().username;

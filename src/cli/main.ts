@@ -7,22 +7,22 @@ import { runCommandLine } from './program.ts';
 import { readFlags } from './read-flags.ts';
 import { StdinText } from './stdin-text.ts';
 
-/** What a command line is run on: the streams, the environment and the end of a process. */
+/** The process environment of a command line: streams, environment variables and exit. */
 export interface Surroundings {
   stdin: NodeJS.ReadStream;
   stdout: TerminalStream;
   stderr: TerminalStream;
   env: NodeJS.ProcessEnv;
-  /** Hands signals to the interruption from now on. */
+  /** Starts forwarding signals to the interruption. */
   hear: (interruption: Interruption) => void;
-  /** Leaves at once. */
+  /** Exits immediately. */
   exit: (code: ExitCode) => never;
 }
 
-/** What a write says when its reader has gone: a pipe, a stream, or a terminal that hung up. */
+/** Error codes of writes without a reader: a closed pipe, a destroyed stream, or a terminal that hung up. */
 const readerGone = new Set<string | undefined>(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
 
-/** Runs a command line, tells on its streams how it failed, and answers its exit code. */
+/** Runs a command line, prints its error if it fails, and returns its exit code. */
 export async function main(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const { stdin, stdout, stderr, env, hear, exit } = surroundings;
   const flags = readFlags(argv);

@@ -3,22 +3,22 @@ import { parseDuration } from '../machines/duration.ts';
 import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
 
-/** Reads the value of an option that may be repeated; answers all of them. */
+/** Appends the value of a repeatable option; returns all values. */
 export function addValue(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
 }
 
-/** Reads the value of an option that names a port; 0 lets the system choose. */
+/** Parses an option that is a port; 0 lets the system choose. */
 export function portValue(text: string): number {
   return wholeValue(text, 0, 65_535);
 }
 
-/** Reads the value of an option that counts something. */
+/** Parses an option that is a count. */
 export function countValue(text: string): number {
   return wholeValue(text, 1, 1_000_000);
 }
 
-/** Reads the value of an option that is a duration such as `90s`; answers milliseconds. */
+/** Parses an option that is a duration such as `90s`; returns milliseconds. */
 export function durationValue(text: string): number {
   let milliseconds: number;
   try {
@@ -30,14 +30,14 @@ export function durationValue(text: string): number {
   throw new InvalidArgumentError('it must be longer than 0s.');
 }
 
-/** Reads the value of an option that is a SHA-256 in hexadecimal. */
+/** Parses an option that is a SHA-256 in hexadecimal. */
 export function hashValue(text: string): string {
   const hash = text.toLowerCase();
   if (/^[0-9a-f]{64}$/.test(hash)) return hash;
   throw new InvalidArgumentError('it must be 64 hexadecimal digits.');
 }
 
-/** Reads the value of an option that is JSON. */
+/** Parses an option that is JSON. */
 export function jsonValue(text: string): JsonValue {
   try {
     return readExactJson(text);
@@ -47,7 +47,7 @@ export function jsonValue(text: string): JsonValue {
   }
 }
 
-/** Reads the value of an option that is a JSON list. */
+/** Parses an option that is a JSON array. */
 export function jsonListValue(text: string): JsonValue[] {
   const value = jsonValue(text);
   if (Array.isArray(value)) return value;

@@ -6,14 +6,14 @@ import { plainText } from './plain-text.ts';
 /** A stream that may be a terminal. */
 export type TerminalStream = Writable & { isTTY?: boolean };
 
-/** The streams and the form of a command's output. */
+/** The streams and the format of a command's output. */
 export interface OutputOptions {
   stdout: TerminalStream;
   stderr: TerminalStream;
   env: NodeJS.ProcessEnv;
   isJson: boolean;
   isDebug: boolean;
-  /** False once the caller asked for no colours. */
+  /** False if the user disabled colours. */
   mayColour: boolean;
 }
 
@@ -23,7 +23,6 @@ type Colours = ReturnType<typeof picocolors.createColors>;
 export class Output {
   readonly isJson: boolean;
   readonly isDebug: boolean;
-  /** Colours for stdout. */
   readonly colours: Colours;
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
@@ -38,32 +37,32 @@ export class Output {
     this.#proseColours = picocolors.createColors(isColoured(options, options.stderr));
   }
 
-  /** Writes data for people; with --json nothing. */
+  /** Writes a line for people to stdout; nothing with --json. */
   line(text = ''): void {
     if (!this.isJson) this.stdout.write(`${text}\n`);
   }
 
-  /** Writes the one JSON document of a command, or one line of a JSON stream; without --json nothing. */
+  /** Writes a command's JSON document, or one line of a JSON stream; nothing without --json. */
   json(value: unknown): void {
     if (this.isJson) this.stdout.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** Writes prose to stderr. */
+  /** Writes text for people to stderr. */
   note(text: string): void {
     this.stderr.write(`${text}\n`);
   }
 
-  /** Writes a warning to stderr; `place` precedes it, such as `service.yaml:2:1: `. */
+  /** Writes a warning to stderr, prefixed with `place`, such as `service.yaml:2:1: `. */
   warn(text: string, place = ''): void {
     this.note(`${place}${this.#proseColours.yellow('warning:')} ${text}`);
   }
 
-  /** Tells why a command failed, on stderr and with --json as a document too. */
+  /** Writes an error to stderr, and with --json also as a document. */
   failure(error: CliError): void {
     const { code, message, hint, lines, details } = error;
     this.json({ ...details, error: { code, message, hint } });
     for (const line of lines) this.note(line);
-    // It names folders, variables and what others wrote, none of which may draw on the terminal.
+    // The message contains folder names, variables and foreign text, which must not control the terminal.
     const sentence = plainText(hint === null ? message : `${message}; ${hint}`);
     this.note(`${this.#proseColours.red('error:')} ${sentence}`);
     if (this.isDebug) this.note(stackOf(error));

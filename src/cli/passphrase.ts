@@ -2,9 +2,9 @@ import { closeSync, readFileSync } from 'node:fs';
 import { CliError, exitCodes } from './cli-error.ts';
 
 /**
- * Takes the passphrase of the secrets out of an environment, so that no process which is started from here is given it;
- * `null` when there is none. `bin/holdpoint` hands it over in a pipe, as others of this user see what a process was
- * started with for as long as it lives (docs/contract/secrets.md).
+ * Removes the passphrase of the secrets from an environment, so child processes do not inherit it; `null` if there is
+ * none. `bin/holdpoint` passes the passphrase through a pipe, because other processes of this user can read a process's
+ * initial environment for its whole lifetime (docs/contract/secrets.md).
  */
 export function takePassphrase(env: NodeJS.ProcessEnv): string | null {
   const { SERVICE_PASSPHRASE: given, SERVICE_PASSPHRASE_FD: pipe } = env;

@@ -2,14 +2,14 @@ import { gapWords, policyGapIn } from '../actors/workspace/workspace.ts';
 import type { Output } from './output.ts';
 import { plainLine } from './plain-text.ts';
 
-/** The fields of an answer in JSON that say that the running agent has another policy. */
+/** JSON fields that report a different policy of the running agent. */
 export interface PolicyGapJson {
   policy_differs?: { started_at: string; changed_at: string };
 }
 
 /**
- * Warns when the agent that runs in a folder has other rules than those with this digest, which is `null` for files that
- * cannot be used. Returns the same for programs.
+ * Warns if the agent running in a folder has a policy with a different digest. The digest is `null` for invalid files.
+ * Returns the same information as JSON fields.
  */
 export function warnOfPolicyGap(
   output: Output,

@@ -27,10 +27,10 @@ import type { TryOptions } from './try/try.ts';
 import type { UiOptions } from './ui/ui.ts';
 import type { ValidateOptions } from './validate.ts';
 
-/** Runs one command line and answers its exit code. Throws what `explain` understands. */
+/** Runs one command line and returns its exit code. Throws errors that `explain` handles. */
 export async function runCommandLine(argv: readonly string[], session: Session): Promise<ExitCode> {
   const program = createProgram(session);
-  // Shells ask with words that are no options of ours yet.
+  // Shell completion passes incomplete words that must not be parsed as options.
   if (argv[0] === 'complete' && argv[1] === '--') {
     const { answerShell } = await import('./completion/answer-shell.ts');
     await answerShell(session, program, argv.slice(2));
@@ -92,7 +92,7 @@ function createProgram(session: Session): Command {
   return program;
 }
 
-/** Commands that are added whole do not take over how their parent prints and ends. */
+/** Commands added as a whole do not inherit their parent's output and exit settings. */
 function inherit(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);
@@ -235,13 +235,13 @@ function doctorCommand(session: Session): Command {
     });
 }
 
-/** Help and version are text for people; with --json they are a document like everything else. */
+/** Help and version are text; with --json they are printed as a document like all other output. */
 function writeOut(output: Output, text: string): void {
   if (!output.isJson) output.stdout.write(text);
   output.json(text.trim() === version ? { version } : { help: text });
 }
 
-/** The commands that a command line begins with, such as `task get`. */
+/** Returns the command names at the start of a command line, such as `task get`. */
 function namedCommand(program: Command, argv: readonly string[]): string {
   let command = program;
   const names: string[] = [];

@@ -1,11 +1,11 @@
 import type { Output } from './output.ts';
 
-/** Milliseconds after which a wait is shown, and between the changes of what is shown. */
+/** Milliseconds before a wait is shown and between updates of the display. */
 const interval = 1_000;
 
 /**
- * Shows on a terminal that the command waits, from the first second on. Returns a function that stops it and clears the
- * line.
+ * Shows on a terminal that the command is waiting, after a delay of one second. Returns a function that stops the
+ * display and clears the line.
  */
 export function showProgress({ stderr }: Output, text: string): () => void {
   if (stderr.isTTY !== true) return () => undefined;

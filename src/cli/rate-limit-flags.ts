@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { RateLimits } from '../actors/ports.ts';
 import { RateLimitError, rateLimitReaders } from '../actors/rate-limit.ts';
 
-/** The limits a command line names, under the names that its options have. */
+/** The rate limits given on a command line, by option name. */
 export interface RateLimitFlags {
   rateLimitReadRps?: number;
   rateLimitReadBurst?: number;
@@ -12,7 +12,7 @@ export interface RateLimitFlags {
   rateLimitTrustedProxies?: readonly string[];
 }
 
-/** Gives a command the flags of the rate limit (docs/contract/command.md). */
+/** Adds the rate limit flags to a command (docs/contract/command.md). */
 export function addRateLimitFlags(command: Command): Command {
   const { readRps, readBurst, writeRps, writeBurst, cancelExempt, trustedProxies } =
     rateLimitReaders;
@@ -30,7 +30,7 @@ export function addRateLimitFlags(command: Command): Command {
     );
 }
 
-/** Collects the limits that a command line named. */
+/** Returns the rate limits given on a command line. */
 export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimits> {
   const limits = {
     readRps: flags.rateLimitReadRps,
@@ -44,7 +44,7 @@ export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimits> {
   return Object.fromEntries(named) as Partial<RateLimits>;
 }
 
-/** Writes the limits as the words of a command line that name them. */
+/** Renders the rate limits as command-line words. */
 export function rateLimitWords(flags: RateLimitFlags): string[] {
   const names: Record<keyof RateLimitFlags, string> = {
     rateLimitReadRps: 'read-rps',
@@ -60,7 +60,7 @@ export function rateLimitWords(flags: RateLimitFlags): string[] {
   });
 }
 
-/** Reports an unreadable value as every other option does. */
+/** Reports an invalid value in the format of the other options. */
 function asOption<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {
     try {

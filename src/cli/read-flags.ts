@@ -1,13 +1,13 @@
-/** The flags that decide how anything is said, a complaint about the other arguments included. */
+/** The flags that control output, including the output of errors about other arguments. */
 export interface Flags {
   isJson: boolean;
   isDebug: boolean;
   mayColour: boolean;
-  /** True when the first line of stdin is the passphrase of the secrets. */
+  /** True if the first line of stdin is the passphrase of the secrets. */
   isPassphraseOnStdin: boolean;
 }
 
-/** Reads the flags that hold for every command, wherever they stand before a `--`. */
+/** Reads the global flags at any position before a `--`. */
 export function readFlags(argv: readonly string[]): Flags {
   const end = argv.indexOf('--');
   const given = new Set(end === -1 ? argv : argv.slice(0, end));

@@ -3,7 +3,7 @@ import { AddSkillError, ConfigFileError } from '../actors/workspace/workspace.ts
 import { CliError, exitCodes } from './cli-error.ts';
 import { plainLine } from './plain-text.ts';
 
-/** Throws the CliError for a change of an agent's files that was not made; any other error as it is. */
+/** Throws a CliError for a rejected change of an agent's files; rethrows any other error. */
 export function refuseChange(error: unknown): never {
   if (error instanceof AddSkillError) {
     throw new CliError(plainLine(error.message), { code: error.code, cause: error });

@@ -30,7 +30,7 @@ export interface RunOptions extends DaemonFlags {
 
 const defaultInspectPort = 8181;
 
-/** `run`: an agent in the foreground until a signal stops it (docs/contract/command.md). */
+/** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
   const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });
@@ -64,7 +64,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     announce: () => {
       announce(session, agent, log);
       noteStartFlags(resolve(options.dir), flags, env);
-      // Node writes it at the end of a process, to which one that is killed does not come.
+      // Node writes the compile cache only at a normal exit, so a killed process would lose it.
       flushCompileCache();
     },
     tellServiceManager: () => tellServiceManager(agent, { settings, notify }),
@@ -72,14 +72,14 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   });
 }
 
-/** What a later start has in common with this one; a log that was kept once is not kept again unasked. */
+/** Returns the flags to reuse for a later start. `--keep-log` applies once and is not repeated. */
 function wordsOf({ inspect, ...options }: RunOptions): string[] {
   const words = daemonWords({ ...options, keepLog: false });
   if (inspect === undefined) return words;
   return [...words, '--inspect', ...(inspect === true ? [] : [String(inspect)])];
 }
 
-/** Adds this agent to the list that commands find it by; a failure does not stop the run. */
+/** Adds the agent to the list of running agents; a failure does not stop the run. */
 function list(
   { id, url }: Agent,
   dir: string,
@@ -94,13 +94,13 @@ function list(
   }
 }
 
-/** Prints a few lines at a terminal, and one record each in a log that programs read. */
+/** Prints a few lines on a terminal, or one record per line in a structured log. */
 function consoleOf({ output }: Session, log: Log): (line: string) => void {
   if (output.stderr.isTTY === true) return (line) => output.note(line);
   return (line) => log.info({ adapter: 'console' }, line.trim());
 }
 
-/** Starts an agent; throws a CliError that lists every problem of its configuration. */
+/** Starts an agent. Throws CliError with every problem of an invalid configuration. */
 export async function startOrExplain(options: AgentOptions): Promise<Agent> {
   try {
     return await startAgent(options);
@@ -115,7 +115,7 @@ function isTaken(error: unknown): error is Error {
   return codeOf(cause) === 'EADDRINUSE';
 }
 
-/** Names the agent of this user that holds the requested port. */
+/** Names the user's agent that occupies the requested port. */
 function portTaken(error: Error, { port, env }: AgentOptions): Error {
   const holder = agentAt(port, env);
   if (holder === null) return error;
@@ -142,7 +142,7 @@ function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agen
   if (inspectorUrl !== null) {
     const [page = ''] = inspectorUrl.split('#');
     if (isTerminal) output.note(`inspector: ${inspectorUrl}`);
-    // A log holds no secret; who may read the file may watch.
+    // The log must not contain the secret; only users who can read the token file may open the inspector.
     else log.info({}, `inspector: ${page}# followed by what .service/inspector.token holds`);
   }
   output.line(`holdpoint: ${id} is ready at ${url}`);
@@ -156,7 +156,7 @@ function stopSignal(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** After a defect memory cannot be trusted, but the disk can, so the process ends. */
+/** After an unexpected exception, memory may be corrupt but the disk is consistent, so the process exits. */
 function exitOnDefect(log: Log): void {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(kind, (error: unknown) => {

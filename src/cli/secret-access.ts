@@ -6,8 +6,8 @@ import type { Session } from './session.ts';
 type Asking = Pick<Session, 'env' | 'stdin' | 'input' | 'output' | 'passphrase'>;
 
 /**
- * Finds the passphrase of an agent that needs one: in what the command was started with, on stdin with
- * --passphrase-stdin, else at the terminal; `null` where nobody gives it or none is needed.
+ * Returns the passphrase of an agent that needs one: from the environment, from stdin with --passphrase-stdin, or from
+ * a prompt. `null` if no passphrase is given or needed.
  */
 export async function passphraseFor(session: Asking, directory: string): Promise<string | null> {
   const given = await givenPassphrase(session);
@@ -15,7 +15,7 @@ export async function passphraseFor(session: Asking, directory: string): Promise
   return askHidden(session, 'Passphrase of the secrets');
 }
 
-/** Answers the passphrase that came with the command; `null` when none did. Throws a CliError for an empty line. */
+/** Returns the passphrase given with the command; `null` if there is none. Throws CliError for an empty line. */
 export async function givenPassphrase({ passphrase, input }: Asking): Promise<string | null> {
   if (passphrase.fromStdin !== true || passphrase.value !== null) return passphrase.value;
   const line = await input.line();
@@ -30,7 +30,7 @@ export async function givenPassphrase({ passphrase, input }: Asking): Promise<st
   return line;
 }
 
-/** Answers the variables that an agent's files are read with. Rejects with a SecretsError. */
+/** Returns the variables used to read an agent's files. Rejects with SecretsError. */
 export async function environmentOf(
   session: Asking,
   directory: string,

@@ -1,17 +1,16 @@
 import type { Agent } from '../agent/start-agent.ts';
 
-/** What is done about an agent that serves. */
+/** The callbacks around a serving agent. */
 export interface Attendance {
-  /** Has commands find the agent; returns what takes it off their list again. */
+  /** Adds the agent to the list of running agents; returns a function that removes it. */
   list: () => () => void;
   announce: () => void;
-  /** Tells the service manager of the agent; returns how to tell it of the end. */
+  /** Notifies the service manager that the agent is ready; returns functions that report the stop. */
   tellServiceManager: () => Promise<{ stopping: () => void; end: () => void }>;
-  /** Resolves when the agent is to stop. */
   stopped: Promise<void>;
 }
 
-/** Serves until the agent is to stop, and stops it also when something around it fails. */
+/** Serves until the agent must stop. Also stops the agent if one of the callbacks fails. */
 export async function serveUntil(
   agent: Pick<Agent, 'stop'>,
   { list, announce, tellServiceManager, stopped }: Attendance,

@@ -3,12 +3,12 @@ import type { Agent } from '../agent/start-agent.ts';
 
 type Health = Awaited<ReturnType<Agent['health']>>;
 
-/** Milliseconds between two looks at the pending calls, where systemd does not ask for more. */
+/** Default interval in milliseconds between checks of the pending calls, unless systemd requires shorter ones. */
 const usualPause = 60_000;
 
 /**
- * Notifies systemd of readiness, as a watchdog while the store can be read, and of the number of pending calls; returns
- * a function that announces the stop. A process that hangs sends nothing, and systemd restarts it.
+ * Notifies systemd of readiness, of the number of pending calls and, while the store is readable, of the watchdog
+ * keep-alive. Returns a function that announces the stop. A hung process sends no keep-alive, so systemd restarts it.
  */
 export async function tellServiceManager(
   agent: Pick<Agent, 'url' | 'health'>,

@@ -3,28 +3,28 @@ import { constants as system } from 'node:os';
 import type { Log } from '../actors/ports.ts';
 import type { Interruption } from './interruption.ts';
 
-/** Signals whose sender wants an end, or knows that one is near. */
+/** Signals that request an end or announce one. */
 const ending: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
- * These would end a process, or open its debugger (SIGUSR1), and say nothing to us. Node ignores SIGPIPE and SIGXFSZ
- * by itself. Those of a program that is broken (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) are left alone:
- * one that caught them would go on broken, or fail at the same place for ever.
+ * Signals whose default action ends the process or opens the debugger (SIGUSR1), although they have no meaning for a
+ * daemon. Node already ignores SIGPIPE and SIGXFSZ. Fault signals (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) are not
+ * caught: a process that catches them would continue in a corrupt state or fail at the same instruction forever.
  */
 const strays: readonly NodeJS.Signals[] = [
   ...(['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGPROF'] as const),
   ...(['SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGABRT'] as const),
 ];
 
-/** Flags with which Node profiles itself by SIGPROF. */
+/** Flags that make Node use SIGPROF for profiling. */
 const profiling = /(^|\s)--(cpu-prof|prof)(?![^\s=])/;
 
-/** Milliseconds between two log lines about one signal, so that its sender cannot fill the log. */
+/** Minimum interval in milliseconds between two log lines about one signal, so its sender cannot flood the log. */
 const notePause = 60_000;
 
 /**
- * Hands every signal that can be caught to the interruption (docs/contract/serve.md). `flags` are those that Node runs
- * with: SIGPROF is left alone while it is profiled.
+ * Forwards every catchable signal to the interruption (docs/contract/serve.md). `flags` are Node's own flags; SIGPROF
+ * is not caught while Node is profiled.
  */
 export function hearSignals(interruption: Interruption, flags: string = nodeFlags()): void {
   const heard = strays.filter((signal) => signal !== 'SIGPROF' || !profiling.test(flags));
@@ -41,7 +41,7 @@ export function hearSignals(interruption: Interruption, flags: string = nodeFlag
   });
 }
 
-/** Notes the signals that a daemon ignores, each kind once a minute at most. */
+/** Logs the signals that a daemon ignores, at most once a minute per signal. */
 export function strayNotes(log: Pick<Log, 'warn'>, now = () => performance.now()) {
   const noted = new Map<string, number>();
   return (signal: string): void => {
@@ -56,7 +56,7 @@ function nodeFlags(): string {
   return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
 }
 
-/** Tells whether a terminal controls this process; one that has hung up no longer does. */
+/** Returns true if a terminal controls this process; false after the terminal hung up. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY));

@@ -1,4 +1,4 @@
-/** Reads what comes in on stdin as text: a line of it, then the rest, each once. */
+/** Reads stdin as text: first a line, then the rest, each once. */
 export class StdinText {
   readonly #stdin: NodeJS.ReadStream;
   readonly #decoder = new TextDecoder();
@@ -9,7 +9,7 @@ export class StdinText {
     this.#stdin = stdin;
   }
 
-  /** Answers the next line without its end, also one that nothing ends; `null` when there is none. */
+  /** Returns the next line without its line break, including an unterminated last line; `null` if there is none. */
   async line(): Promise<string | null> {
     while (!this.#read.includes('\n') && (await this.#more()));
     if (this.#read === '') return null;
@@ -18,7 +18,7 @@ export class StdinText {
     return line.replace(/\r$/, '');
   }
 
-  /** Answers everything up to the end. Throws a RangeError when it is longer than `limit` characters. */
+  /** Returns the remaining text. Throws RangeError if it is longer than `limit` characters. */
   async rest(limit: number): Promise<string> {
     while (await this.#more()) {
       if (this.#read.length > limit) throw new RangeError(`more than ${limit} characters came in`);
@@ -28,11 +28,11 @@ export class StdinText {
     return rest;
   }
 
-  /** Lets the process end although somebody still holds the other side open. */
+  /** Lets the process exit even if the other end of stdin is still open. */
   leave(): void {
     if (this.#chunks === null) return;
     this.#stdin.pause();
-    // A file has nothing to let go of.
+    // A file stream has no `unref`.
     if ('unref' in this.#stdin) this.#stdin.unref();
   }
 

@@ -16,25 +16,25 @@ export interface ValidateOptions {
   dir: string;
 }
 
-/** The result of a check of an agent's files; without problems the agent can start. */
+/** The result of checking an agent's files. Without problems, the agent can start. */
 export interface Findings {
   problems: ConfigProblem[];
   warnings: ConfigProblem[];
-  /** `null` when `service.yaml` cannot be used. */
+  /** `null` if `service.yaml` is invalid. */
   config: ServiceConfig | null;
-  /** The settings of its channels; `null` as `config` is. */
+  /** The channel settings; `null` if `config` is `null`. */
   channels: NonNullable<AgentReading['agent']>['channels'] | null;
-  /** The digest of the policy; `null` when it cannot be used. */
+  /** The policy digest; `null` if the policy is invalid. */
   policySha256: string | null;
-  /** Names, sorted. */
+  /** Sorted names. */
   skills: string[];
-  /** Those of MCP servers as they were seen last, or as `allow` lists them. */
+  /** Tools of MCP servers are included as last seen, or as listed in `allow`. */
   tools: string[];
-  /** MCP servers that the agent has never reached. */
+  /** MCP servers that have never been reached. */
   unknownServers: string[];
 }
 
-/** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
+/** `validate`: checks `service.yaml` and the skills, and lists every problem with its location. */
 export async function validate(session: Session, { dir }: ValidateOptions): Promise<void> {
   const { output } = session;
   const env = await environmentOf(session, resolve(dir));
@@ -59,7 +59,9 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   output.json({ valid: true, problems: [], warnings: warnings.map(asJson), ...gap });
 }
 
-/** Checks an agent's files without starting anything; `text` stands for `service.yaml` when it is given. */
+/**
+ * Checks an agent's files without starting the agent. If `text` is given, it replaces the contents of `service.yaml`.
+ */
 export async function checkAgent(
   directory: string,
   env: NodeJS.ProcessEnv,

@@ -12,22 +12,22 @@ import { type FakeChannel, type FakeUser, Workspace } from './workspace/workspac
 
 /** Settings of a fake Slack; times are in milliseconds. */
 export interface FakeSlackOptions {
-  /** 0, or a port of 127.0.0.1. */
+  /** A port of 127.0.0.1; 0 selects a free one. */
   port?: number;
   clock?: Clock;
   users?: readonly FakeUser[];
   channels?: readonly FakeChannel[];
-  /** The scopes of the bot's token. */
+  /** The scopes of the bot token. */
   scopes?: readonly string[];
-  /** An envelope that is not acknowledged within this time is sent again; 3000 without it. */
+  /** Time after which an unacknowledged envelope is resent. Default: 3000. */
   ackWithin?: number;
-  /** Maximum sends of an envelope; 3 by default. */
+  /** Maximum number of deliveries of an envelope. Default: 3. */
   mostDeliveries?: number;
-  /** Time after a click within which a modal may open; 3000 by default. */
+  /** Time after a click in which a modal may be opened. Default: 3000. */
   triggerLife?: number;
-  /** Time between two messages of the bot in one channel; 0, no limit, without it. */
+  /** Minimum time between two messages of the bot in one channel. Default: 0 (no limit). */
   messageEvery?: number;
-  /** Time between two pings over the socket; 5000 without it. */
+  /** Interval of pings on the socket. Default: 5000. */
   pingEvery?: number;
 }
 
@@ -41,7 +41,7 @@ export interface FakeSlackParts {
   origin: string;
 }
 
-/** Assembles a fake Slack on a server that listens already. */
+/** Assembles a fake Slack on a listening server. */
 export function assembleSlack(server: Server, options: FakeSlackOptions): FakeSlackParts {
   const { clock = systemClock(), users = usualUsers, channels = usualChannels } = options;
   const origin = `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -9,7 +9,7 @@ import type { FaultPlan } from './web-api/faults.ts';
 import type { FakeCall, WebApi } from './web-api/web-api.ts';
 import type { FakeMessage, FakeView, Workspace } from './workspace/workspace.ts';
 
-/** A Slack on loopback to try approvals with: its Web API, Socket Mode, people and faults. */
+/** A fake Slack on loopback for trying out approvals: Web API, Socket Mode, users and faults. */
 export class FakeSlack {
   readonly apiUrl: string;
   readonly botToken: string;
@@ -34,7 +34,7 @@ export class FakeSlack {
     this.#visitors = new Visitors(workspace, hub);
   }
 
-  /** Starts to listen on 127.0.0.1. Rejects when the port is taken. */
+  /** Starts listening on 127.0.0.1. Rejects if the port is taken. */
   static async start(options: FakeSlackOptions = {}): Promise<FakeSlack> {
     const server = createServer();
     await new Promise<void>((resolve, reject) => {
@@ -44,12 +44,12 @@ export class FakeSlack {
     return new FakeSlack(assembleSlack(server, options));
   }
 
-  /** Every call of the Web API, oldest first, without tokens. */
+  /** Every Web API call, oldest first, without tokens. */
   get calls(): readonly FakeCall[] {
     return this.#web.calls;
   }
 
-  /** Everything that was sent over the socket, oldest first. */
+  /** Every envelope sent over the socket, oldest first. */
   get envelopes(): readonly Envelope[] {
     return this.#hub.envelopes;
   }
@@ -59,12 +59,12 @@ export class FakeSlack {
     return this.workspace.views;
   }
 
-  /** The number of open connections of the app. */
+  /** The number of the app's open connections. */
   get connections(): number {
     return this.#hub.connections;
   }
 
-  /** Returns the messages of a channel, by id or name, that everybody sees, oldest first. */
+  /** Returns the non-ephemeral messages of a channel, by ID or name, oldest first. */
   messages(channel: string): FakeMessage[] {
     return this.#said(channel, (message) => message.onlyFor === null);
   }
@@ -74,65 +74,65 @@ export class FakeSlack {
     return this.#said(channel, (message) => message.onlyFor !== null);
   }
 
-  /** Resolves with the first call of a method that `matches`, made already or later. */
+  /** Resolves with the first past or future call of a method that `matches`. */
   called(method: string, matches: (call: FakeCall) => boolean = () => true): Promise<FakeCall> {
     return this.until(() => this.calls.find((call) => call.method === method && matches(call)));
   }
 
-  /** Resolves when the app has so many connections. Rejects with the signal's reason. */
+  /** Resolves when the app has `count` connections. Rejects with the signal's reason. */
   async connected(count = 1, signal?: AbortSignal): Promise<void> {
     await this.until(() => (this.connections === count ? true : undefined), signal);
   }
 
   /**
-   * Resolves with what `find` finds; looks again after every call, acknowledgement and connection. Rejects with the
-   * signal's reason.
+   * Resolves with the result of `find`, which is retried after every call, acknowledgement and connection. Rejects with
+   * the signal's reason.
    */
   until<T>(find: () => T | undefined, signal?: AbortSignal): Promise<T> {
     return this.#watch.until(find, signal);
   }
 
-  /** Clicks a button; resolves once that was acknowledged. */
+  /** Clicks a button; resolves once the click is acknowledged. */
   click(click: Click): Promise<Envelope> {
     return this.#visitors.click(click);
   }
 
-  /** Sends a modal; resolves with the answer of the app, `null` when it gave none. */
+  /** Submits a modal; resolves with the app's response, `null` if there is none. */
   submit(view: FakeView, submission: Submission = {}): Promise<JsonObject | null> {
     return this.#visitors.submit(view, submission);
   }
 
-  /** Closes a modal; the app is told when it asked for that. */
+  /** Closes a modal. The app is notified if it subscribed to that. */
   closeView(view: FakeView): Promise<Envelope | null> {
     return this.#visitors.closeView(view);
   }
 
-  /** Mentions the bot in a channel; the text is put after the mention. */
+  /** Mentions the bot in a channel, followed by the text. */
   mention(mention: Mention): Promise<Envelope> {
     return this.#visitors.mention(mention);
   }
 
-  /** Writes to the bot alone. */
+  /** Sends a direct message to the bot. */
   directMessage(message: Omit<Mention, 'channel'>): Promise<Envelope> {
     return this.#visitors.directMessage(message);
   }
 
-  /** Tells the app of any event. */
+  /** Sends an event to the app. */
   events(event: JsonObject): Promise<Envelope> {
     return this.#visitors.events(event);
   }
 
-  /** Plans something that goes wrong with a call. */
+  /** Schedules a fault for a call. */
   fail(plan: FaultPlan): void {
     this.#web.faults.add(plan);
   }
 
-  /** Drops every planned fault. */
+  /** Drops all scheduled faults. */
   recover(): void {
     this.#web.faults.clear();
   }
 
-  /** The socket side, for faults of connections. */
+  /** The Socket Mode server, for connection faults. */
   get socket(): SocketHub {
     return this.#hub;
   }

@@ -1,4 +1,4 @@
-/** The face of this room: a Slack on loopback, and a terminal that shows and plays it. */
+/** Public entry of this folder: a fake Slack on loopback, and a terminal interface for it. */
 export type { FakeSlackOptions } from './assemble-slack.ts';
 export { FakeSlack } from './fake-slack-server.ts';
 export { heldMessage } from './screen/held-message.ts';

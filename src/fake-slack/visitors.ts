@@ -13,36 +13,36 @@ import type {
 
 /** A click on a button. */
 export interface Click {
-  /** By id or name. */
+  /** ID or name. */
   channel: string;
-  /** The latest message with such a button without it. */
+  /** Defaults to the latest message with such a button. */
   ts?: string;
-  /** The `action_id` of the button, or its text. */
+  /** The button's `action_id` or text. */
   action: string;
-  /** By id, name or email; ann without it. */
+  /** ID, name or email. Default: ann. */
   user?: string;
 }
 
-/** The values typed into a modal. */
+/** The values entered in a modal. */
 export interface Submission {
-  /** Defaults to the user who opened it. */
+  /** Defaults to the user who opened the modal. */
   user?: string;
-  /** Texts by `action_id`, or by `block_id`. */
+  /** Texts by `action_id` or `block_id`. */
   values?: Record<string, string>;
 }
 
 /** A message to the bot. */
 export interface Mention {
-  /** By id or name. */
+  /** ID or name. */
   channel: string;
-  /** By id, name or email; ann without it. */
+  /** ID, name or email. Default: ann. */
   user?: string;
   text: string;
   /** The message that starts the thread. */
   thread_ts?: string;
 }
 
-/** The people of the fake workspace, as far as the app hears of them. */
+/** The users of the fake workspace, as visible to the app. */
 export class Visitors {
   readonly #workspace: Workspace;
   readonly #hub: SocketHub;
@@ -52,7 +52,7 @@ export class Visitors {
     this.#hub = hub;
   }
 
-  /** Clicks a button. Rejects when the button or its acknowledgement is missing. */
+  /** Clicks a button. Rejects if the button is missing or the click is not acknowledged. */
   async click({ channel: where, ts, action, user = 'ann' }: Click): Promise<Envelope> {
     const channel = this.#channel(where);
     const messages = this.#workspace.messages.filter(
@@ -67,7 +67,7 @@ export class Visitors {
     throw new Error(`no message in ${where} has a button ${action}`);
   }
 
-  /** Submits a modal and applies the answer of the app. Rejects when a required field is empty. */
+  /** Submits a modal and applies the app's response. Rejects if a required field is empty. */
   async submit(view: FakeView, { user, values = {} }: Submission): Promise<JsonObject | null> {
     if (!view.isOpen) throw new Error('the modal is not open any more');
     const who = this.#user(user ?? view.user);
@@ -79,7 +79,7 @@ export class Visitors {
     return answer;
   }
 
-  /** Closes a modal; `null` when the app did not subscribe to that. */
+  /** Closes a modal; `null` if the app did not subscribe to that. */
   async closeView(view: FakeView): Promise<Envelope | null> {
     view.isOpen = false;
     if (view.content['notify_on_close'] !== true) return null;
@@ -87,14 +87,14 @@ export class Visitors {
     return this.#hub.deliver('interactive', payload, false);
   }
 
-  /** Mentions the bot where others read along. */
+  /** Mentions the bot in a channel with other users. */
   async mention({ channel, user = 'ann', text, thread_ts }: Mention): Promise<Envelope> {
     const { botUserId } = this.#workspace;
     const words = `<@${botUserId}> ${text}`;
     return this.#say('app_mention', this.#channel(channel), this.#user(user), words, thread_ts);
   }
 
-  /** Writes to the bot alone. */
+  /** Sends a direct message to the bot. */
   async directMessage({
     user = 'ann',
     text,
@@ -104,7 +104,7 @@ export class Visitors {
     return this.#say('message', this.#workspace.directChannel(who.id), who, text, thread_ts);
   }
 
-  /** Tells the app of any event. */
+  /** Sends an event to the app. */
   events(event: JsonObject): Promise<Envelope> {
     return this.#hub.deliver('events_api', eventCallback(this.#workspace, event), false);
   }

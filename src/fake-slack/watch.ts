@@ -1,8 +1,8 @@
-/** Resolves promises when something becomes true, without sleeping. */
+/** Waits for conditions without polling. */
 export class Watch {
   #waiters: Array<() => boolean> = [];
 
-  /** Resolves with what `find` finds, now or after a later `look`. Rejects with the signal's reason. */
+  /** Resolves with the result of `find`, now or after a later `look`. Rejects with the signal's reason. */
   async until<T>(find: () => T | undefined, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const found = find();
@@ -24,12 +24,12 @@ export class Watch {
     }
   }
 
-  /** Checks every waiter again after a change. */
+  /** Re-evaluates all waiting conditions after a change. */
   look(): void {
     this.#waiters = this.#waiters.filter((waiter) => !waiter());
   }
 
-  /** Drops every waiter; their promises stay pending. */
+  /** Drops all waiters; their promises stay pending. */
   end(): void {
     this.#waiters = [];
   }

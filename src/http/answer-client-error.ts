@@ -4,7 +4,7 @@ import type { Ids } from '../actors/ports.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import type { RefusedRequest } from './wire/present-refusal.ts';
 
-/** Node's codes for unreadable requests, each with its answer. */
+/** The response for each of Node's error codes for unreadable requests. */
 const refusals: Record<string, RawRefusal> = {
   HPE_HEADER_OVERFLOW: { status: 431, error: 'the headers of the request are too long' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
@@ -16,26 +16,25 @@ const refusals: Record<string, RawRefusal> = {
 
 const malformed: RawRefusal = { status: 400, error: 'the request is not valid HTTP' };
 
-/** Bytes of a first line that identify the called surface. */
+/** Number of bytes of the request line used to identify the surface. */
 const longestLine = 256;
 
-/** Node's report of bytes that form no request. */
+/** Node's error for bytes that are not a valid request. */
 interface UnreadError extends NodeJS.ErrnoException {
-  /** The bytes it was reading. */
+  /** The bytes that Node was parsing. */
   rawPacket?: Buffer;
 }
 
-/** The last request of a connection that could be read, and its response. */
+/** The last readable request of a connection, and its response. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
 }
 
 /**
- * Answers connections whose request never became one, with the headers that every response carries
- * (docs/contract/transports.md), and closes them. `exchangeOn` tells what a connection served last; while that response
- * is under way, the connection is closed without a word, since a second answer in the middle of it would be read as
- * part of it.
+ * Answers connections whose bytes are not a valid request, with the standard headers (docs/contract/transports.md), and
+ * closes them. `exchangeOn` returns the last exchange of a connection. If its response is still in progress, the
+ * connection is closed without an answer, because a second response would be read as part of the first.
  */
 export function answerClientErrors({
   ids,
@@ -55,7 +54,7 @@ export function answerClientErrors({
   };
 }
 
-/** Returns the request as far as it is known: the one whose body cannot be read, else the first line of the bytes. */
+/** Returns the known part of the request: the request with the unreadable body, else the first line of the bytes. */
 function askedIn(exchange: Exchange | undefined, bytes?: Buffer): RefusedRequest | null {
   const request = exchange?.response.writableFinished === false ? exchange.request : null;
   const line = bytes?.toString('latin1', 0, longestLine) ?? '';
@@ -68,7 +67,7 @@ function pathOf({ method = '', url = '' }: IncomingMessage): RefusedRequest {
   return { method, path: url.replace(/[?#].*$/s, '') };
 }
 
-/** Tells whether a write to the connection now answers the unreadable request. */
+/** Returns true if a write to the connection now would answer the unreadable request. */
 function isTurnOf(exchange: Exchange | undefined, socket: Duplex): boolean {
   if (exchange === undefined || exchange.response.writableFinished) return true;
   const { request, response } = exchange;

@@ -81,29 +81,29 @@ export interface AppPorts
   ids: Ids;
   log: Log;
   limits: RateLimits;
-  /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
+  /** Milliseconds after which an unfinished response is cut off; 0 for never. */
   writeTimeout: number;
-  /** Limits of unread bytes from and to callers; those of docs/contract/transports.md by default. */
+  /** Limits of unread bytes from and to callers. Defaults to the limits of docs/contract/transports.md. */
   traffic?: Partial<TrafficLimits>;
-  /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (docs/contract/a2a.md). */
+  /** If true, a send of A2A 0.3.0 and 1.0 waits for the end of its task, like a legacy send (docs/contract/a2a.md). */
   a2aHold: boolean;
-  /** Where A2A 0.3.0 and 1.0 carry the answer of a completed task. */
+  /** Where A2A 0.3.0 and 1.0 responses carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
 
-/** The REST surface of A2A 1.0 has a media type of its own. */
+/** The A2A 1.0 REST surface has its own media type. */
 const a2aBody = { types: ['application/json', 'application/a2a+json'] };
 
-/** Error codes of a connection that the caller closed; no failure of the daemon. */
+/** Error codes of a connection closed by the client. Not failures of the daemon. */
 const callerLeft: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ECONNRESET',
   'EPIPE',
 ]);
 
-/** Makes the agent's HTTP surface; it does not listen (docs/contract/transports.md). */
+/** Creates the agent's HTTP API without listening (docs/contract/transports.md). */
 export function createApp(ports: AppPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -118,11 +118,11 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(allowOrigins(ports));
   app.use(refuseAmbiguous());
   app.use(limitWriting(ports));
-  // Document 1 section 5: rate limit, sequence counter, authentication, admission, dispatcher.
+  // Fixed order: rate limit, sequence counter, authentication, admission, dispatcher (docs/contract/transports.md).
   app.use(limitRate(ports));
   app.use(countSequence());
   app.use(tagEvents(ports));
-  // What is refused for coming too quickly costs no span; all that follows belongs to one.
+  // Requests rejected by the rate limit create no span; all later steps belong to one.
   app.use(traceRequest());
   app.use(authenticate(ports));
   app.use(boundTraffic(ports.traffic));
@@ -134,7 +134,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   return app;
 }
 
-/** Routes have the tasks of their caller from `ctx.state`, and no other way to a task. */
+/** Routes access tasks only through `ctx.state`, which is restricted to the caller's tasks. */
 function createRouter(
   { system, push: _, ...ports }: AppPorts,
   metrics: Metrics['route'],

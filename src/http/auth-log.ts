@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditEvent, Clock } from '../actors/ports.ts';
 
-/** Milliseconds for which one line stands for all that are like it (docs/contract/authentication.md). */
+/** Milliseconds during which similar events are combined into one line (docs/contract/authentication.md). */
 const window = 60_000;
 
-/** Most identities and most kinds of refusal that are remembered; the one that has been away longest goes first. */
+/**
+ * Maximum number of remembered identities and of remembered refusal kinds. The least recently seen entry is evicted
+ * first.
+ */
 const mostRemembered = 2_000;
 
 export interface AuthLogPorts {
@@ -13,7 +16,7 @@ export interface AuthLogPorts {
   record: (event: AuditEvent) => Promise<void>;
 }
 
-/** Refusals of one kind since the first of them was written. */
+/** The refusals of one kind since the first one was written. */
 interface Folded {
   count: number;
   latest: AuditEvent | null;
@@ -21,7 +24,7 @@ interface Folded {
 }
 
 /**
- * Records authentications in the audit log, limited so that neither constant reads nor guessed tokens fill it
+ * Records authentications in the audit log. Rate-limited, so neither constant reads nor guessed tokens fill the log
  * (docs/contract/authentication.md). No request waits for it.
  */
 export class AuthLog {
@@ -36,12 +39,12 @@ export class AuthLog {
     this.#ports = ports;
   }
 
-  /** Records a success. */
+  /** Records a successful authentication. */
   letIn(event: AuditEvent): void {
     void this.#record(event);
   }
 
-  /** Records a success of a read, once a minute for each `identity`. */
+  /** Records a successful authentication of a read, at most once a minute per `identity`. */
   letInToRead(identity: string, event: () => AuditEvent): void {
     const now = this.#ports.clock.now();
     const writtenAt = this.#readers.get(identity);
@@ -50,7 +53,7 @@ export class AuthLog {
     void this.#record(event());
   }
 
-  /** Records a refusal, or counts it within a minute of the last one of the same `kind`. */
+  /** Records a refusal, or counts it if the last refusal of the same `kind` is less than a minute old. */
   refused(kind: string, event: AuditEvent): void {
     const folded = this.#refused.get(kind);
     if (folded !== undefined) {
@@ -63,7 +66,7 @@ export class AuthLog {
     void this.#record(event);
   }
 
-  /** Records the pending counts; resolves once they are recorded, or cannot be. */
+  /** Writes the pending counts; resolves once they are written or have failed. */
   async flush(): Promise<void> {
     const open = [...this.#refused.values()];
     const written = open.map((folded) => this.#write(folded));
@@ -71,7 +74,7 @@ export class AuthLog {
     await Promise.all(written);
   }
 
-  /** Writes one line for all that were counted; the second time there are none. */
+  /** Writes one line for all counted refusals; a second call finds none. */
   async #write(folded: Folded): Promise<void> {
     const { clock } = this.#ports;
     clock.clearTimeout(folded.timer);
@@ -82,7 +85,7 @@ export class AuthLog {
     await this.#record({ ...latest, ts, fields: { ...latest.fields, count } });
   }
 
-  /** The store keeps in mind that it could not write, and then refuses new work (docs/contract/audit.md). */
+  /** On failure, the store remembers the error and rejects new tasks (docs/contract/audit.md). */
   async #record(event: AuditEvent): Promise<void> {
     await this.#ports.record(event).catch(() => undefined);
   }

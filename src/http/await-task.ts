@@ -8,8 +8,8 @@ import { tellUsage } from './tell-usage.ts';
 import { Problem } from './wire/problem.ts';
 
 /**
- * Holds the request open until its task is final; returns `null` when the caller leaves, which ends the wait and never
- * the task. Throws a Problem that names the task when the wait fails.
+ * Holds the request open until its task is final. Returns `null` if the client disconnects, which ends the wait and
+ * never the task. Throws a Problem that names the task if the wait fails.
  */
 export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | null> {
   forgetMessage(ctx);

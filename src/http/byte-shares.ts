@@ -1,6 +1,6 @@
 /**
- * Counts the bytes kept for callers. All together may have `most`, and one caller `share` of them, so that no caller
- * exhausts the memory of the others.
+ * Counts the bytes buffered for callers. The total limit is `most` and each caller's limit is `share`, so no caller can
+ * exhaust the memory of the others.
  */
 export class ByteShares {
   readonly #most: number;
@@ -13,16 +13,19 @@ export class ByteShares {
     this.#share = share;
   }
 
-  /** Tells whether the bytes fit; the first entry of a caller may exceed its share, and the first of all any limit. */
+  /**
+   * Returns true if the bytes fit. A caller's first entry may exceed its share, and the first entry of all may exceed
+   * any limit.
+   */
   hasRoom(caller: { name: string }, bytes: number): boolean {
     if (this.#all === 0) return true;
     if (this.#all + bytes > this.#most) return false;
-    // Nobody is named while nothing is kept, which is nearly always.
+    // Avoids the look-up of the name while the counts are empty, which is the usual case.
     const kept = this.#byCaller.get(caller.name) ?? 0;
     return kept === 0 || kept + bytes <= this.#share;
   }
 
-  /** Counts bytes for a caller; a negative number counts them off again. */
+  /** Counts bytes for a caller; a negative number subtracts them. */
   add(caller: { name: string }, bytes: number): void {
     if (bytes === 0) return;
     const { name } = caller;

@@ -36,26 +36,26 @@ import { TaskChanges } from './task-changes.ts';
 
 export interface CallerTasksPorts {
   system: TaskSystem;
-  /** The store of push receivers; `null` when the agent sends none. */
+  /** The store of push receivers; `null` if the agent sends no push notifications. */
   push: PushTargets | null;
-  /** The visibility of tasks between callers. */
+  /** Visibility of tasks between callers. */
   taskAccess: TaskAccess;
 }
 
 /**
- * The tasks that one caller may know of: a task of another owner is answered as unknown
- * (docs/contract/authentication.md). Routes reach tasks through it alone.
+ * The tasks that one caller may see. Another owner's task is reported as unknown (docs/contract/authentication.md).
+ * Routes access tasks only through this class.
  */
 export class CallerTasks {
   readonly #system: TaskSystem;
   readonly #caller: Caller | null;
   readonly #scope: TaskScope;
   readonly #push: PushTargets | null;
-  /** Tasks that this request has begun or been shown, and may follow. */
+  /** Tasks that this request started or read, and may follow. */
   readonly #known = new Set<string>();
-  /** What the task has done that this request has begun, until somebody follows it. */
+  /** Buffers the changes of the task that this request started until the first follower attaches. */
   #heard: HeardSince | null = null;
-  /** What changes of the caller's tasks. */
+  /** Changes of the caller's tasks. */
   readonly changes: TaskChanges;
 
   constructor({ system, push, taskAccess }: CallerTasksPorts, caller: Caller | null) {
@@ -66,15 +66,15 @@ export class CallerTasks {
     this.changes = new TaskChanges(system, this.#scope);
   }
 
-  /** The push receivers of the caller's tasks, with ownership checked on registration; `null` without push. */
+  /** The push receivers of the caller's tasks, with an ownership check at registration; `null` without push. */
   get push(): PushTargets | null {
     return this.#push === null ? null : this.#own(this.#push);
   }
 
   /**
-   * Starts work for the caller and returns the id of its task; `isFollowed` keeps what the task does for who follows it
-   * as soon as that is known. Throws SystemError; `unknown_task` for the id
-   * of another owner's task, which stays untouched and undisclosed.
+   * Starts a task for the caller and returns its ID. `isFollowed` buffers the task's changes for a follower that
+   * attaches soon. Throws SystemError, with `unknown_task` for another owner's task ID. That task stays unchanged and
+   * undisclosed.
    */
   async open(
     request: Omit<TaskRequest, 'requester' | 'onBegun'>,
@@ -85,7 +85,7 @@ export class CallerTasks {
     const onBegun = heard === null ? {} : { onBegun: (begun: string) => heard.listen(begun) };
     try {
       const id = await this.#system.open({ ...request, requester: this.#caller, ...onBegun });
-      // The task of an earlier message of the caller may have another owner by now.
+      // The task of the caller's earlier message may belong to another owner now.
       if (request.isKnownById === true && id !== request.id) await this.#refuseForeign(id);
       this.#known.add(id);
       this.#heard = heard;
@@ -98,7 +98,7 @@ export class CallerTasks {
   }
 
   /**
-   * Starts one call for the caller, or finds the equal one that it has already. Returns its task, and whether that is new.
+   * Starts one call for the caller, or finds the caller's equal waiting call. Returns its task and whether it is new.
    * Throws SystemError.
    */
   async openCall(
@@ -110,31 +110,31 @@ export class CallerTasks {
     return opened;
   }
 
-  /** Counts one more request for the call that a task waits with. Throws SystemError. */
+  /** Counts one more request for a waiting task's call. Throws SystemError. */
   async joinCall(id: string): Promise<void> {
     await this.#refuseForeign(id);
     await this.#system.joinCall(id);
   }
 
-  /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
+  /** Records that the caller has received a call's result. Rejects with the error of the store. */
   async receivedCall(task: Task, call: AskedCall): Promise<void> {
     await this.#system.receivedCall(task, call);
   }
 
-  /** Returns the task with an alias, as committed to disk; only those of a store that daemons share have one. */
+  /** Returns the task with an alias, as committed to disk. Only tasks in a shared store have aliases. */
   async findByAlias(alias: string): Promise<Task | undefined> {
     const id = await this.#system.reads.findByAlias(alias);
     return id === undefined ? undefined : this.findOwn(id);
   }
 
-  /** Returns a task of the caller alone, as committed to disk. */
+  /** Returns a task as committed to disk, only if the caller owns it. */
   async findOwn(id: string): Promise<Task | undefined> {
     const task = await this.find(id);
     const owner = this.#caller && asOwner(this.#caller);
     return task !== undefined && isSameCaller(ownerOf(task), owner) ? task : undefined;
   }
 
-  /** Returns the id of the task of a message of the caller that is a repeat, which is recorded. Throws SystemError. */
+  /** Returns the task ID of a repeated message of the caller and records the repetition. Throws SystemError. */
   async findBySent(said: Omit<SaidMessage, 'requester'>): Promise<string | undefined> {
     const id = await this.#system.reads.findBySent({ ...said, requester: this.#caller });
     if (id !== undefined) await this.#refuseForeign(id);
@@ -142,8 +142,8 @@ export class CallerTasks {
   }
 
   /**
-   * Puts a message of the caller to a task that waits, and returns the task's answer once it is on disk, with
-   * the task that it led to. Rejects with SystemError.
+   * Sends the caller's message to a waiting task. Once the answer is on disk, returns it with the resulting task.
+   * Rejects with SystemError.
    */
   async say(
     id: string,
@@ -160,58 +160,57 @@ export class CallerTasks {
     return this.#visible(await this.#system.reads.find(id));
   }
 
-  /** Returns the states of the chart that a task of the caller has entered, as they stand on disk. Throws SystemError. */
+  /** Returns the chart states that a caller's task has entered, as committed to disk. Throws SystemError. */
   async statesOf(id: string): Promise<StateHistory> {
     await this.#refuseForeign(id);
     return this.#system.reads.statesOf(id);
   }
 
   /**
-   * Returns the way of a task of the caller as inspection events, redacted; `null` while the inspector is off. Throws
-   * SystemError.
+   * Returns the redacted inspection events of a caller's task; `null` while the inspector is off. Throws SystemError.
    */
   async inspectionOf(id: string): Promise<object[] | null> {
     await this.#refuseForeign(id);
     return this.#system.reads.inspectionOf(id);
   }
 
-  /** Returns the task that waits on a deferral. */
+  /** Returns the task of a deferral. */
   async findByDeferral(deferralId: string): Promise<Task | undefined> {
     return this.#visible(await this.#system.reads.findByDeferral(deferralId));
   }
 
-  /** Lists tasks, the one that was made last first. */
+  /** Lists tasks, newest first. */
   list(query: TaskQuery): Promise<TaskPage> {
     return this.#system.reads.list(query, this.#scope);
   }
 
-  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  /** Lists tasks waiting for a decision, earliest deadline first. */
   listWaiting(page: PageQuery): Promise<TaskPage> {
     return this.#system.reads.listWaiting(page, this.#scope);
   }
 
-  /** Lists the sessions of the caller alone, the one that changed last first. */
+  /** Lists only the caller's sessions, most recently changed first. */
   listSessions(page: { limit: number; cursor?: string }): Promise<SessionPage> {
     return this.#system.sessions.list(this.#caller, page);
   }
 
-  /** Returns a session of the caller alone. */
+  /** Returns a session, only if the caller owns it. */
   findSession(id: string): Promise<Session | undefined> {
     return this.#system.sessions.find(id, this.#caller);
   }
 
-  /** Lists tasks, the one whose state changed last first. */
+  /** Lists tasks, most recently changed state first. */
   listChanged(query: ChangedQuery): Promise<TaskPage> {
     return this.#system.reads.listChanged(query, this.#scope);
   }
 
-  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
+  /** Counts the tasks that match a listing across all pages, up to an internal limit. */
   total(filter: TaskFilter): Promise<number> {
     return this.#system.reads.total(filter, this.#scope);
   }
 
   /**
-   * Follows a task from now on, which this request has begun or found before; the returned function stops it. Throws
+   * Follows a task that this request started or read before. Returns a function that stops following. Throws
    * SystemError.
    */
   watch(id: string, watcher: Watcher): () => void {
@@ -221,38 +220,41 @@ export class CallerTasks {
     return leave;
   }
 
-  /** Returns the turn that the model of a task is taking, which this request has begun or found. Throws SystemError. */
+  /** Returns the model's current turn in a task that this request started or read. Throws SystemError. */
   spoken(id: string): SpokenTurn | undefined {
     this.#refuseUnknown(id);
     return this.#system.watchers.spoken(id);
   }
 
-  /** Resolves with a task that this request has begun or found, once it is final. Rejects with the signal's reason, or with SystemError. */
+  /**
+   * Resolves with a task that this request started or read, once the task is final. Rejects with the signal's reason,
+   * or with SystemError.
+   */
   async settled(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseUnknown(id);
     this.#heard?.forget();
     return this.#system.watchers.settled(id, signal);
   }
 
-  /** Resolves with a task once it goes on no further by itself. Rejects as `settled` does. */
+  /** Resolves with a task once it no longer progresses by itself. Rejects like `settled`. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseUnknown(id);
     this.#heard?.forget();
     return this.#system.watchers.settled(id, signal, isStanding);
   }
 
-  /** Puts a decision to a task and returns its answer. Rejects with SystemError. */
+  /** Submits a decision to a task and returns the answer. Rejects with SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     if (await this.#isForeign(id, mayDecide)) return { kind: 'notPending' };
     return this.#system.decide(id, attempt);
   }
 
-  /** Calls a task off and returns it; a final one is returned as it is. Rejects with SystemError. */
+  /** Cancels a task and returns it; a final task is returned unchanged. Rejects with SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
     return (await this.#isForeign(id)) ? undefined : this.#system.cancel(id, reason);
   }
 
-  /** Tells a task that the caller of its stream has left. */
+  /** Notifies a task that the client of its stream has disconnected. */
   async callerLeft(id: string): Promise<void> {
     if (!(await this.#isForeign(id))) await this.#system.callerLeft(id);
   }
@@ -263,7 +265,7 @@ export class CallerTasks {
     return task;
   }
 
-  /** Tells whether another owner has a task of that id. */
+  /** Returns true if another owner has a task with this ID. */
   async #isForeign(
     id: string,
     isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import { isLoopback } from '../machines/loopback.ts';
 
-/** Connections that one address may have, however few there are in all. */
+/** Minimum number of connections that one address may have, even if the total is low. */
 const leastShare = 32;
 
-/** Connections that only this machine itself gets, so that probes and the command line get in. */
+/** Connections reserved for this machine, so probes and the command line can always connect. */
 const keptForLoopback = 16;
 
 /** Limits of connections and the grouping of addresses. */
@@ -12,13 +12,13 @@ export interface ConnectionSharesOptions {
   most: number;
   /** Returns the group of an address. */
   groupOf: (address: string) => string;
-  /** Tells whether an address is a proxy, through which many callers come. */
+  /** Returns true if an address is a proxy, through which many clients connect. */
   isProxy: (address: string) => boolean;
 }
 
 /**
- * Counts connections by where they come from: one address has at most a quarter of them, or 32, and a few are kept for
- * this machine itself (docs/contract/transports.md). A trusted proxy has as many as there are.
+ * Counts connections by source. One address has at most a quarter of the total, or 32, and a few are reserved for this
+ * machine (docs/contract/transports.md). A trusted proxy may use all of them.
  */
 export class ConnectionShares {
   readonly #options: ConnectionSharesOptions;
@@ -35,7 +35,7 @@ export class ConnectionShares {
     this.#mostFromElsewhere = most - Math.min(keptForLoopback, Math.floor(most / 4));
   }
 
-  /** Counts a connection, and returns a function that releases it; `null` over the limit. */
+  /** Counts a connection and returns a function that releases it; `null` above the limit. */
   take(address: string): (() => void) | null {
     const { most, groupOf, isProxy } = this.#options;
     const isElsewhere = !comesFromHere(address);
@@ -57,7 +57,7 @@ export class ConnectionShares {
   }
 }
 
-/** A socket that listens for both families has addresses of IPv4 inside those of IPv6. */
+/** A dual-stack socket reports IPv4 addresses as IPv4-mapped IPv6 addresses. */
 function comesFromHere(address: string): boolean {
   return ipaddr.isValid(address) && isLoopback(ipaddr.process(address).toString());
 }

@@ -3,7 +3,8 @@ import type { RoutedContext } from './request-state.ts';
 import { fieldOf } from './wire/field-of.ts';
 
 /**
- * Drops the message from the request once its task has it: a request held or streamed for days would keep it in memory.
+ * Removes the message from the request once its task has a copy. A request held or streamed for days would otherwise
+ * keep the message in memory.
  */
 export function forgetMessage(ctx: RoutedContext): void {
   const { body } = ctx.request as { body?: unknown };

@@ -1,6 +1,6 @@
 import { shownState, type Task } from '../machines/task/task.ts';
 
-/** Tells whether a task changed in the parts that its followers see. */
+/** Returns true if a task changed in the parts visible to its followers. */
 export function hasChanged(before: Task | null, after: Task): boolean {
   return (
     before === null ||

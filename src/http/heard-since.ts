@@ -1,6 +1,9 @@
 import type { Watcher, Watchers } from '../actors/tasks/tasks.ts';
 
-/** What a task does between its beginning and the first who follows it, which is the same turn of the event loop or soon after. */
+/**
+ * Buffers a task's changes between its start and its first follower, which usually attaches in the same turn of the
+ * event loop or soon after.
+ */
 export class HeardSince {
   readonly #watchers: Pick<Watchers, 'watch'>;
   #id: string | null = null;
@@ -11,7 +14,7 @@ export class HeardSince {
     this.#watchers = watchers;
   }
 
-  /** Listens to a task from now on. */
+  /** Starts buffering a task's changes. */
   listen(id: string): void {
     this.#id = id;
     const keep = (tell: (watcher: Watcher) => void): void => void this.#told.push(tell);
@@ -23,7 +26,7 @@ export class HeardSince {
     });
   }
 
-  /** Tells the first who follows the task what they have missed, and listens no more. */
+  /** Passes the buffered changes to the first follower and stops buffering. */
   tell(id: string, watcher: Watcher): void {
     if (this.#id !== id) return;
     this.#id = null;
@@ -33,7 +36,7 @@ export class HeardSince {
     for (const tell of told) tell(watcher);
   }
 
-  /** Listens no more. */
+  /** Discards the buffer and stops listening. */
   forget(): void {
     this.#id = null;
     this.#told = [];

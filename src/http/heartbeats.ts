@@ -1,9 +1,12 @@
 import type { Clock } from '../actors/ports.ts';
 
-/** Checks per interval, so that no beat is later than a 25th of it. */
+/** Checks per interval; no beat is later than 1/25 of the interval. */
 const looks = 25;
 
-/** Beats of one turn of the event loop, some milliseconds of work; other events run before the next ones. */
+/**
+ * Maximum number of beats per turn of the event loop, a few milliseconds of work. Other events run before the next
+ * batch.
+ */
 const atOnce = 200;
 
 interface Heart {
@@ -11,9 +14,9 @@ interface Heart {
   dueAt: number;
 }
 
-/** Does something for each of many at the same interval, by one timer for all of them. */
+/** Calls many callbacks at the same interval with a single timer. */
 export class Heartbeats {
-  /** Milliseconds. */
+  /** Interval in milliseconds. */
   readonly every: number;
   readonly #clock: Clock;
   readonly #hearts = new Set<Heart>();
@@ -25,8 +28,8 @@ export class Heartbeats {
   }
 
   /**
-   * Runs `beat` after `first` milliseconds, and again after each interval. Returns a function that stops it and returns
-   * the milliseconds left. `beat` must not throw.
+   * Calls `beat` after `first` milliseconds and then once per interval. Returns a function that stops the beat and
+   * returns the remaining milliseconds. `beat` must not throw.
    */
   start(beat: () => void, first: number = this.every): () => number {
     const heart = { beat, dueAt: this.#clock.now() + first };

@@ -1,19 +1,19 @@
 import { shownState, type Task } from '../machines/task/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
-/** Settings of a held answer. */
+/** Settings of a held response. */
 export interface HeldAnswer {
-  /** Its media type; that of every JSON answer when absent. */
+  /** Media type; defaults to the type of all JSON responses. */
   type?: string;
-  /** True for a task that was there before and may wait already. */
+  /** True for a task that already existed and may be waiting. */
   isRunning?: boolean;
 }
 
 /**
- * Keeps the answer of a held request open until its task is final (docs/contract/transports.md). Nothing is sent at
- * first, so every status is possible. Once the task has waited for people for one heartbeat in total, the answer
- * begins: 200, its headers, and a blank with each heartbeat, also while the task works again. Errors after that find
- * `ctx.headerSent`. Returns a function that ends the hold.
+ * Keeps the response to a held request open until its task is final (docs/contract/transports.md). Nothing is sent at
+ * first, so every status is still possible. Once the task has waited for people for one heartbeat interval in total,
+ * the response begins: 200, its headers, and a blank with each heartbeat, even while the task runs again. Later errors
+ * find `ctx.headerSent` set. Returns a function that ends the hold.
  */
 export function holdOpen(
   ctx: RoutedContext,
@@ -26,7 +26,7 @@ export function holdOpen(
   let left = blanks.every;
   let stop: (() => number) | null = null;
   const beat = (): void => {
-    // A response behind another one on the same connection cannot be written yet.
+    // A pipelined response cannot be written until the response before it has finished.
     if (ctx.res.socket === null) return;
     const piece = ctx.headerSent ? ' ' : '';
     if (!ctx.headerSent) begin(ctx, type);
@@ -46,7 +46,7 @@ export function holdOpen(
     else if (!ctx.headerSent) pause();
   };
   const leave = tasks.watch(id, { onTask: follow, onLost: () => undefined });
-  // Who waits for the task hears of it when it cannot be read.
+  // The waiter for the task receives the read error.
   if (isRunning) tasks.find(id).then(follow, () => undefined);
   return () => {
     isOver = true;
@@ -55,10 +55,10 @@ export function holdOpen(
   };
 }
 
-/** Sets status and headers before the first byte, which makes them final. */
+/** Sets status and headers before the first byte makes them final. */
 function begin(ctx: RoutedContext, type: string): void {
   ctx.status = 200;
   ctx.type = type;
-  // Otherwise nginx keeps what it is sent for itself until there is more of it.
+  // Prevents nginx from buffering the response.
   ctx.set('X-Accel-Buffering', 'no');
 }

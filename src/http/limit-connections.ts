@@ -6,33 +6,36 @@ import { addressGroup, proxyTrust } from './middleware/client-address.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import { SilentConnections } from './silent-connections.ts';
 
-/** Most connections that are served at once, however many files the process may open. */
+/** Maximum number of concurrent connections, regardless of the open-file limit. */
 const mostEver = 20_000;
 
-/** Least connections that are served at once, however few files the process may open. */
+/** Minimum number of concurrent connections, regardless of the open-file limit. */
 const leastEver = 16;
 
-/** Connections beyond the limit that are told so at once; any more are closed without a word. */
+/**
+ * Maximum number of concurrent connections above the limit that receive a 503; further ones are closed without a
+ * response.
+ */
 const refusedAtOnce = 32;
 
-/** Milliseconds that a refused caller is given to read why. */
+/** Milliseconds that a rejected client has to read the response. */
 const lingering = 1_000;
 
-/** Milliseconds after which an address may have no more than a few connections that have sent nothing yet. */
+/** Milliseconds after which an address may keep only a few connections without any data sent. */
 const usualPatience = 1_000;
 
 /** Limits of connections, in total and by address. */
 export interface ConnectionLimits {
   most: number;
   ids: Ids;
-  /** Addresses, networks and named ranges of proxies: one of them may have every connection. */
+  /** Addresses, networks and named ranges of proxies. A single proxy may use every connection. */
   trustedProxies?: readonly string[];
   patience?: number;
 }
 
 /**
- * Limits connections in total and by address; answers one more with 503 and closes it (docs/contract/transports.md).
- * Call it before the server listens.
+ * Limits connections in total and by address. Answers excess connections with 503 and closes them
+ * (docs/contract/transports.md). Call this before the server listens.
  */
 export function limitConnections(
   server: Server,
@@ -68,8 +71,8 @@ export function limitConnections(
 }
 
 /**
- * Says how many connections leave files over for the rest of the daemon, its store and the
- * processes of its tools. `openFiles` is how many files the process may have open.
+ * Returns the number of connections that leaves enough file descriptors for the rest of the daemon, its store and its
+ * tools' processes. `openFiles` is the process's open-file limit.
  */
 export function mostConnections(openFiles: number = openFilesLimit()): number {
   const kept = Math.max(100, Math.ceil(openFiles / 10)) + refusedAtOnce;
@@ -92,14 +95,15 @@ function refuse(socket: Socket, correlationId: string): void {
   socket.on('error', () => undefined);
   socket.once('end', () => socket.destroy());
   socket.once('close', () => clearTimeout(cutOff));
-  // What the caller has sent is read and dropped: closing on unread bytes would take the answer back.
+  // Reads and drops the client's data. Closing a socket with unread bytes would reset the connection and discard the
+  // response.
   socket.resume();
   socket.end(rawRefusal(tooMany, correlationId));
 }
 
 /**
- * Says how many files this process may open. The report of the process is the one place where Node tells;
- * addresses and variables are left out of it.
+ * Returns the process's open-file limit. Node reports it only in the diagnostic report; network addresses and
+ * environment variables are excluded from that report.
  */
 export function openFilesLimit(): number {
   Object.assign(process.report, { excludeNetwork: true, excludeEnv: true });

@@ -7,10 +7,10 @@ import { limitConnections, mostConnections } from './limit-connections.ts';
 import { rawRefusal } from './raw-refusal.ts';
 import type { RequestState } from './request-state.ts';
 
-/** Ports tried after the first when the caller named none (docs/contract/command.md). */
+/** Number of further ports tried if the caller named no port (docs/contract/command.md). */
 const furtherPorts = 10;
 
-/** The port that was asked for cannot be had. */
+/** The requested port is not available. */
 export class ListenError extends Error {
   readonly code = 'cannot_listen';
 }
@@ -19,22 +19,22 @@ export class ListenError extends Error {
 export interface ListenOptions {
   host: string;
   port: number;
-  /** True for a port that the caller named; otherwise the ten after it are tried, and then any that is free. */
+  /** True for a port named by the caller. Otherwise the next ten ports are tried, then any free port. */
   isFixed: boolean;
   ids: Ids;
-  /** Milliseconds in which the headers and the whole of a request must arrive. */
+  /** Timeouts in milliseconds for receiving a request's headers and the whole request. */
   arrival?: { headers: number; request: number; checkedEvery: number };
-  /** Connections served at once; as many as the process may open files for when absent. */
+  /** Maximum number of concurrent connections; derived from the open-file limit when absent. */
   connections?: number;
-  /** Proxies whose connections are not limited as those of one address are. */
+  /** Proxies exempt from the per-address connection limit. */
   trustedProxies?: readonly string[];
 }
 
 const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
 
 /**
- * Serves an app and returns once it listens. A request may be held for as long as its task takes;
- * only receiving it is limited. Throws ListenError.
+ * Serves an app and returns once it listens. Only the receipt of a request has a time limit; the request may then be
+ * held as long as its task takes. Throws ListenError.
  */
 export async function listen(app: Koa<RequestState>, options: ListenOptions): Promise<Server> {
   const { host, port, isFixed } = options;
@@ -78,7 +78,7 @@ function createHardenedServer(
   );
   server.timeout = 0;
   server.maxHeadersCount = 0;
-  // Without these listeners Node would answer by itself, or hang up without a word.
+  // Without these listeners Node would answer on its own or close the connection silently.
   server.on('checkExpectation', serve);
   server.on('connect', (_: IncomingMessage, socket: Duplex) => refuseTunnel(socket, ids.next()));
   server.on(

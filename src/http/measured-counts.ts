@@ -1,29 +1,29 @@
 import type { Measured } from '../actors/tasks/tasks.ts';
 
-/** A request that was answered, or left. */
+/** A request that was answered or abandoned. */
 export interface MeasuredRequest {
   type: 'request';
-  /** Such as `/tasks/{id}`; `other` for what is refused before it has one. */
+  /** A route such as `/tasks/{id}`; `other` for a request rejected before routing. */
   route: string;
   status: number;
-  /** `refused` for 4xx and for an error of JSON-RPC, `failed` for 5xx and an answer that was cut off. */
+  /** `refused` for 4xx and a JSON-RPC error; `failed` for 5xx and a truncated response. */
   outcome: 'ok' | 'refused' | 'failed';
-  /** From its headers to the end of its answer. */
+  /** Milliseconds from the request headers to the end of the response. */
   milliseconds: number;
 }
 
 type Call = Extract<Measured, { type: 'call' }>;
 type Timed = Exclude<Measured, Call> | MeasuredRequest;
 
-/** Maximum number of times that wait for the metrics library. */
+/** Maximum number of durations buffered until the metrics library is loaded. */
 const mostTimes = 1_000;
 
-/** Counts what was measured until the first request for metrics, which loads the metrics library. */
+/** Counts measurements until the first metrics request, which loads the metrics library. */
 export class MeasuredCounts {
   readonly #calls = new Map<string, Call & { count: number }>();
   #times: Timed[] = [];
 
-  /** Counts a measurement; returns true when the times need to be taken before more arrive. */
+  /** Counts a measurement. Returns true if the buffered durations must be drained before more arrive. */
   hear(measured: Measured | MeasuredRequest): boolean {
     if (measured.type !== 'call') return this.#times.push(measured) >= mostTimes;
     const key = `${measured.outcome} ${measured.tool}`;
@@ -31,12 +31,12 @@ export class MeasuredCounts {
     return false;
   }
 
-  /** Ended calls by tool and outcome. */
+  /** Finished calls by tool and outcome. */
   calls(): Iterable<Readonly<Call & { count: number }>> {
     return this.#calls.values();
   }
 
-  /** Returns what has taken time since the last time. */
+  /** Returns and clears the buffered durations. */
   takeTimes(): Timed[] {
     const times = this.#times;
     this.#times = [];

@@ -6,7 +6,7 @@ import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
-/** Starts the task that a legacy send asks for, which follows it, and returns its id. Throws a 400 Problem or SystemError. */
+/** Starts the followed task of a legacy send and returns its ID. Throws a 400 Problem or SystemError. */
 export async function openTask(
   { ids }: { ids: Ids },
   { state }: RoutedContext,
@@ -19,7 +19,7 @@ export async function openTask(
   );
 }
 
-/** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
+/** Starts a task for a request and adds its ID to the request's span. Throws SystemError. */
 export async function openTaskFor(
   state: RequestState,
   asked: Pick<
@@ -34,8 +34,8 @@ export async function openTaskFor(
 }
 
 /**
- * Starts the task of one call on behalf of a request, or finds that of an equal call, and names it in the span of the
- * request. Throws SystemError.
+ * Starts the task of one call for a request, or finds the task of an equal call, and adds its ID to the request's span.
+ * Throws SystemError.
  */
 export async function openCallFor(
   state: RequestState,

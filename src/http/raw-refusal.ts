@@ -1,19 +1,19 @@
 import { STATUS_CODES } from 'node:http';
 import { presentRefusal, type RefusedRequest } from './wire/present-refusal.ts';
 
-/** A refusal of a connection that never got as far as a request. */
+/** The refusal of a connection without a readable request. */
 export interface RawRefusal {
   status: number;
   error: string;
-  /** Headers besides those that every response carries. */
+  /** Headers in addition to the standard ones. */
   headers?: readonly string[];
-  /** The requested method and path as far as they were read: they choose the format of the refusal. */
+  /** Method and path as far as they were read. They determine the format of the refusal. */
   asked?: RefusedRequest;
 }
 
 /**
- * Serializes a refusal as the bytes of a whole HTTP/1.1 response, with the headers of every response
- * (docs/contract/transports.md); close the connection after it.
+ * Serialises a refusal as a complete HTTP/1.1 response with the standard headers (docs/contract/transports.md). Close
+ * the connection afterwards.
  */
 export function rawRefusal(
   { status, error, headers = [], asked }: RawRefusal,

@@ -5,42 +5,42 @@ import type { CallerTasks } from './caller-tasks.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Settings that keep long answers open. */
+/** The heartbeats of long responses. */
 export interface KeepAlive {
   comments: Heartbeats;
-  /** `null` when a held send is to say nothing before its task is final. */
+  /** `null` if a held send must send nothing before its task is final. */
   blanks: Heartbeats | null;
 }
 
-/** The state that middleware adds to a request, in order of addition. */
+/** The state that middleware adds to a request, in the order in which it is added. */
 export interface RequestState {
   /** Added by `correlate`. */
   correlationId: string;
-  /** Added by `limitRate`: where the request comes from. */
+  /** Added by `limitRate`: the client address. */
   clientAddress: string;
-  /** Added by `countSequence`; numbers the events of the request, from 1, until a task does. */
+  /** Added by `countSequence`: numbers the request's events from 1 until a task numbers them. */
   nextSequence: () => number;
-  /** Added by `tagEvents`: the tags of every audit event of the request. */
+  /** Added by `tagEvents`: tags for every audit event of the request. */
   tags: Record<string, string>;
-  /** Added by `traceRequest`: the route of a request that has a span, such as `/tasks/{id}`. */
+  /** Added by `traceRequest`: the route of a request with a span, such as `/tasks/{id}`. */
   route?: string;
-  /** Added by `traceRequest`: the span of the request, or the caller's while tracing is off. */
+  /** Added by `traceRequest`: the request's span, or the caller's while tracing is off. */
   span: Span;
-  /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
+  /** Added by `authenticate`; `null` if authentication is off and the request has no token. */
   caller: Caller | null;
-  /** Added by `boundTraffic`: how much may be on its way from and to the caller. */
+  /** Added by `boundTraffic`: the byte limits from and to the caller. */
   traffic: Traffic;
-  /** Added by `keepAlive`: keeps long answers open. */
+  /** Added by `keepAlive`: the heartbeats of long responses. */
   keepAlive: KeepAlive;
-  /** Added by `bindTasks`: the tasks that the caller may know of. */
+  /** Added by `bindTasks`: the tasks that the caller may see. */
   tasks: CallerTasks;
-  /** Added by `handleErrors`: why an answer was cut off that had begun; absent otherwise. */
+  /** Added by `handleErrors`: the reason why a response that had begun was cut off; absent otherwise. */
   cutOff?: string;
-  /** Set by `failCall`: a call of JSON-RPC was refused inside its answer; absent otherwise. */
+  /** Set by `failCall`: a JSON-RPC call was refused in its response; absent otherwise. */
   hasFailed?: true;
-  /** Set by a route whose answer is in memory once for all callers, such as the card; absent otherwise. */
+  /** Set by a route whose response is one in-memory copy for all callers, such as the card; absent otherwise. */
   isShared?: true;
 }
 
-/** A request as a route sees it. */
+/** The request context of a route. */
 export type RoutedContext = RouterContext<RequestState>;

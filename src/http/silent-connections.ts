@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 
-/** Connections of one address that may be silent for longer than a moment. */
+/** Number of connections per address that may stay silent longer than `patience`. */
 const mostSilent = 32;
 
-/** Settings for connections that have sent no request yet. */
+/** Settings for connections that have not sent a request yet. */
 export interface SilentConnectionsOptions {
-  /** Milliseconds that every connection is given, since many that come at once are all silent at first. */
+  /** Minimum milliseconds for every connection, because many new connections are all silent at first. */
   patience: number;
   /** Closes a connection. */
   close: (socket: Socket) => void;
 }
 
-/** The silent connections of one group of addresses, the oldest first. */
+/** The silent connections of one address group, oldest first. */
 interface Silent {
   sockets: Set<Socket>;
-  /** True while a timer will look at them. */
+  /** True while a timer is set for them. */
   isWatched: boolean;
 }
 
-/** Closes the connections of an address that say nothing, where there are more than 32 of them, the oldest first. */
+/** Closes silent connections of an address beyond 32, oldest first. */
 export class SilentConnections {
   readonly #options: SilentConnectionsOptions;
   readonly #since = new Map<Socket, { group: string; at: number }>();
@@ -28,7 +28,7 @@ export class SilentConnections {
     this.#options = options;
   }
 
-  /** Notes a new connection of a group of addresses. */
+  /** Adds a new connection of an address group. */
   add(socket: Socket, group: string): void {
     this.#since.set(socket, { group, at: performance.now() });
     const silent = this.#groups.get(group) ?? { sockets: new Set(), isWatched: false };
@@ -37,7 +37,7 @@ export class SilentConnections {
     if (!silent.isWatched) this.#watch(silent);
   }
 
-  /** Notes that a connection has sent a request, or is gone. */
+  /** Removes a connection that has sent a request or closed. */
   delete(socket: Socket): void {
     const noted = this.#since.get(socket);
     if (noted === undefined) return;
@@ -50,7 +50,7 @@ export class SilentConnections {
   #watch(silent: Silent): void {
     silent.isWatched = silent.sockets.size > mostSilent;
     if (!silent.isWatched) return;
-    // After what has arrived meanwhile was read: on a busy machine the request may be there already.
+    // Runs after pending input has been read: on a busy machine the request may already have arrived.
     const look = (): unknown => setImmediate(() => this.#look(silent));
     setTimeout(look, this.#options.patience).unref();
   }

@@ -2,26 +2,26 @@ import type { FeedChange, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Task } from '../machines/task/task.ts';
 import { isWithin, type TaskScope } from '../machines/task/task-access.ts';
 
-/** A change of a task, as far as one caller may know of it. */
+/** A change of a task, as visible to one caller. */
 export interface SeenChange {
   position: number;
   taskId: string;
-  /** The task; `null` when the caller may not know of it any more. */
+  /** The task; `null` if the caller may no longer see it. */
   task: Task | null;
-  /** What of its wait is new: a call waits for a decision, or does no more; `null` for nothing. */
+  /** The change of its wait: a call started or stopped waiting for a decision; `null` if neither. */
   wait: 'asked' | 'over' | null;
 }
 
-/** Somebody who follows the tasks that a caller may know of. */
+/** A follower of the tasks that a caller may see. */
 export interface ChangesFollower {
   onChange(change: SeenChange): void;
-  /** Nothing more comes from this process. */
+  /** Called when this process sends no further changes. */
   onEnd(): void;
 }
 
 /**
- * The changes of the tasks in a scope (docs/contract/authentication.md). Who was asked to decide, and may know of the
- * task no more, still hears that the call waits no longer.
+ * The changes of the tasks in a scope (docs/contract/authentication.md). An approver who may no longer see the task is
+ * still notified that its call has stopped waiting.
  */
 export class TaskChanges {
   readonly #system: TaskSystem;
@@ -32,17 +32,17 @@ export class TaskChanges {
     this.#scope = scope;
   }
 
-  /** The position now. */
+  /** The current position. */
   get position(): string {
     return this.idOf(this.#system.feed.position);
   }
 
-  /** Writes a position as the id of an event. */
+  /** Formats a position as an event ID. */
   idOf(position: number): string {
     return `${this.#system.feed.epoch}.${position}`;
   }
 
-  /** Follows the tasks from now on; the returned function stops it. */
+  /** Follows the tasks from now on; returns a function that stops it. */
   follow(follower: ChangesFollower): () => void {
     return this.#system.feed.follow({
       onEnd: () => follower.onEnd(),
@@ -53,7 +53,7 @@ export class TaskChanges {
     });
   }
 
-  /** Returns what has become of the tasks since an event; `null` when nobody knows where that stood. */
+  /** Returns the changes of the tasks since an event; `null` if the event's position is unknown. */
   async since(id: string): Promise<SeenChange[] | null> {
     const [, epoch, position] = /^([0-9a-f]{8})\.(\d{1,16})$/.exec(id) ?? [];
     const { feed } = this.#system;

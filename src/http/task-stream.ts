@@ -5,7 +5,7 @@ import type { RoutedContext } from './request-state.ts';
 import { EventStream } from './wire/sse.ts';
 import { presentTask } from './wire/task-json.ts';
 
-/** The position of a client in a task's stream: a revision of the task and an event since. */
+/** A client's position in a task's stream: a task revision and the number of events since. */
 export interface Seen {
   revision: number;
   event: number;
@@ -14,16 +14,16 @@ export interface Seen {
 /** Settings of one client's stream. */
 export interface TaskStreamOptions {
   id: string;
-  /** The position of the client; `nothing` for one that joins, `start` for the one that began the run. */
+  /** The client's position; `nothing` for a client that joins, `start` for the client that started the task. */
   seen: Seen | 'nothing' | 'start';
-  /** Called when the client leaves while the task goes on. */
+  /** Called when the client disconnects before the task ends. */
   onGone?: () => void;
 }
 
 /**
  * Streams a task to one client until it is final: `status` for each change, `progress` between them, `result` at the
- * end (docs/contract/transports.md). The id of an event is `<revision>.<n>`; a client that comes back with it is shown
- * what the task has become since, one that joins without it also what the model has said so far in its turn.
+ * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. A client that resumes with it receives the
+ * changes since. A client that joins without it also receives the model's output so far in the current turn.
  */
 export async function streamTask(
   ctx: RoutedContext,
@@ -39,7 +39,7 @@ export async function streamTask(
     onTask: (task) => tellLater(() => show(task)),
     onStep: (task) => tellLater(() => show(task)),
     onProgress: (progress) => {
-      // Whoever joins is told what the model has said up to then as one.
+      // A joining client receives the model's earlier output in one piece.
       if (waiting !== null && seen === 'nothing' && progress.phase === 'token') return;
       tellLater(() => hear(progress));
     },
@@ -53,7 +53,7 @@ export async function streamTask(
   if (ctx.res.destroyed) return leave();
   let position = positionOf(seen, current);
   let shown: Task | null = null;
-  // What a run does before its first state is on disk; that state is told first.
+  // Progress before the task's first state is on disk. The state is sent first.
   let early: Progress[] = [];
   const stream = new EventStream(ctx, (why) => {
     leave();
@@ -89,7 +89,7 @@ export async function streamTask(
     if (shown === null) early.push(progress);
     else tell(progress);
   };
-  // Whoever joins in the middle of a turn has not heard how it began.
+  // A client that joins during a turn has not received the start of the turn.
   const text = seen === 'nothing' ? (tasks.spoken(id)?.pieces.join('') ?? '') : '';
   if (current !== undefined) show(current);
   if (text !== '') tell({ phase: 'token', text });
@@ -98,7 +98,7 @@ export async function streamTask(
   for (const run of missed) run();
 }
 
-/** Reads the task that a client joins; whoever follows it leaves when it cannot be read. */
+/** Reads the task that a client joins. Stops following if the task cannot be read. */
 async function currentTask(
   tasks: RoutedContext['state']['tasks'],
   id: string,
@@ -112,14 +112,14 @@ async function currentTask(
   }
 }
 
-/** Reads a `Last-Event-ID`; one of foreign format counts as having seen nothing. */
+/** Parses `Last-Event-ID`; an ID in another format means `nothing`. */
 export function readSeen(lastEventId: string): Seen | 'nothing' {
   const [, revision, event] = /^(\d{1,15})\.(\d{1,9})$/.exec(lastEventId) ?? [];
   if (revision === undefined || event === undefined) return 'nothing';
   return { revision: Number(revision), event: Number(event) };
 }
 
-/** A client cannot have seen more than there is; one that says so has seen another store. */
+/** A position beyond the current one belongs to another store. */
 function positionOf(seen: TaskStreamOptions['seen'], current: Task | undefined): Seen {
   const isOurs = typeof seen === 'object' && seen.revision <= (current?.revision ?? 0);
   return isOurs ? seen : { revision: -1, event: 0 };

@@ -2,8 +2,8 @@ import type { Task } from '../machines/task/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
 /**
- * Says in the headers of an answer what the models of its task took: their tokens, the model that spoke last, and the
- * milliseconds of its turns. Says nothing for a task that asked no model, nor once the answer has begun.
+ * Sets response headers with a task's model usage: its tokens, the last model, and the milliseconds of its turns. Sets
+ * nothing if no model ran or the response has begun.
  */
 export function tellUsage(ctx: Pick<RoutedContext, 'set' | 'headerSent'>, { usage }: Task): void {
   if (usage === undefined || ctx.headerSent) return;

@@ -1,25 +1,25 @@
 /** The refill rate of a bucket and its capacity. */
 export interface Refill {
-  /** Tokens a second; above zero. */
+  /** Tokens per second; greater than zero. */
   rate: number;
-  /** A bucket that is full holds so many; at least 1. */
+  /** Capacity of the bucket; at least 1. */
   burst: number;
 }
 
-/** A store of tokens that refills with time; it is full at the beginning. */
+/** A token bucket that refills over time. It starts full. */
 export class TokenBucket {
   readonly #refill: Refill;
   #tokens: number;
   #filledAt: number;
 
-  /** `now` is in milliseconds, on the scale that `take` is called with. */
+  /** `now` is in milliseconds, on the same clock as the argument of `take`. */
   constructor(refill: Refill, now: number) {
     this.#refill = refill;
     this.#tokens = refill.burst;
     this.#filledAt = now;
   }
 
-  /** Takes a token and answers 0, or takes none and answers the seconds until there is one. */
+  /** Takes a token and returns 0, or takes none and returns the seconds until one is available. */
   take(now: number): number {
     const { rate, burst } = this.#refill;
     const elapsed = Math.max(0, now - this.#filledAt) / 1_000;
@@ -30,7 +30,7 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Puts a token back that was taken for nothing. */
+  /** Returns a token that was not used. */
   giveBack(): void {
     this.#tokens = Math.min(this.#refill.burst, this.#tokens + 1);
   }

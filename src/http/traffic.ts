@@ -3,22 +3,22 @@ import type { Caller } from '../machines/task/task.ts';
 import { ByteShares } from './byte-shares.ts';
 import { addressGroup } from './middleware/client-address.ts';
 
-/** Bytes of answers that may wait to be read, of all connections together (docs/contract/transports.md). */
+/** Maximum unread response bytes of all connections together (docs/contract/transports.md). */
 const mostUnread = 64 * 1024 * 1024;
 
-/** Maximum bytes of long bodies being received or processed, of all connections together. */
+/** Maximum bytes of long bodies being received or processed, all connections together. */
 const mostReceived = 256 * 1024 * 1024;
 
 /** Milliseconds without progress after which a reader is disconnected (docs/contract/transports.md). */
 const usualPatience = 30_000;
 
-/** Answers shorter than this are not counted: connections and the rate limit bound them. */
+/** Responses below this size are not counted; the limits of connections and rate bound them. */
 const shortAnswer = 16 * 1024;
 
-/** Bodies shorter than this are not counted either. */
+/** Bodies below this size are not counted either. */
 const shortBody = 64 * 1024;
 
-/** Limits of unread bytes and of the time to read them. */
+/** Limits of unread bytes and the time to read them. */
 export interface TrafficLimits {
   unread: number;
   received: number;
@@ -35,13 +35,13 @@ export class TrafficCount {
   constructor(limits: Partial<TrafficLimits> = {}) {
     const { unread = mostUnread, received = mostReceived } = limits;
     this.unread = new ByteShares({ most: unread, share: unread / 4 });
-    // What is received is soon over, so a caller may have more of it.
+    // Bodies are in memory only briefly, so one caller may use a larger share.
     this.received = new ByteShares({ most: received, share: received / 2 });
     this.patience = limits.patience ?? usualPatience;
   }
 }
 
-/** The caller that is answered. */
+/** The caller that receives a response. */
 interface Answered {
   caller: Caller | null;
   clientAddress: string;
@@ -51,9 +51,9 @@ interface Answered {
 export class Traffic {
   readonly #count: TrafficCount;
   readonly #answered: Answered;
-  /** Bytes of the request's body that are counted. */
+  /** Counted bytes of the request's body. */
   #body = 0;
-  /** The progress of the answer: a piece waits to be read, or the rest does. */
+  /** Progress of the response: a piece is unread, or the rest is. */
   #sending: 'nothing' | 'piece' | 'rest' = 'nothing';
 
   constructor(count: TrafficCount, answered: Answered) {
@@ -61,31 +61,31 @@ export class Traffic {
     this.#answered = answered;
   }
 
-  /** Names a caller: by identity, from any address; without one by address. */
+  /** Name of the caller: its identity, or its address if unauthenticated. */
   get name(): string {
     const { caller, clientAddress } = this.#answered;
     if (caller === null) return `address ${addressGroup(clientAddress)}`;
     return `caller ${caller.provider} ${caller.orgId ?? ''} ${caller.userId}`;
   }
 
-  /** Tells whether an answer of so many bytes may be written now; a short one always may. */
+  /** Returns true if a response of this size may be written now. Short responses are always allowed. */
   mayHave(bytes: number): boolean {
     return bytes < shortAnswer || this.mayKeep(bytes);
   }
 
-  /** Tells whether so many bytes more may be kept until they can be written. */
+  /** Returns true if this many more bytes may be buffered until they can be written. */
   mayKeep(bytes: number): boolean {
     return this.#count.unread.hasRoom(this, bytes);
   }
 
-  /** Counts bytes that wait to be read; a negative number counts them off again. */
+  /** Counts unread bytes; a negative number subtracts them. */
   add(bytes: number): void {
     this.#count.unread.add(this, bytes);
   }
 
   /**
-   * Counts an answer before it is written whole, unless it is short, until it is read or its reader is disconnected. A
-   * `shared` answer is in memory once for all callers, and is not counted.
+   * Counts a response before it is written, unless it is short, until it is read or its reader is disconnected. A
+   * `shared` response is one in-memory copy for all callers and is not counted.
    */
   hold(response: ServerResponse, { bytes, shared }: { bytes: number; shared: boolean }): void {
     if (bytes < shortAnswer) return;
@@ -95,7 +95,8 @@ export class Traffic {
       response.once('close', () => this.add(-bytes));
     }
     this.limitStall(response);
-    // Node sets another time for a connection that is idle from here on, and none where a request waits behind this one.
+    // After the response, Node sets its own timeout for an idle connection, and none if another request is pipelined
+    // behind this one.
     const { socket } = response.req;
     response.once('finish', () => {
       if (socket.timeout === this.#count.patience) socket.setTimeout(0);
@@ -103,8 +104,8 @@ export class Traffic {
   }
 
   /**
-   * Writes a short, uncounted piece of a long answer unless the last piece is still unread; disconnects a reader that
-   * makes no progress.
+   * Writes a short, uncounted piece of a long response, unless the last piece is still unread. Disconnects a reader
+   * that makes no progress.
    */
   trickle(response: ServerResponse, piece: string): void {
     if (this.#sending !== 'nothing') return;
@@ -117,14 +118,16 @@ export class Traffic {
     });
   }
 
-  /** Makes the response time out when its reader makes no progress; closes the connection unless a listener handles that. */
+  /**
+   * Sets a timeout for a reader that makes no progress. Closes the connection unless a listener handles the timeout.
+   */
   limitStall(response: ServerResponse): void {
     response.setTimeout(this.#count.patience);
   }
 
   /**
-   * Counts a body that is about to be received, unless it is short, until `forget` or the end of the
-   * response; false when there is no room for it.
+   * Counts a body before it is received, unless it is short, until `forget` or the end of the response. Returns false
+   * if there is no room for it.
    */
   receive(response: ServerResponse, bytes: number): boolean {
     if (bytes < shortBody) return true;
@@ -135,7 +138,7 @@ export class Traffic {
     return true;
   }
 
-  /** Counts the body off again, once nothing holds it any more. */
+  /** Uncounts the body once it is no longer referenced. */
   forget(): void {
     this.#count.received.add(this, -this.#body);
     this.#body = 0;

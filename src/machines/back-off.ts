@@ -1,7 +1,10 @@
-/** The pause after so many failures in a row, in milliseconds: a second, doubled with each up to the longest. */
+/**
+ * Returns the delay in milliseconds after consecutive failures: one second, doubled with each failure up to the
+ * maximum.
+ */
 export function doubledPause(failures: number, longest: number): number {
   return Math.min(longest, 1_000 * 2 ** Math.max(0, failures - 1));
 }
 
-/** The longest pause that a service is granted, in milliseconds; one that asks for more may have meant seconds. */
+/** Maximum delay in milliseconds that a service may request. A longer one may be a value in the wrong unit. */
 export const longestRetryAfter = 600_000;

@@ -1,4 +1,4 @@
-/** Tells whether a text is base64 (RFC 4648 section 4) as an encoder writes it: padded, and without stray bits. */
+/** Returns true for canonical base64 (RFC 4648 section 4): padded and without stray bits. */
 export function isBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
@@ -9,7 +9,7 @@ export function isBase64(text: string): boolean {
   return (digitOf(text, end - 1) & strayBits) === 0;
 }
 
-/** Returns the six bits of a character; -1 for one outside of the alphabet. */
+/** Returns the six bits of a character; -1 for one outside the alphabet. */
 function digitOf(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code >= 0x41 && code <= 0x5a) return code - 0x41;

@@ -2,15 +2,15 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Milliseconds in each unit a duration may be written in; a day counts as 24 hours. */
+/** Milliseconds per duration unit; a day is 24 hours. */
 const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: 24 * hour };
 
-/** The longest duration that may be configured, 24 days in milliseconds: timers past 2^31 ms fire at once. */
+/** Maximum configurable duration: 24 days in milliseconds. Timers beyond 2^31 ms fire immediately. */
 export const maximumDuration = 24 * 24 * hour;
 
 /**
- * Reads a Go-style duration such as `90s`, `1h30m`, `1.5h` or `250ms`, days (`7d`) included, as whole milliseconds.
- * Throws a RangeError whose sentence does not repeat the text (docs/contract/configuration.md).
+ * Parses a Go-style duration such as `90s`, `1h30m`, `1.5h` or `250ms`, or days (`7d`), to whole milliseconds. Throws
+ * RangeError with a message that does not repeat the text (docs/contract/configuration.md).
  */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
@@ -23,7 +23,7 @@ export function parseDuration(text: string): number {
   return Math.round(total);
 }
 
-/** Prints whole, non-negative milliseconds as Go prints a duration: `5m0s`, `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+/** Formats whole, non-negative milliseconds as a Go duration: `5m0s`, `1h30m0s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return '0s';
   if (ms < second) return `${ms}ms`;

@@ -1,10 +1,10 @@
-/** Returns the code that the system, a library or we gave an error, such as `ENOENT`; empty for none. */
+/** Returns an error's code, such as `ENOENT`; empty if there is none. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error)) return '';
   return typeof error.code === 'string' ? error.code : '';
 }
 
-/** Lists an error and what caused it, the outermost first; a chain without end is cut. */
+/** Lists an error and its causes, outermost first; limits endless chains. */
 export function causesOf(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 6; cause = cause.cause) {
@@ -13,13 +13,13 @@ export function causesOf(error: unknown): Error[] {
   return found;
 }
 
-/** Returns the system's word for a connection that failed, such as `ECONNREFUSED`; `null` for another failure. */
+/** Returns the system error code of a failed connection, such as `ECONNREFUSED`; `null` for another failure. */
 export function connectionCode(error: unknown): string | null {
   const codes = causesOf(error).map(codeOf);
   return codes.find((code) => /^(E[A-Z]{3,20}|UND_ERR_[A-Z_]{3,30})$/.test(code)) ?? null;
 }
 
-/** Tells whether a connection failed after it was made. */
+/** Returns true if a connection failed after it was established. */
 export function isBrokenOff(error: unknown): boolean {
   return brokenOff.has(connectionCode(error) ?? '');
 }

@@ -2,29 +2,29 @@ import { isExactNumber } from './exact-number.ts';
 import type { JsonValue } from './json.ts';
 import { keptStart } from './text.ts';
 
-/** What a JSON text comes to, be it valid or not. */
+/** Metrics of a JSON text, valid or not. */
 export interface JsonMeasure {
-  /** Levels of its deepest brackets. */
+  /** Maximum nesting depth. */
   depth: number;
-  /** Keys of all objects together. */
+  /** Total number of keys in all objects. */
   keys: number;
-  /** The first number that reading would change, cut; `null` without one. */
+  /** The first number that parsing would change, truncated; `null` if there is none. */
   inexact: string | null;
 }
 
-/** A JSON text holds a number that reading would change. */
+/** A JSON text contains a number that parsing would change. */
 export class InexactNumberError extends Error {
   readonly code = 'inexact_number';
 }
 
-/** Says what is wrong with a number of a JSON text, and what to do. */
+/** Returns the error message for a number that parsing would change, including the fix. */
 export function inexactSentence(literal: string): string {
   return `the number ${literal} cannot be read without changing it; send it as a string`;
 }
 
 /**
- * Reads a JSON text without changing a number of it. Throws SyntaxError for a text that is no JSON, and
- * InexactNumberError for a number that would be rounded.
+ * Parses a JSON text without changing any number. Throws SyntaxError for invalid JSON, and InexactNumberError for a
+ * number that would be rounded.
  */
 export function readExactJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue;
@@ -33,10 +33,10 @@ export function readExactJson(text: string): JsonValue {
   throw new InexactNumberError(inexactSentence(inexact));
 }
 
-/** What is wrong with a JSON text in which a key stands twice in one object: readers differ in which one they take. */
+/** The error message for a key that occurs twice in one object. Parsers differ in which value they keep. */
 export const repeatedKey = 'a key stands twice in one object; send each key once';
 
-/** Tells whether an object of a JSON text has a key twice, of which reading it has left one. */
+/** Returns true if an object in the JSON text had a duplicate key, of which parsing kept only one. */
 export function hasRepeatedKey(value: JsonValue, { keys }: Pick<JsonMeasure, 'keys'>): boolean {
   return keysOf(value) !== keys;
 }
@@ -49,22 +49,22 @@ function keysOf(value: JsonValue): number {
   return count;
 }
 
-/** Returns the first number of a JSON text that reading would change, cut; `null` without one. */
+/** Returns the first number of a JSON text that parsing would change, truncated; `null` if there is none. */
 export function inexactNumber(text: string): string | null {
   return measureJson(text).inexact;
 }
 
-/** The longest literal that is repeated, in characters. */
+/** Maximum length of a quoted literal in characters. */
 const longestQuote = 40;
 
-/** Literals shorter than this are exact unless they have an exponent: 15 digits always are. */
+/** Literals shorter than this without an exponent are always exact: 15 digits are always representable. */
 const fewest = 16;
 
 const quote = 0x22;
 const colon = 0x3a;
 const backslash = 0x5c;
 
-/** Measures a JSON text in linear time, faster than it is parsed, up to where it is deeper than `mostLevels`. */
+/** Measures a JSON text in linear time, faster than parsing. Stops once the nesting exceeds `mostLevels`. */
 export function measureJson(text: string, mostLevels = Infinity): JsonMeasure {
   const measure: JsonMeasure = { depth: 0, keys: 0, inexact: null };
   let depth = 0;
@@ -87,7 +87,7 @@ export function measureJson(text: string, mostLevels = Infinity): JsonMeasure {
       index = end - 1;
       continue;
     }
-    // `[` and `{` differ in this bit alone, `]` and `}` as well.
+    // `[` and `{` differ only in this bit, as do `]` and `}`.
     const bracket = code & ~0x20;
     if (bracket === 0x5b) depth += 1;
     else if (bracket === 0x5d) depth -= 1;
@@ -98,7 +98,7 @@ export function measureJson(text: string, mostLevels = Infinity): JsonMeasure {
   return measure;
 }
 
-/** A sign changes nothing about it. */
+/** The sign does not affect exactness. */
 function isExactAt(text: string, start: number, end: number): boolean {
   if (end - start < fewest && !hasExponent(text, start, end)) return true;
   return isExactNumber(text.slice(start, end));
@@ -111,7 +111,7 @@ function hasExponent(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** The characters of a number: digits, `.`, `e`, `E`, `+` and `-`. */
+/** Skips the characters of a number: digits, `.`, `e`, `E`, `+` and `-`. */
 function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   while (end < text.length) {
@@ -128,14 +128,14 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Finds the quote that closes a string; -1 when none does. */
+/** Returns the index of a string's closing quote; -1 if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end;
 }
 
-/** An odd number of backslashes before it takes a quote for the string. */
+/** A quote after an odd number of backslashes belongs to the string. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === backslash) first -= 1;

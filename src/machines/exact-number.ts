@@ -1,18 +1,18 @@
 /**
- * Tells whether a decimal literal, such as `-1.50e3`, is read as exactly the number that it says, and is no integer
- * beyond ±(2^53 - 1), where two literals are read as one number.
+ * Returns true if a decimal literal, such as `-1.50e3`, is parsed as exactly its value. Integers beyond ±(2^53 - 1) do
+ * not count as exact, because different literals parse to the same number there.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal);
   return isExactValue(value) && decimalOf(literal) === decimalOf(String(value));
 }
 
-/** Tells whether a number may be the value of a literal that `isExactNumber` lets pass. */
+/** Returns true if a number can be the value of a literal that `isExactNumber` accepts. */
 export function isExactValue(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Writes the value of a decimal literal in one form: sign, digits without zeros at either end, exponent. */
+/** Normalises a decimal literal: sign, digits without leading and trailing zeros, exponent. */
 function decimalOf(literal: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];

@@ -1,12 +1,12 @@
-/** Any value that JSON can carry. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
-/** A JSON object: the shape of tool arguments, data parts and audit fields. */
+/** A JSON object, used for tool arguments, data parts and audit fields. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Returns whether a value is a JSON object: neither a list nor `null`. */
+/** Returns true if a value is a JSON object, neither an array nor `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,23 +1,26 @@
 import { mixedWords } from './mixed-letters.ts';
 
-/** A piece of a text as it is shown. */
+/** A piece of a displayed text. */
 export interface TextPiece {
-  /** The text as it is, or the name of what would not be seen, such as `U+202E`. */
+  /** The text itself, or the name of an invisible character, such as `U+202E`. */
   text: string;
-  /** `quiet` is for a tab, which is no attack; `hidden` for what cannot be seen or looks like something else. */
+  /** `quiet` for a tab, which is harmless; `hidden` for invisible or misleading text. */
   kind: 'plain' | 'quiet' | 'hidden';
 }
 
-/** Signs that end a syllable in the scripts of India and its neighbours; a joiner after one changes what is seen. */
+/**
+ * Signs that end a syllable in the scripts of India and its neighbours. A joiner after one of them changes the visible
+ * text.
+ */
 const virama =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u1039\\u103a\\u17d2\\u1b44\\ua9c0]';
 
 const joining = '[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Nko}\\p{Script=Mongolian}]';
 
 /**
- * What belongs to what is seen although it has no form of its own: a joiner between two pictures, a sign that makes a
- * picture of a character, the tags of the flags of England, Scotland and Wales, and joiners between letters that need
- * them (UAX 31). Each begins with the character that it is about, and lookbehinds are short, so that the time is linear.
+ * Invisible characters that are part of visible text: a joiner between two pictographs, a variation selector after a
+ * character, the tags of the flags of England, Scotland and Wales, and joiners between letters that need them (UAX 31).
+ * Each pattern begins with the invisible character and lookbehinds are short, so matching takes linear time.
  */
 const needed = [
   '(?=[\\u{fe0e}\\u{fe0f}])(?<=\\p{Emoji})',
@@ -31,8 +34,8 @@ const flag =
   '(?<=\\u{1f3f4})\\u{e0067}\\u{e0062}(?:\\u{e0065}\\u{e006e}\\u{e0067}|\\u{e0073}\\u{e0063}\\u{e0074}|\\u{e0077}\\u{e006c}\\u{e0073})\\u{e007f}';
 
 /**
- * What cannot be seen, or turns the direction of what stands beside it; blanks of another kind than the usual one;
- * runs of blanks and of line breaks that push what follows out of sight. A tab, and the tags of a flag, are found as well.
+ * Matches invisible characters, characters that change the reading direction, unusual blanks, and runs of blanks and
+ * line breaks that push the following text out of sight. Also matches tabs and flag tags.
  */
 let unseen: RegExp | undefined;
 const findUnseen = () =>
@@ -41,23 +44,26 @@ const findUnseen = () =>
     'gu',
   ));
 
-/** What a text of nothing but these signs may hide: long runs of blanks and line breaks. Most texts are such. */
+/**
+ * Text of printable ASCII can hide something only through long runs of blanks and line breaks. Most texts are of this
+ * kind.
+ */
 const other = /[^\n\x20-\x7e]/;
 const run = / {21}|\n(?: {0,20}\n){5}/;
 
 /**
- * Splits a text so that what hides in it can be shown: characters that cannot be seen, runs of blanks, and words that mix
- * letters which look alike. Chats, the console and the page show what people and models wrote by this rule alone.
+ * Splits a text so that hidden content can be displayed: invisible characters, runs of blanks, and words that mix
+ * similar-looking letters. Chats, the console and the page all use this rule for text from people and models.
  */
 export function piecesOf(text: string): TextPiece[] {
   const lined = text.replaceAll(/\r\n?/g, '\n');
-  // The patterns below take long to make, which a phone that shows nothing unusual is spared.
+  // The patterns below are expensive to compile, so plain texts return early; this matters on phones.
   if (!other.test(lined) && !run.test(lined))
     return lined === '' ? [] : [{ text: lined, kind: 'plain' }];
   const pieces: TextPiece[] = [];
   let begin = 0;
   for (const { end, mark } of mixedWords(lined)) {
-    // A text that is shown once more has its mark already.
+    // Text that was already processed contains its mark.
     if (lined.startsWith(`[${mark}]`, end)) continue;
     addPieces(pieces, lined.slice(begin, end));
     pieces.push({ text: mark, kind: 'hidden' });
@@ -68,8 +74,8 @@ export function piecesOf(text: string): TextPiece[] {
 }
 
 /**
- * Returns a text whose every character shows: what is invisible or turns the reading direction becomes its code point
- * in brackets, such as `[U+202E]`, so that what an approver reads is what is asked for.
+ * Returns a text with every character visible. Invisible and direction-changing characters become their code point in
+ * brackets, such as `[U+202E]`, so an approver reads exactly what is requested.
  */
 export function legible(text: string): string {
   return piecesOf(text.toWellFormed())
@@ -77,7 +83,9 @@ export function legible(text: string): string {
     .join('');
 }
 
-/** Returns a legible text on one line, so that it cannot pose as a line of ours; `fallback` when it is blank. */
+/**
+ * Returns a legible text on one line, so that it cannot imitate a line of our own output; `fallback` if it is blank.
+ */
 export function oneLine(text: string | null, fallback = 'unknown'): string {
   const line = legible((text ?? '').replaceAll(/\s+/g, ' ')).trim();
   return line === '' ? fallback : line;

@@ -1,14 +1,14 @@
 const spelling = /^(?:localhost|127(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}|::1)$/;
 
 /**
- * Returns whether a host leads to this machine itself and nowhere else: `localhost`, 127.0.0.0/8 or `::1`, in this very
- * form. Another spelling is refused, as a resolver may take it for a name; so is an IPv4 address inside an IPv6 one.
+ * Returns true if a host is exactly this machine: `localhost`, 127.0.0.0/8 or `::1`, in this spelling. Other spellings
+ * are rejected, because a resolver may treat them as names, as are IPv4 addresses embedded in IPv6.
  */
 export function isLoopback(host: string): boolean {
   return spelling.test(host);
 }
 
-/** Returns whether an http or https URL leads to this machine, so that nobody is on the way there. */
+/** Returns true if an http or https URL points to this machine, so its traffic never leaves it. */
 export function isLoopbackUrl({ hostname }: URL): boolean {
   return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 }

@@ -1,4 +1,4 @@
-// What can be decided: the charts, rules and types that another program may run, as `holdpoint/machines`.
+// Public entry `holdpoint/machines`: the charts, rules and types for use in other programs. No I/O.
 
 export { conversationMachine } from './channels/conversation-machine.ts';
 export type {

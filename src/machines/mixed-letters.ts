@@ -1,6 +1,6 @@
 /**
- * Scripts whose letters look like those of another one (UTS 39). A word that mixes two of them is marked; one of Latin
- * letters with, say, Japanese ones is usual and is not.
+ * Scripts whose letters look like letters of another script (UTS 39). A word that mixes two of them is marked. Mixing
+ * Latin with, for example, Japanese is common and not marked.
  */
 const lookAlike = [
   'Latin',
@@ -22,7 +22,7 @@ const lettersOf = () =>
     lookAlike.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')]),
   ) as Record<Script, RegExp>);
 
-/** Matches when a text has a letter that can pose as a Latin one. */
+/** Matches a text with a letter that can imitate a Latin one. */
 let foreign: RegExp | undefined;
 const findForeign = () =>
   (foreign ??= new RegExp(
@@ -36,22 +36,22 @@ const findForeign = () =>
 /** A word, an email or a domain. */
 const words = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}_]|[.@+-](?=[\p{L}\p{N}]))*/gu;
 
-/** Letters of other scripts that look the same as Latin ones, so that a whole word of them can pose as one. */
+/** Letters of other scripts that look like Latin letters. A whole word of them can imitate a Latin word. */
 const posing = /^[асԁеһіјӏԛорѕԝухѵАВЕЅЗІЈКМНОРСТУХԚԜαικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧоհոսցքօՏՕ\p{N}]+$/u;
 
-/** A word that mixes letters, as a mark names it, and where it ends. */
+/** A word with mixed letters: its mark and its end. */
 export interface MixedWord {
   end: number;
-  /** Such as `mixed letters: а is Cyrillic`. */
+  /** Text such as `mixed letters: а is Cyrillic`. */
   mark: string;
 }
 
-/** Most letters that a mark names. */
+/** Maximum number of letters named in a mark. */
 const mostNamed = 3;
 
 /**
- * Finds the words that mix letters which look alike, in their order: within one word, or, in an email or a domain that is
- * Latin otherwise, a part of nothing but such letters.
+ * Finds words with mixed similar-looking letters, in order: a mix within one word, or a part consisting only of such
+ * letters in an otherwise Latin email or domain.
  */
 export function mixedWords(text: string): MixedWord[] {
   if (!findForeign().test(text)) return [];
@@ -75,7 +75,7 @@ function markOf(word: string): string | null {
   return alien === undefined ? null : markOfMix(`a${alien}`, 'Latin');
 }
 
-/** `usual` is the script of the word; the one with the most letters when left out, Latin before others. */
+/** `usual` is the word's script. Defaults to the script with the most letters, with preference for Latin. */
 function markOfMix(part: string, usual?: Script): string | null {
   const times = new Map<string, number>();
   for (const letter of part) times.set(letter, (times.get(letter) ?? 0) + 1);

@@ -1,11 +1,11 @@
-/** A version as semver has it; what stands behind `+` says nothing of its order. */
+/** A semver version. The part after `+` does not affect the order. */
 const form =
   /^v?(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(?:-([\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*))?(?:\+[\dA-Za-z.-]+)?$/;
 
-/** Most characters of a version that is one. */
+/** Maximum length of a version in characters. */
 const longest = 64;
 
-/** Tells whether a version comes after another one in the order of semver 2.0; false where either is none. */
+/** Returns true if a version follows another in semver 2.0 order; false if either is invalid. */
 export function isNewer(candidate: string, than: string): boolean {
   const [one, other] = [partsOf(candidate), partsOf(than)];
   if (one === null || other === null) return false;
@@ -26,7 +26,7 @@ function partsOf(version: string): { numbers: number[]; preview: string[] } | nu
   };
 }
 
-/** A release comes after its previews; of two previews the first part that differs counts. */
+/** A release follows its pre-releases. Two pre-releases are ordered by their first different part. */
 function isLater(one: readonly string[], other: readonly string[]): boolean {
   if (one.length === 0 || other.length === 0) return one.length === 0 && other.length > 0;
   for (const [index, part] of one.entries()) {
@@ -37,7 +37,7 @@ function isLater(one: readonly string[], other: readonly string[]): boolean {
   return false;
 }
 
-/** Numbers come before words. */
+/** Numeric parts precede alphanumeric ones. */
 function isPartLater(part: string, against: string): boolean {
   const [isNumber, isAgainst] = [part, against].map((text) => /^\d+$/.test(text));
   if (isNumber !== isAgainst) return isAgainst === true;

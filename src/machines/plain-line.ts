@@ -1,8 +1,8 @@
 import { unsafeCharacters } from './unsafe-characters.ts';
 
 /**
- * Shows control, format and line-breaking characters as escapes, so that what a model or a caller wrote can
- * neither draw on a terminal nor begin a line of its own.
+ * Escapes control, format and line-breaking characters, so that text from a model or a caller can neither control a
+ * terminal nor start a line of its own.
  */
 export function plainLine(text: string): string {
   return text.replace(unsafeCharacters, (character) =>

@@ -1,11 +1,11 @@
-/** Variables that steer how programs run or what code they load, beside those with a prefix below. */
+/** Variables that control how programs run or which code they load, in addition to the prefixes below. */
 const reservedNames = new Set([
   ...['PATH', 'HOME', 'LANG', 'TZ', 'TZDIR', 'SSH_AUTH_SOCK'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
   // Shells.
   ...['ENV', 'SHELL', 'SHELLOPTS', 'IFS', 'PS4', 'PROMPT_COMMAND', 'CDPATH', 'GLOBIGNORE'],
   ...['FPATH', 'ZDOTDIR'],
-  // The C library, and the libraries that it loads by name.
+  // The C library and the libraries it loads by name.
   ...['GLIBC_TUNABLES', 'GCONV_PATH', 'GETCONF_DIR', 'LOCPATH', 'NLSPATH', 'NIS_PATH'],
   ...['HOSTALIASES', 'LOCALDOMAIN', 'RES_OPTIONS', 'RESOLV_HOST_CONF', 'MALLOC_TRACE'],
   ...['OPENSSL_CONF', 'OPENSSL_ENGINES', 'OPENSSL_MODULES', 'SSLKEYLOGFILE'],
@@ -16,7 +16,7 @@ const reservedNames = new Set([
   ...['JULIA_DEPOT_PATH', 'R_HOME', 'R_LIBS', 'R_LIBS_USER', 'R_PROFILE', 'R_PROFILE_USER'],
   ...['R_ENVIRON', 'R_ENVIRON_USER', 'ERL_LIBS', 'ERL_FLAGS', 'ERL_AFLAGS', 'ERL_ZFLAGS'],
   ...['ELIXIR_ERL_OPTIONS', 'DOTNET_STARTUP_HOOKS', 'BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'],
-  // Programs that others start.
+  // Programs started by other programs.
   ...['EDITOR', 'VISUAL', 'PAGER', 'MANPAGER', 'BROWSER', 'LESSOPEN', 'LESSCLOSE'],
   ...['XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],
 ]);
@@ -26,7 +26,7 @@ const reservedPrefixes = [
   ...['CORECLR_', 'GIT_', 'SERVICE_'],
 ];
 
-/** Returns why a skill may not ask for an environment variable; `null` when it may. */
+/** Returns the reason why a skill may not declare an environment variable; `null` if it may. */
 export function refusedVariable(name: string): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return `${JSON.stringify(name)} is not a variable name; use letters, digits and underscores`;

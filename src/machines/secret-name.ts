@@ -1,6 +1,6 @@
 import { refusedVariable } from './reserved-environment.ts';
 
-/** Variables of this product that hold a secret, although its other ones are settings. */
+/** This product's own variables that hold a secret; its other variables are settings. */
 const ownSecrets = new Set([
   'SERVICE_AUDIT_SIGNING_KEY',
   'SERVICE_PLATFORM_TOKEN',
@@ -10,8 +10,8 @@ const ownSecrets = new Set([
 const longestName = 128;
 
 /**
- * Says in words why a secret may not have a name, or `null` when it may. The name is not repeated, as a value may have
- * been typed in its place.
+ * Returns the reason why a name is not allowed for a secret; `null` if it is. The message does not repeat the name,
+ * which may be a value typed by mistake.
  */
 export function refusedSecretName(name: string): string | null {
   const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && name !== '__proto__';

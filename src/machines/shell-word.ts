@@ -1,4 +1,4 @@
-/** Writes a word so that a shell reads it as one; for commands that are shown to be copied. */
+/** Quotes a word for a shell. Used in commands displayed for copying. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,8 +1,8 @@
 import type { JsonValue } from './json.ts';
 
 /**
- * Returns the first `length` UTF-16 units of a text as a text of its own. A plain `slice` keeps the whole original alive
- * for as long as the part is kept.
+ * Returns a copy of the first `length` UTF-16 units of a text. A plain `slice` would keep the whole original in memory
+ * as long as the part is referenced.
  */
 export function keptStart(text: string, length: number): string {
   return text.length <= length
@@ -11,7 +11,7 @@ export function keptStart(text: string, length: number): string {
 }
 
 /**
- * Cuts a text to a number of Unicode code points ("runes"); a lone surrogate becomes U+FFFD
+ * Truncates a text to a number of Unicode code points ("runes"). A lone surrogate becomes U+FFFD
  * (docs/contract/governance.md: the context of an audit event has at most 512).
  */
 export function cutToRunes(text: string, maximum: number): string {
@@ -23,7 +23,7 @@ export function cutToRunes(text: string, maximum: number): string {
   return keptStart(text, end).toWellFormed();
 }
 
-/** Returns a JSON value in which every string and key is well-formed Unicode. */
+/** Returns a JSON value with all strings and keys converted to well-formed Unicode. */
 export function wellFormed<Value extends JsonValue>(value: Value): Value;
 export function wellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed();

@@ -1,4 +1,4 @@
-/** Rejects in the place of a port of a chart that nobody has filled, so that the chart fails there and does not go on. */
+/** Placeholder for an unfilled port of a chart. Rejects, so the chart fails there instead of continuing. */
 export function unfilledPort(): Promise<never> {
   return Promise.reject(new Error('the port is not filled'));
 }

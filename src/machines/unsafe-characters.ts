@@ -1,5 +1,5 @@
 /**
- * Control, format and line-breaking characters and lone halves of pairs: what can draw on a terminal, turn the
- * direction of what follows, or begin a line of its own. For `replace`, as it keeps its place.
+ * Control, format and line-breaking characters and lone surrogates, which could control a terminal, change the reading
+ * direction, or start a new line. Use only with `replace`: the pattern is global and therefore stateful.
  */
 export const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;

@@ -1,8 +1,8 @@
-/** A header and the key that its value has in the audit log. */
+/** A header and its key in the audit log. */
 export type TagHeader = readonly [header: string, tag: string];
 
 /**
- * The headers that say which workflow a request is part of (docs/contract/correlation.md); they go along with its work.
+ * Headers that name a request's workflow (docs/contract/correlation.md). They are forwarded with the request's calls.
  */
 export const workflowHeaders: readonly TagHeader[] = [
   ['X-Workflow-ID', 'workflow_id'],
@@ -12,13 +12,13 @@ export const workflowHeaders: readonly TagHeader[] = [
   ['X-Invocation-Caller', 'invocation_caller'],
 ];
 
-/** The headers that say whose tenant a request is for; nobody else is told. */
+/** Headers that name a request's tenant. They are never forwarded. */
 export const tenancyHeaders: readonly TagHeader[] = [
   ['X-Service-Org-ID', 'org_id'],
   ['X-Service-Workspace-ID', 'workspace_id'],
 ];
 
-/** Returns whether a text may be the value of such a header: printable ASCII, 1 to 256 characters. */
+/** Returns true if a text is a valid value of such a header: printable ASCII, 1 to 256 characters. */
 export function isTagValue(text: string): boolean {
   return /^[\x20-\x7e]{1,256}$/.test(text);
 }

@@ -4,8 +4,8 @@ import { isJsonObject } from '../machines/json.ts';
 import type { TestAgentOptions, ToolOnPaper } from './test-agent.ts';
 
 /**
- * Writes the folder of an agent that is known by its settings alone, with a script for each tool that is neither a builtin
- * one nor one of an MCP server; none of them is ever run.
+ * Writes the folder of an agent that is given only by its settings, with a script for each tool that is neither builtin
+ * nor from an MCP server. The scripts never run.
  */
 export function writeAgent(
   folder: string,
@@ -22,7 +22,7 @@ export function writeAgent(
   for (const [name] of written) writeFileSync(join(folder, 'scripts', `${name}.mjs`), '');
 }
 
-/** Tells which tools of some settings come from somewhere else than a skill. */
+/** Returns a function that checks whether a tool comes from a source other than a skill. */
 function toolsElsewhere(settings: { [key: string]: unknown }): (name: string) => boolean {
   const { builtin_tools: builtin, mcp } = settings;
   const servers = isJsonObject(mcp) && Array.isArray(mcp['servers']) ? mcp['servers'] : [];

@@ -1,30 +1,31 @@
-// What property tests of an agent ask with, as `holdpoint/testing/arbitraries`; it takes fast-check, which comes beside it.
+// Arbitraries for property tests of an agent, exported as `holdpoint/testing/arbitraries`. Requires the peer dependency
+// fast-check.
 
 import fc, { type Arbitrary } from 'fast-check';
 import type { JsonObject } from '../machines/json.ts';
 import type { ModelCommand, ModelRules } from './model-command.ts';
 import type { DecideOptions, ScriptStep, SendOptions } from './test-agent.ts';
 
-/** People of whom each signs in by an email. */
+/** Emails of the default users. */
 const usualPeople = ['ann@example.com', 'bob@example.com', 'eve@example.com'];
 
-/** Durations that a call waits. */
+/** Timeouts of held calls. */
 const waits = ['1s', '1m', '5m', '2h'];
 
-/** How long a reference model waits, and by how much its time moves on, in milliseconds. */
+/** Timeouts and clock steps of a reference model in milliseconds. */
 const timeouts = [1_000, 60_000, 300_000];
 const steps = [...timeouts, 1, 59_999];
 
-/** The arguments of the calls of each tool. */
+/** Arbitraries for each tool's arguments. */
 export type ToolArguments = { [tool: string]: Arbitrary<JsonObject> };
 
-/** Makes calls of tools, as steps of a script. */
+/** Generates tool calls as script steps. */
 export function toolCalls(tools: ToolArguments): Arbitrary<{ tool: string; args: JsonObject }> {
   const calls = Object.entries(tools).map(([tool, given]) => given.map((args) => ({ tool, args })));
   return fc.oneof(...calls);
 }
 
-/** Makes tasks for `agent.send(text, options)`: who asks, and up to five calls with an answer behind them. */
+/** Generates tasks for `agent.send(text, options)`: a requester, and up to five calls followed by an answer. */
 export function sentTasks(
   tools: ToolArguments,
   people: readonly string[] = usualPeople,
@@ -40,7 +41,10 @@ export function sentTasks(
   });
 }
 
-/** Makes decisions for `agent.decide(id, decision, options)`, also by people who claim to be somebody else. */
+/**
+ * Generates decisions for `agent.decide(id, decision, options)`, including decisions by people who claim another
+ * identity.
+ */
 export function decisions(
   people: readonly string[] = usualPeople,
 ): Arbitrary<{ decision: 'approve' | 'reject'; options: DecideOptions & { as: string } }> {
@@ -54,7 +58,10 @@ export function decisions(
   });
 }
 
-/** Makes policies for some tools, as `security` of `service.yaml`: each is free, denied or held in its own way. */
+/**
+ * Generates policies for some tools as `security` of `service.yaml`; each tool is free, denied or held with its own
+ * settings.
+ */
 export function policies(
   tools: readonly string[],
   people: readonly string[] = usualPeople,
@@ -88,7 +95,7 @@ function heldRule(people: readonly string[]): Arbitrary<JsonObject> {
   return fc.oneof(fc.record(common), listed).map((rule) => ({ to: 'channel:console:*', ...rule }));
 }
 
-/** Makes the rules of a reference model. */
+/** Generates the rules of a reference model. */
 export function modelRules(people: readonly string[] = usualPeople): Arbitrary<ModelRules> {
   const lists = fc.option(fc.subarray([...people], { minLength: 1 }));
   return lists.chain((approvers) =>
@@ -104,7 +111,10 @@ export function modelRules(people: readonly string[] = usualPeople): Arbitrary<M
   );
 }
 
-/** Makes commands for a reference model and the agent beside it, on a few tasks; `people` may hold `null` for no token. */
+/**
+ * Generates commands for a reference model and the agent tested against it, on a few tasks; `null` in `people` means no
+ * token.
+ */
 export function modelCommands(
   people: readonly (string | null)[] = usualPeople,
   ids: readonly string[] = ['t1', 't2'],

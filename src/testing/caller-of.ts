@@ -3,7 +3,7 @@ import { runtimeProvider } from '../machines/governance/approvers.ts';
 import type { Caller } from '../machines/task/task.ts';
 import type { Person } from './test-agent.ts';
 
-/** Returns how an agent knows somebody who calls it; `null` where nobody signs in. */
+/** Returns a person's authenticated identity at an agent; `null` if callers do not authenticate. */
 export function callerOf(
   person: Person | undefined,
   { isAuthOn, config: { auth } }: { isAuthOn: boolean; config: Pick<ServiceConfig, 'auth'> },
@@ -23,7 +23,7 @@ export function callerOf(
   };
 }
 
-/** Returns the email that somebody goes by. */
+/** Returns a person's email. */
 export function emailOf(person: Person | undefined): string | null {
   return (typeof person === 'string' ? person : person?.email) ?? null;
 }

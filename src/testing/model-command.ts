@@ -1,4 +1,4 @@
-/** How the calls of an agent are held, in the words of `security.defer`. */
+/** The hold rules of an agent, with the names of `security.defer`. */
 export interface ModelRules {
   /** Emails in lower case; `null` for no list. */
   approvers: readonly string[] | null;
@@ -7,33 +7,33 @@ export interface ModelRules {
   bindApprover: boolean;
   onReject: 'fail' | 'tool_result';
   onRestart: 'abandon' | 'resume';
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   timeout: number;
 }
 
-/** What is known of a task, each call of which is held. */
+/** The state of a task whose calls are all held. */
 export interface ModelTask {
   state: 'deferred' | 'completed' | 'failed' | 'canceled';
-  /** Who sent its messages; `null` for somebody without a token. */
+  /** Senders of its messages; `null` for a sender without a token. */
   askers: readonly (string | null)[];
-  /** Calls of its run that have not ended, the one that waits among them. */
+  /** Unfinished calls of the current run, including the held one. */
   calls: number;
-  /** Calls that ran, in all of its runs. */
+  /** Number of calls that ran, in all runs. */
   ran: number;
   approvals: readonly { by: string | null; email: string | null }[];
   expiresAt: number;
-  /** Whether somebody has decided on its last deferral. */
+  /** True if its last deferral has been decided. */
   isDecided: boolean;
 }
 
-/** An agent as it should be: its rules, the time in epoch milliseconds, and its tasks by their ids. */
+/** The expected state of an agent: its rules, the time in epoch milliseconds, and its tasks by ID. */
 export interface ReferenceModel {
   rules: ModelRules;
   now: number;
   tasks: ReadonlyMap<string, ModelTask>;
 }
 
-/** `by` is the email that a token vouches for, `null` for no token; `email` the one that a decision claims. */
+/** `by` is the email in the token, `null` for no token; `email` is the email claimed in the decision. */
 export type ModelCommand =
   | { type: 'send'; id: string; by: string | null; calls: number }
   | { type: 'decide'; id: string; decision: string; by: string | null; email: string | null }
@@ -42,7 +42,7 @@ export type ModelCommand =
   | { type: 'restart' };
 
 /**
- * The status that a command is answered with, and the state of its task then; `null` for no task. A send that is taken in is
- * held open over HTTP and has its status once the task has ended.
+ * The expected status and the resulting task state; `null` for no task. An accepted send is held open over HTTP, so its
+ * status arrives only once the task has ended.
  */
 export type ModelAnswer = { status: number; state: ModelTask['state'] | null };

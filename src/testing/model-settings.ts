@@ -1,7 +1,7 @@
 import { formatDuration } from '../machines/duration.ts';
 import type { ModelRules } from './model-command.ts';
 
-/** Returns what of `service.yaml` holds the calls of a tool by the rules of a reference model. */
+/** Returns the `service.yaml` settings that hold a tool's calls by the rules of a reference model. */
 export function settingsOf(rules: ModelRules, tool: string) {
   const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout } = rules;
   const held = {

@@ -14,33 +14,32 @@ import { readAgent } from '../agent/read-agent.ts';
 import { keysOfUnaskedModels } from './unasked-models.ts';
 import { UnusableAgentError } from './unusable-agent-error.ts';
 
-/** What an agent under test is opened from. */
 export interface UnderTestParts {
-  /** The agent's folder, which is read alone. */
+  /** The agent's folder; never written to. */
   folder: string;
-  /** What stands for its `service.yaml`; that of the folder when `undefined`. */
+  /** Replaces the contents of `service.yaml`; `undefined` uses the file in the folder. */
   text: string | undefined;
-  /** Where it keeps its store and its log. */
+  /** Folder for the store and the log. */
   state: string;
   env: Record<string, string>;
   clock: Clock;
   ids: Ids;
   log: Log;
   standIns: (config: ServiceConfig) => StandIns;
-  /** What stands for its tools. */
+  /** Returns the replacements of the tools. */
   toolsFor: (tools: ReadonlyMap<string, Tool>) => Map<string, Tool>;
 }
 
-/** An agent that works, and whose callers come in past its surface. */
+/** A running agent that is called directly instead of over HTTP. */
 export interface UnderTest {
   system: TaskSystem;
   records: AgentRecords;
   config: ServiceConfig;
-  /** True when every caller is known. */
+  /** True if every caller is authenticated. */
   isAuthOn: boolean;
 }
 
-/** Opens an agent without its surface, its channels and its egress. Rejects with UnusableAgentError. */
+/** Opens an agent without HTTP server, channels and egress. Rejects with UnusableAgentError. */
 export function openUnderTest(parts: UnderTestParts): Promise<UnderTest & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));
 }
@@ -76,7 +75,7 @@ async function openOn(stack: AsyncDisposableStack, parts: UnderTestParts): Promi
   return { system, records, config, isAuthOn };
 }
 
-/** Nothing of the agent's is written to, and nobody else gets a line of its log. */
+/** The agent's own files are not written to, and no external sink receives its log. */
 function keptHere(config: ServiceConfig): ServiceConfig {
   const audit = { ...config.audit, path: '.service/audit.ndjson', sinks: [] };
   return {
@@ -86,7 +85,7 @@ function keptHere(config: ServiceConfig): ServiceConfig {
   };
 }
 
-/** Nothing of an agent under test reaches out; a defect that has something of it try is refused. */
+/** An agent under test makes no outbound requests. An unexpected attempt is rejected. */
 function closedEgress() {
   return createEgress({
     mode: 'deny-all',
@@ -96,7 +95,7 @@ function closedEgress() {
   });
 }
 
-/** The tools of MCP servers, which are not asked for, are those that the configuration names. */
+/** MCP servers are not connected; the tools that the configuration names stand in for their tools. */
 function withUnseen(tools: ReadonlyMap<string, Tool>, config: ServiceConfig): Map<string, Tool> {
   const run = (): Promise<never> => Promise.reject(new Error('it is stood in for'));
   const unseen = namedTools(config, { tools: new Map() }, new Map());

@@ -2,7 +2,7 @@ import type { ModelAnswer, ModelCommand, ModelTask, ReferenceModel } from './mod
 
 const noTask: ModelAnswer = { status: 200, state: null };
 
-/** Says what a command does and is answered with, by the rules of the contract and without the code of the daemon. */
+/** Computes a command's effect and answer from the rules of the contract, independently of the daemon's code. */
 export function step(model: ReferenceModel, command: ModelCommand): [ReferenceModel, ModelAnswer] {
   const { rules, tasks } = model;
   if (!('id' in command)) {
@@ -68,7 +68,7 @@ function decided(
   return [200, goOn(model, { ...task, calls, ran: task.ran + 1, isDecided: true })];
 }
 
-/** The next call waits, with a decision of its own, or the task has ended. */
+/** The next call is held with a deferral of its own, or the task ends. */
 function goOn(
   { now, rules }: ReferenceModel,
   run: Pick<ModelTask, 'askers' | 'calls' | 'ran' | 'isDecided'>,

@@ -25,21 +25,20 @@ import type {
   ToolRun,
 } from './test-agent.ts';
 
-/** What an agent under test is run with. */
 export interface RunningParts {
   open: () => Promise<UnderTest & AsyncDisposable>;
   time: SimulatedTime;
   ids: Ids;
   plans: ScriptPlans;
   runs: readonly ToolRun[];
-  /** Removes its files. */
+  /** Removes the agent's files. */
   remove: () => void;
 }
 
-/** The most calls that are listed as waiting. */
+/** Maximum number of listed held calls. */
 const mostHeld = 10_000;
 
-/** An agent under test whose daemon is open, and may be opened again. */
+/** An agent under test with a running daemon, which can be restarted. */
 export class RunningAgent implements TestAgent {
   readonly #parts: RunningParts;
   #opened: UnderTest & AsyncDisposable;
@@ -160,7 +159,7 @@ export class RunningAgent implements TestAgent {
     return new CallerTasks({ system, push: null, taskAccess }, callerOf(person, this.#opened));
   }
 
-  /** Resolves with a task once it goes on no further by itself. */
+  /** Resolves with a task once it no longer progresses by itself. */
   #standing(id: string): Promise<Task> {
     return this.#opened.system.watchers.settled(id, new AbortController().signal, isStanding);
   }

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid';
 import type { Clock, Ids } from '../actors/ports.ts';
 
-/** Bytes of a UUID. */
+/** Size of a UUID in bytes. */
 const size = 16;
 
-/** Makes identifiers that are the same in every run: UUIDv7 of the time of a clock, counted. */
+/** Generates deterministic IDs: UUIDv7 with the time of a clock and a counter. */
 export function sequentialIds(clock: Clock): Ids {
   let count = 0;
   return {

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { TaskStore } from '../actors/records/records.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 
-/** Turns of the event loop after which whatever is still due is a defect. */
+/** Maximum turns of the event loop before a still pending action counts as a defect. */
 const patience = 10_000;
 
-/** Resolves once all that has come due by a clock has happened, and is on disk. */
+/** Resolves once everything that is due by a clock has happened and is on disk. */
 export async function settleTasks(store: TaskStore, clock: SimulatedClock): Promise<void> {
   for (let turns = 0; turns < patience; turns += 1) {
     await turn();

@@ -5,7 +5,7 @@ interface Timer {
   run: () => void;
 }
 
-/** A clock that stands still until a test moves it, with timers on its own scale. */
+/** A clock that only advances when a test advances it, with timers on its own time scale. */
 export class SimulatedClock implements Clock {
   #now: number;
   #last = 0;
@@ -29,17 +29,17 @@ export class SimulatedClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** How many timers are set. */
+  /** The number of active timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** When the next timer ends, in epoch milliseconds; never when none is set. */
+  /** Epoch milliseconds of the next timer; infinite if there is none. */
   get nextAt(): number {
     return Math.min(...[...this.#timers.values()].map(({ at }) => at));
   }
 
-  /** Moves on, and ends every timer on the way at its own time. */
+  /** Advances the clock and fires every timer on the way at its own time. */
   advance(milliseconds: number): void {
     const until = this.#now + milliseconds;
     for (let next = this.#nextUntil(until); next !== undefined; next = this.#nextUntil(until)) {
@@ -51,12 +51,12 @@ export class SimulatedClock implements Clock {
     this.#now = until;
   }
 
-  /** Moves on while no timer runs, as on a machine that sleeps; a negative time moves back. */
+  /** Changes the time without firing timers, like a sleeping machine; a negative value goes back. */
   jump(milliseconds: number): void {
     this.#now += milliseconds;
   }
 
-  /** Ends every timer that is set, whatever its time is, as timers that fire too early do. */
+  /** Fires all active timers regardless of their time, like timers that fire too early. */
   fireEarly(): void {
     const early = [...this.#timers];
     for (const [handle, { run }] of early) if (this.#timers.delete(handle)) run();

@@ -7,7 +7,7 @@ interface Repeated {
   dueAt: number;
 }
 
-/** The time of an agent under test: a clock, and what is done now and then by it. */
+/** The simulated time of an agent under test: a clock, and periodic callbacks. */
 export class SimulatedTime {
   readonly clock: SimulatedClock;
   readonly #repeated = new Set<Repeated>();
@@ -16,14 +16,14 @@ export class SimulatedTime {
     this.clock = new SimulatedClock(now);
   }
 
-  /** Does something wherever the clock stops, once its time has come. */
+  /** Registers a periodic callback, run whenever the clock stops after its time has come. */
   readonly every: Every = (milliseconds, run) => {
     const repeated = { milliseconds, run, dueAt: this.clock.now() + milliseconds };
     this.#repeated.add(repeated);
     return () => void this.#repeated.delete(repeated);
   };
 
-  /** Moves on from timer to timer; at each `settle` lets what has come due happen. */
+  /** Advances the clock from timer to timer; calls `settle` at each stop so that due actions can happen. */
   async advance(milliseconds: number, settle: () => Promise<void>): Promise<void> {
     const until = this.clock.now() + milliseconds;
     await settle();

@@ -4,8 +4,8 @@ import type { StandInTool, TestAgentOptions, ToolRun } from './test-agent.ts';
 type StandIns = NonNullable<TestAgentOptions['tools']>;
 
 /**
- * Puts something in the place of every tool of an agent; name, schema and what they promise stay. Throws a RangeError for
- * something that stands for no tool of it.
+ * Replaces every tool of an agent with a stand-in, keeping its name, schema and annotations. Throws RangeError for a
+ * stand-in without a matching tool.
  */
 export function standInTools(
   tools: ReadonlyMap<string, Tool>,

@@ -9,17 +9,16 @@ import type { LanguageModel, Log } from '../actors/ports.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 import type { StandIns } from '../agent/create-system.ts';
 
-/** What the stand-ins of an agent are made of. */
 export interface StandInParts {
   config: ServiceConfig;
   model: LanguageModel;
-  /** How well a call fits what was asked. */
+  /** Returns the intent score of a call. */
   similarity: (request: string, call: string) => number;
   every: Every;
   log: Log;
 }
 
-/** Creates what stands for the parts of an agent that reach out, or go by the time of the machine. */
+/** Creates replacements for the agent's parts that make outbound requests or read the system clock. */
 export function standInsOf({ config, model, similarity, every, log }: StandInParts): StandIns {
   const { threshold, hard_threshold: hardThreshold } = config.security.intent_alignment;
   const scorer: IntentScorer = createIntentScorer({
@@ -30,7 +29,7 @@ export function standInsOf({ config, model, similarity, every, log }: StandInPar
   return { model, scorer, issuer: emptyCredentials(config), every };
 }
 
-/** Two vectors whose cosine this is. */
+/** Returns two vectors with the given cosine. */
 function vectorsOf(cosine: number): number[][] {
   const rest = Math.sqrt(Math.max(0, 1 - cosine ** 2));
   return [
@@ -39,7 +38,7 @@ function vectorsOf(cosine: number): number[][] {
   ];
 }
 
-/** Makes credentials without a value for whatever tool has some. */
+/** Issues empty credentials for every tool that has credentials. */
 function emptyCredentials({ credentials }: ServiceConfig): CredentialIssuer {
   const providers = new ToolMap(credentials.map(({ tool, provider }) => [tool, provider]));
   return {

@@ -16,8 +16,8 @@ import type { LogLine, TestAgent, TestAgentOptions, ToolRun } from './test-agent
 const usualStart = Date.UTC(2026, 0, 1, 9);
 
 /**
- * Starts an agent for a test; `await using` stops it and removes its files. Rejects with UnusableAgentError when it cannot
- * be started as it is configured, and with a RangeError for something that stands for no tool of it.
+ * Starts an agent for a test; `await using` stops it and removes its files. Rejects with UnusableAgentError if its
+ * configuration does not allow a start, and with RangeError for a stand-in without a matching tool.
  */
 export async function startTestAgent(options: TestAgentOptions): Promise<TestAgent> {
   const home = mkdtempSync(join(tmpdir(), 'holdpoint-test-agent-'));
@@ -56,7 +56,10 @@ async function startIn(
   return new RunningAgent(await open(), { open, time, ids, plans, runs, remove });
 }
 
-/** Returns the folder of the agent, which is written to `paper` where it has none, and what stands for its `service.yaml`. */
+/**
+ * Returns the agent's folder, which is generated in `paper` if there is none, and the replacement of its
+ * `service.yaml`.
+ */
 function filesOf(
   paper: string,
   { folder, settings, tools = {} }: TestAgentOptions,

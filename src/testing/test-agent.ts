@@ -3,26 +3,26 @@ import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type { Deferral, DeferralStage, Task } from '../machines/task/task.ts';
 
 /**
- * Somebody who asks or decides: an email that their token vouches for, or all that it says of them. An agent whose
- * callers do not sign in knows nobody, and takes an email for what is said of whoever decides.
+ * A requester or approver: the email in their token, or all of its data. Without authentication the agent has no
+ * identities, and the email only serves as the one claimed in a decision.
  */
 export type Person =
   | string
   | {
       email?: string;
-      /** The email when absent. */
+      /** Defaults to the email. */
       userId?: string;
-      /** The first provider of `auth.providers` when absent. */
+      /** Defaults to the first provider of `auth.providers`. */
       provider?: string;
       orgId?: string;
       workspaceId?: string;
       acr?: string;
     };
 
-/** One step of a script: a tool call, which is governed like any other, or the words that end the run. */
+/** One step of a script: a tool call, governed like any other, or the text that ends the run. */
 export type ScriptStep = { tool: string; args?: JsonObject } | { say: string };
 
-/** A call that a stand-in served. */
+/** A call handled by a stand-in. */
 export interface ToolRun {
   taskId: string;
   callId: string;
@@ -30,19 +30,19 @@ export interface ToolRun {
   args: JsonObject;
 }
 
-/** Does what a tool would; what it throws is an error of the tool. `signal` aborts when its task is called off. */
+/** Runs in place of a tool. A thrown error is an error of the tool. `signal` aborts when the task is cancelled. */
 export type StandInTool = (
   args: JsonObject,
   run: ToolRun & { signal: AbortSignal },
 ) => JsonValue | Promise<JsonValue>;
 
-/** A tool of an agent that has no folder. */
+/** A tool of an agent without a folder. */
 export interface ToolOnPaper {
   description?: string;
-  /** JSON Schema of its arguments; any object when absent. */
+  /** JSON Schema of its arguments; defaults to any object. */
   parameters?: JsonObject;
   idempotent?: boolean;
-  /** What it returns, or what does it. */
+  /** The result, or the function that computes it. */
   run: string | StandInTool;
 }
 
@@ -53,56 +53,55 @@ export interface LogLine {
   fields: object;
 }
 
-/** What an agent is started from; one of `folder` and `settings` at least. */
+/** The source of a test agent; at least one of `folder` and `settings` is required. */
 export interface TestAgentOptions {
-  /** The folder of the agent. It is read, and nothing is written there. */
+  /** The agent's folder. It is only read. */
   folder?: string;
-  /** What stands in `service.yaml`; over that of the folder, key by key at the top, where there is one. */
+  /** Contents of `service.yaml`. Overrides the top-level keys of the folder's file, if there is one. */
   settings?: { [key: string]: unknown };
-  /** What stands for its tools, none of which ever runs; one that is not named here returns `ok`. */
+  /** Stand-ins for the tools; the tools themselves never run. A tool without a stand-in returns `ok`. */
   tools?: { [name: string]: string | StandInTool | ToolOnPaper };
-  /** What the model plays when a message brings no script; that of the configuration when absent. */
+  /** The model's script for messages without one; defaults to the model of the configuration. */
   script?: readonly ScriptStep[];
-  /** How well a call fits what was asked, within -1 and 1, where intent alignment is on; 1 when absent. */
+  /** Returns the intent score of a call, between -1 and 1, if intent alignment is on. Default: 1. */
   similarity?: (request: string, call: string) => number;
-  /** Its environment; empty when absent. No key of a model is needed. */
+  /** Environment variables; empty by default. No model key is needed. */
   env?: { [name: string]: string };
-  /** Hears what the daemon would write to its own log. */
+  /** Receives the lines of the daemon's own log. */
   onLog?: (line: LogLine) => void;
-  /** When its clock starts, in epoch milliseconds; 2026-01-01T09:00:00Z when absent. */
+  /** Start of the simulated clock in epoch milliseconds. Default: 2026-01-01T09:00:00Z. */
   now?: number;
 }
 
-/** How a message is sent. */
 export interface SendOptions {
-  /** Names the task; a new id when absent. */
+  /** ID of the task; defaults to a new ID. */
   id?: string;
   contextId?: string;
-  /** The daemon's operator when absent, where callers sign in. */
+  /** The requester. Defaults to the daemon's operator if callers authenticate. */
   as?: Person;
   script?: readonly ScriptStep[];
 }
 
-/** Who decides, and what they say with it. */
+/** The approver, and the fields of the decision. */
 export interface DecideOptions {
-  /** The daemon's operator when absent, where callers sign in. */
+  /** The approver. Defaults to the daemon's operator if callers authenticate. */
   as?: Person;
-  /** The email that is claimed in the body of the decision; that of `as` when absent, and `null` for none. */
+  /** The email claimed in the decision; defaults to the email of `as`, `null` for none. */
   email?: string | null;
-  /** The name that is claimed. */
+  /** The claimed name. */
   approver?: string;
   note?: string;
   deferralId?: string;
   argsSha256?: string;
 }
 
-/** What `POST /tasks/{id}/decisions` answers. */
+/** The response of `POST /tasks/{id}/decisions`. */
 export interface DecisionReply {
   status: number;
   body: JsonObject;
 }
 
-/** A call that waits for a decision. */
+/** A held call. */
 export interface HeldCall extends Deferral {
   taskId: string;
   stage: DeferralStage;
@@ -111,45 +110,48 @@ export interface HeldCall extends Deferral {
 /** A line of the audit log. */
 export type AuditLine = JsonObject & { event: string; ts: string; task_id?: string };
 
-/** Whether the audit log is whole, and in one sentence what was found. */
+/** The result of verifying the audit log, with a one-sentence summary. */
 export interface LogVerdict {
   ok: boolean;
   text: string;
 }
 
 /**
- * An agent that runs in this process by a simulated clock: the daemon without its sockets, model and tools. It keeps its
- * files in a temporary folder, which goes when it is disposed of.
+ * An agent that runs in this process with a simulated clock: the daemon without its sockets, model and tools. Its files
+ * are in a temporary folder, which is removed on disposal.
  */
 export interface TestAgent {
-  /** The time of its clock, in epoch milliseconds. */
+  /** The simulated time in epoch milliseconds. */
   now(): number;
   /**
-   * Sends a message, and resolves with its task once that waits for a decision or has ended. Rejects with code
-   * `task_running` for the id of a task that has not ended.
+   * Sends a message, and resolves with its task once the task waits for a decision or has ended. Rejects with code
+   * `task_running` for the ID of an unfinished task.
    */
   send(text: string, options?: SendOptions): Promise<Task>;
-  /** Returns a task as `as` may know of it; the operator when absent. */
+  /** Returns a task as visible to `as`; defaults to the operator. */
   task(id: string, options?: { as?: Person }): Promise<Task | undefined>;
-  /** Returns the calls that wait, the one that was asked for first at the head. */
+  /** Returns the held calls, oldest first. */
   held(): Promise<HeldCall[]>;
-  /** Puts a decision to a task, and resolves with its answer once the task waits again or has ended. */
+  /** Submits a decision to a task, and resolves with its answer once the task waits again or has ended. */
   decide(
     id: string,
     decision: 'approve' | 'reject',
     options?: DecideOptions,
   ): Promise<DecisionReply>;
-  /** Calls a task off and returns it; `undefined` for one that `as` may not know of. */
+  /** Cancels a task and returns it; `undefined` if `as` may not see the task. */
   cancel(id: string, options?: { as?: Person; reason?: string }): Promise<Task | undefined>;
-  /** Moves its clock on, by milliseconds or by a duration such as `5m`; what comes due meanwhile has happened then. */
+  /**
+   * Advances the clock by milliseconds or by a duration such as `5m`. Resolves once all actions due by then have
+   * happened.
+   */
   advance(time: number | string): Promise<void>;
-  /** Stops it and starts it again over the same files, as a restart of the daemon does. */
+  /** Stops the agent and starts it again with the same files, like a restart of the daemon. */
   restart(): Promise<void>;
   /** The calls that ran, oldest first. */
   readonly runs: readonly ToolRun[];
-  /** Returns the audit log, oldest first; of one task when it is named. */
+  /** Returns the audit log, oldest first; only one task's events if it is named. */
   events(taskId?: string): AuditLine[];
-  /** Verifies the hash chain of the audit log, and its signatures where there are some. */
+  /** Verifies the audit log's hash chain, and its signatures if there are any. */
   verify(): Promise<LogVerdict>;
   /** Returns the path of the audit log. */
   readonly auditPath: string;

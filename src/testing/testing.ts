@@ -1,4 +1,4 @@
-// How an agent is tested: its daemon in this process, by a simulated clock, as `holdpoint/testing`.
+// Public entry `holdpoint/testing`: runs an agent's daemon in the test process with a simulated clock.
 
 export type { JsonObject, JsonValue } from '../machines/json.ts';
 export type {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { usualKeyVariable } from '../machines/models/key-variable.ts';
 
-/** What a setting names of a model that would be asked. */
+/** A model setting that would lead to a request. */
 interface Reach {
   provider?: unknown;
   api_key_env?: unknown;
@@ -11,8 +11,8 @@ interface Reach {
 }
 
 /**
- * Returns a text for each variable that would hold the key of a model: under test none is asked, so that no test needs a
- * key. `text` stands for the `service.yaml` of the folder where it is given.
+ * Returns a placeholder for each variable of a model's key. No model is called under test, so tests need no key. If
+ * `text` is given, it replaces the folder's `service.yaml`.
  */
 export function keysOfUnaskedModels(
   folder: string,
@@ -30,7 +30,7 @@ function variableOf({ provider, api_key_env: named }: Reach): string | null {
   return typeof named === 'string' ? named : usualKeyVariable(String(provider));
 }
 
-/** What cannot be read is complained of where the whole of it is read. */
+/** Parse errors are reported when the whole file is read. */
 function settingsIn(
   folder: string,
   text: string | undefined,

@@ -1,4 +1,4 @@
-/** An agent cannot be tested as it is configured; each problem says where it stands and what to do. */
+/** The agent's configuration does not allow a test. Each problem has a location and a remedy. */
 export class UnusableAgentError extends Error {
   readonly code = 'agent_unusable';
   readonly problems: readonly string[];

@@ -1,4 +1,4 @@
-// Who may call: sign-in, and the platform's admission check.
+// Access control: authentication of callers and the platform's admission check.
 
 export {
   Admission,

@@ -12,46 +12,47 @@ import { type BuilderSettings, keyVariableOf, readSettings } from './settings-fi
 
 export type { BuilderSettings };
 
-/** Where settings come from (docs/contract/dashboard.md), in the order in which they are looked for. */
+/** Sources of settings in order of precedence (docs/contract/dashboard.md). */
 export type BuilderSource = 'workspace' | 'user' | 'agent_fallback' | 'unset';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The model of an agent, which writes skills where nobody has named another one, and what its key is looked for in. */
+/**
+ * The agent's own model, used for writing skills when no other model is set, and the environment that holds its key.
+ */
 export interface ModelOfAgent {
   settings: BuilderSettings & { organization?: string };
   env: Env;
 }
 
-/** Where settings are looked for. */
+/** Locations searched for settings. */
 export interface SettingsPlaces {
-  /** `.service` of the workspace. */
+  /** Path of the workspace's `.service` folder. */
   workspace: string;
-  /** That of the user; `null` for none. */
+  /** Path of the user's settings folder; `null` for none. */
   user: string | null;
-  /** The environment of this process, which nothing changes. */
+  /** The environment of this process; never changed. */
   env: Env;
 }
 
-/** A model with its key. */
 export interface AskedModel {
   provider: ProviderName;
   model: string;
-  /** The URL that the provider answers under. */
+  /** Base URL of the provider. */
   address: string;
   api: 'chat' | 'responses';
   apiKey: string | null;
   organization: string;
 }
 
-/** The model that writes skills, as far as it is known. */
+/** The resolved model for writing skills. */
 export interface BuilderModel {
   source: BuilderSource;
   settings: BuilderSettings | null;
   hasKey: boolean;
-  /** Why nobody can be asked, in a sentence; `null` when somebody can. */
+  /** The reason why no model can be used, as a sentence; `null` if one can. */
   problem: string | null;
-  /** `null` while there is a problem. */
+  /** `null` if there is a problem. */
   asked: AskedModel | null;
 }
 
@@ -63,7 +64,7 @@ const unset: BuilderModel = {
   asked: null,
 };
 
-/** Names the folder of what this user has set on this machine; `null` for one without a home. */
+/** Returns the folder of this user's settings on this machine; `null` for a user without a home directory. */
 export function userFolder(env: Env): string | null {
   const { XDG_CONFIG_HOME: named = '', HOME: home = '' } = env;
   if (isAbsolute(named)) return join(named, 'holdpoint');
@@ -71,8 +72,8 @@ export function userFolder(env: Env): string | null {
 }
 
 /**
- * Finds the model that writes skills: that of the workspace, that of the user, then that of the agent itself. A file of
- * settings that is broken is not passed over.
+ * Resolves the model that writes skills: from the workspace, then the user, then the agent itself. An invalid settings
+ * file is an error and does not fall through to the next source.
  */
 export async function resolveModel(
   { workspace, user, env }: SettingsPlaces,
@@ -120,7 +121,7 @@ function wrongAddress(address: string | null, variable: string | null): string |
   return 'base_url would carry the key in the clear; use https';
 }
 
-/** The variables of the `.env` of a folder; none when there is no such file. */
+/** Returns the variables of a folder's `.env`; empty when there is no such file. */
 function keysIn(folder: string): Env {
   return parseEnv(readSmallFile(join(folder, '.env')) ?? '');
 }

@@ -1,19 +1,17 @@
 import { mostScripts, type WrittenSkill } from '../../machines/skill-builder/written-skill.ts';
 
-/** A turn of the conversation as a model is told it. */
+/** A turn of the conversation as sent to the model. */
 export interface BuilderMessage {
   role: 'user' | 'assistant';
   content: string;
 }
 
-/** The agent that a skill is written for. */
+/** The agent for which a skill is written. */
 export interface PromptSubject {
   agent: string;
-  /** The names of its skills. */
   skills: readonly string[];
-  /** The names of its tools. */
   tools: readonly string[];
-  /** The skill that is edited, as it is on disk; `null` for a new one. */
+  /** The skill being edited, as on disk; `null` for a new one. */
   editing: { name: string; skill: WrittenSkill } | null;
 }
 
@@ -71,7 +69,7 @@ print("on its way")
 - Quote arguments, build no command or address by joining text, check what you are given.
 - Nothing in a script may read or change what the operator did not ask for.`;
 
-/** Writes what a model is told before the conversation (docs/contract/dashboard.md, `context` and `chat`). */
+/** Creates the system prompt of the builder (docs/contract/dashboard.md, `context` and `chat`). */
 export function builderPrompt({ agent, skills, tools, editing }: PromptSubject): string {
   const listed = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '));
   const about = [

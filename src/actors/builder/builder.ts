@@ -1,4 +1,4 @@
-// Who writes a skill with a person? The settings of the model that does, one turn of a conversation with it, and the skills it reads and saves.
+// Skill builder: its model settings, one turn of its conversation, and the skills it reads and saves.
 
 export {
   type BuilderModel,

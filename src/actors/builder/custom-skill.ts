@@ -13,7 +13,7 @@ import { checkSkillName, SkillFileError } from './skill-file-error.ts';
 /** A skill of an agent as it is on disk (docs/contract/dashboard.md). */
 export interface CustomSkill extends WrittenSkill {
   format: 'subdir' | 'flat';
-  /** Tells it from any other, with quotes. */
+  /** Identifies this version of the skill; quoted like an HTTP ETag. */
   etag: string;
 }
 
@@ -46,7 +46,7 @@ export async function readSubdir(
   return { skill_md: text, scripts: await scriptsIn(folder), format: 'subdir' };
 }
 
-/** What tells a skill from any other. */
+/** Returns the ETag of a skill's content. */
 export function etagOf({ skill_md: text, scripts }: WrittenSkill): string {
   const sorted = Object.entries(scripts).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return `"${hash('sha256', JSON.stringify([text, sorted]))}"`;
@@ -67,7 +67,7 @@ async function scriptsIn(folder: FolderHandle): Promise<Record<string, string>> 
     const scripts: [string, string][] = [];
     for (const entry of entries) {
       const { name } = entry;
-      // What an interpreter or an editor leaves behind is nobody's script.
+      // Skips files left behind by interpreters and editors.
       if (name.startsWith('.') || name === '__pycache__') continue;
       if (entry.isSymbolicLink()) throw linked(`scripts/${name}`);
       if (!isScriptName(name) || !entry.isFile()) {
@@ -85,7 +85,7 @@ async function scriptsIn(folder: FolderHandle): Promise<Record<string, string>> 
   }
 }
 
-/** Skills in one file share a folder of scripts; those of its tools are its own. */
+/** Skills in single files share one folder of scripts; a skill owns the scripts that its tools name. */
 async function readFlat(
   directory: string,
   folder: FolderHandle,

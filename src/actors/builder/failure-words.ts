@@ -2,12 +2,12 @@ import { causesOf, connectionCode, isBrokenOff } from '../../machines/error-code
 import { PageError, TooLongError } from '../providers/providers.ts';
 import type { AskedModel } from './builder-model.ts';
 
-/** A model used up its tokens in the middle of its answer. */
+/** The model reached its token limit in the middle of an answer. */
 export class CutShortError extends Error {}
 
 /**
- * Says in a sentence why a model could not be asked. Nothing of what a provider says is repeated: it may quote the key or
- * the text that was sent.
+ * Describes in a sentence why a model call failed. Repeats no text of the provider, which may quote the key or the
+ * prompt.
  */
 export function failureWords(error: unknown, { provider, model, address }: AskedModel): string {
   const who = `${provider} ${model}`;

@@ -2,20 +2,20 @@ import { lstat, readdir } from 'node:fs/promises';
 import { type FolderHandle, readSkills, type Skill } from '../tools/tools.ts';
 import { withFolder } from './open-skills.ts';
 
-/** A skill of an agent in short (docs/contract/dashboard.md, CustomSkillSummary). */
+/** Summary of an agent's skill (docs/contract/dashboard.md, CustomSkillSummary). */
 export interface CustomSkillSummary {
-  /** That of its folder or file, by which it is read. */
+  /** Name of its folder or file; the skill is read by this name. */
   name: string;
   description: string;
   category: string | null;
   tags: string[];
-  /** From the folder of the agent. */
+  /** Path relative to the agent's folder. */
   path: string;
   has_scripts: boolean;
   tools: string[];
 }
 
-/** Lists the skills that an agent has of its own, in the order in which it reads them; links are passed over. */
+/** Lists the agent's own skills in the order in which the agent loads them; symbolic links are skipped. */
 export async function listSkills(directory: string): Promise<CustomSkillSummary[]> {
   const { skills } = await readSkills(directory);
   const byFile = new Map(skills.map((skill) => [skill.file, skill]));
@@ -26,7 +26,7 @@ export async function listSkills(directory: string): Promise<CustomSkillSummary[
   return places.map(({ name, path }) => summaryOf(name, path, byFile.get(path)));
 }
 
-/** Returns every name that a skill of an agent has, in its text or on disk. */
+/** Returns every skill name in use, both declared names and names on disk. */
 export async function takenNames(directory: string): Promise<string[]> {
   const [{ skills }, listed] = await Promise.all([readSkills(directory), listSkills(directory)]);
   return [...new Set([...skills.map(({ id }) => id), ...listed.map(({ name }) => name)])];

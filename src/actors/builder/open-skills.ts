@@ -3,12 +3,12 @@ import { lstat, open } from 'node:fs/promises';
 import { FolderHandle } from '../tools/tools.ts';
 import { SkillFileError } from './skill-file-error.ts';
 
-/** Bytes of one file of a skill. */
+/** Maximum size of one skill file, in bytes. */
 const longestFile = 1024 * 1024;
 
 /**
- * Opens a folder of an agent by the names that lead there, one after the other and through no link, and lets it be used;
- * `null` when there is none. Rejects with a SkillFileError for a link.
+ * Opens a folder of an agent one path component at a time, without following links, and passes it to the callback;
+ * `null` if the folder does not exist. Rejects with a SkillFileError for a link.
  */
 export async function withFolder<Answer>(
   directory: string,
@@ -50,7 +50,10 @@ async function entered(folder: FolderHandle, name: string): Promise<FolderHandle
   }
 }
 
-/** Reads a text in a folder; `null` when it is not there. Rejects with a SkillFileError for a link and what is no text. */
+/**
+ * Reads a text file in a folder; `null` if it does not exist. Rejects with a SkillFileError for a link or a file that
+ * is not text.
+ */
 export async function readText(folder: FolderHandle, name: string): Promise<string | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
@@ -75,7 +78,7 @@ export async function readText(folder: FolderHandle, name: string): Promise<stri
   }
 }
 
-/** Refuses a link, wherever it leads. */
+/** Creates the error for a symbolic link, regardless of its destination. */
 export function linked(name: string): SkillFileError {
   return new SkillFileError('refused', `${name} is a link, and no link is followed; replace it`);
 }

@@ -7,19 +7,19 @@ import { etagOf, readSubdir } from './custom-skill.ts';
 import { withFolder } from './open-skills.ts';
 import { checkSkillName, SkillFileError } from './skill-file-error.ts';
 
-/** A skill that stands in the place of another, which is kept until `finish` or put back by `restore`. */
+/** A replaced skill. The old version is retained until `finish` deletes it or `restore` puts it back. */
 export interface ReplacedSkill {
   restore(): Promise<void>;
   finish(): Promise<void>;
 }
 
-/** Milliseconds after which nobody is in the middle of a replacement any more. */
+/** Age after which an interrupted replacement counts as abandoned, in milliseconds. */
 const abandoned = 60_000;
 
 /**
- * Puts a skill in the place of the one of its name that `etag` names: its text and all its scripts are the new ones, other
- * files beside them stay. Whoever looks sees the old skill or the new one. Resolves with `null` when the skill is not that one
- * any more. Rejects with a SkillFileError.
+ * Replaces the skill whose version is `etag`: text and scripts are replaced, other files in its folder are preserved.
+ * Readers see either the old skill or the new one. Resolves with `null` if the skill has changed since. Rejects with a
+ * SkillFileError.
  */
 export async function replaceSkill(
   directory: string,
@@ -53,7 +53,7 @@ export async function replaceSkill(
   };
 }
 
-/** Puts back what a replacement left in the middle when its process was killed, and removes what it left behind. */
+/** Recovers replacements that were interrupted by a crash, and removes their leftovers. */
 export async function mendSkills(directory: string, now: number): Promise<void> {
   await withFolder(directory, ['skills'], async (folder) => {
     for (const entry of await readdir(folder.self)) {
@@ -97,7 +97,7 @@ async function writeDraft(
   }
 }
 
-/** What a skill holds beside its text and its scripts is not the builder's to remove. */
+/** Preserves files other than `SKILL.md` and `scripts`; the builder does not own them. */
 async function copyOthers(folder: FolderHandle, name: string, made: FolderHandle): Promise<void> {
   const old = await folder.enter(name);
   try {
@@ -115,7 +115,7 @@ async function copyOthers(folder: FolderHandle, name: string, made: FolderHandle
   }
 }
 
-/** Takes the old skill out of the way, sees that it is the one that was meant, and puts the new one in. */
+/** Moves the old skill away, verifies its version and moves the new skill into place. */
 async function exchange(
   folder: FolderHandle,
   { name, mark, etag }: { name: string; mark: string; etag: string },

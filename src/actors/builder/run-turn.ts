@@ -12,34 +12,33 @@ import type { AskedModel } from './builder-model.ts';
 import type { BuilderMessage } from './builder-prompt.ts';
 import { CutShortError, failureWords } from './failure-words.ts';
 
-/** Hears one turn, piece by piece. */
+/** Receives the events of one turn. */
 export interface BuilderEar {
   onToken(text: string): void;
   onMessage(content: string): void;
   onDraft(draft: WrittenSkill): void;
-  /** The last of them, unless the client has left. `error` is a sentence. */
+  /** The last event, unless the client has disconnected. `error` is a sentence. */
   onEnd(error: string | null): void;
 }
 
-/** What one turn is asked. */
 export interface TurnRequest {
   asked: AskedModel;
   prompt: string;
   messages: readonly BuilderMessage[];
   clock: Clock;
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** A megabyte of answer is sent as some thirty, one event for each word. */
+/** A provider's stream is about thirty times the size of its text, since each word is a separate event. */
 const bounds = { bytes: 64 * mebibyte, errorBytes: 64 * 1024 };
 
-/** Pieces that are read before others have their turn. */
+/** Number of stream parts read before yielding to the event loop. */
 const piecesAtOnce = 64;
 
-/** Has the model take one turn and tells what it says as it comes. Resolves once the turn has ended; never rejects. */
+/** Runs one turn of the model and emits its output as it arrives. Resolves once the turn has ended; never rejects. */
 export async function runTurn(request: TurnRequest, ear: BuilderEar): Promise<void> {
   const { clock, signal } = request;
   const machine = builderTurnMachine.provide({
@@ -79,7 +78,7 @@ function converse(request: TurnRequest): CallbackActorLogic<BuilderTurnEvent> {
   });
 }
 
-/** Asks once; nothing is tried twice. Rejects with whatever went wrong. */
+/** Calls the model once, without retries. Rejects with the original error. */
 async function ask(
   { asked, prompt, messages }: TurnRequest,
   abortSignal: AbortSignal,
@@ -91,9 +90,9 @@ async function ask(
     ...{ model, instructions: prompt, messages: [...messages], abortSignal },
     maxRetries: 0,
     telemetry: { isEnabled: false },
-    // What has come to an end with an answer is not kept at the provider.
+    // Disables storage of finished responses at the provider.
     providerOptions: { openai: { store: false } },
-    // Nothing is fetched on behalf of whoever wrote an address into a message.
+    // Never downloads a URL from a message; its author could target any host.
     experimental_download: async (files) => files.map(() => null),
     onError: () => undefined,
   });
@@ -107,7 +106,7 @@ async function ask(
         say(part.text);
         break;
       case 'reasoning-delta':
-        // It thinks aloud, which is no silence.
+        // Reasoning counts as activity, so the silence timeout does not fire.
         say('');
         break;
       case 'error':
@@ -124,7 +123,7 @@ async function ask(
 
 async function modelOf(asked: AskedModel): Promise<Exclude<LanguageModel, string>> {
   const { provider, model, address: baseURL, api, apiKey, organization } = asked;
-  // The warnings of the library would go to the console.
+  // Keeps the warnings of the AI SDK off the console.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const fetch = guardFetch(globalThis.fetch, bounds);
   const loaded = await loadProvider({ provider, baseURL, apiKey, organization, fetch });

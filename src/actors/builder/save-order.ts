@@ -3,47 +3,49 @@ import type { SkillFinding } from '../tools/tools.ts';
 import type { CheckConfig } from '../workspace/workspace.ts';
 import type { CustomSkill } from './custom-skill.ts';
 
-/** What is to be saved (docs/contract/dashboard.md, `save`). */
+/** The content of a `save` request (docs/contract/dashboard.md). */
 export interface SaveRequest extends WrittenSkill {
-  /** That of the frontmatter, but for a skill that is given another name; `null` when it was not sent. */
+  /** The skill name of the frontmatter, unless the skill is renamed; `null` if it was not sent. */
   skillName: string | null;
-  /** Values for the `.env` of the agent. */
+  /** Values to write to the agent's `.env`. */
   env: Readonly<Record<string, string>>;
   overwrite: boolean;
-  /** The skill that is edited; `null` for a new one. */
+  /** Name of the edited skill; `null` for a new one. */
   editing: string | null;
-  /** What the edited skill was when it was read; `null` to write over whatever is there. */
+  /** ETag of the edited skill when it was read; `null` overwrites any version. */
   etag: string | null;
-  /** True has the tools wait for a person that the skill says should. */
+  /** True to add rules that hold the tools for which the skill asks approval. */
   hold: boolean;
 }
 
-/** What the save of a skill needs of its agent. */
 export interface SavePorts {
   check: CheckConfig;
-  /** Writes rules that hold tools, those without one, and returns what rolls them back. Rejects with a ConfigFileError. */
+  /**
+   * Writes hold rules for those tools that have no rule, and returns a handle that rolls them back. Rejects with a
+   * ConfigFileError.
+   */
   hold: (tools: readonly string[]) => Promise<HeldTools>;
-  /** The folder of the `.env` that the agent reads; `null` when it reads none. */
+  /** Folder of the agent's `.env`; `null` if the agent reads none. */
   environment: string | null;
-  /** The variables of the agent as they are now. */
+  /** Returns the agent's current variables. */
   variables: () => Promise<Readonly<Record<string, string | undefined>>>;
-  /** Epoch milliseconds. */
+  /** Current time in epoch milliseconds. */
   now: number;
 }
 
-/** Tools that wait for a person from now on. */
+/** Tools that now have a rule that holds their calls. */
 export interface HeldTools {
   added: string[];
   rollBack: () => Promise<void>;
 }
 
-/** A variable that a skill asks for and the agent does not have. */
+/** A variable that a skill requires and the agent lacks. */
 export interface MissingVariable {
   name: string;
   kind: 'required' | 'one_of' | 'optional';
 }
 
-/** What became of a save; nothing was written unless it is `saved`. */
+/** Outcome of a save; nothing was written unless it is `saved`. */
 export type SaveOutcome =
   | {
       kind: 'saved';
@@ -55,10 +57,16 @@ export type SaveOutcome =
       env_missing: MissingVariable[];
     }
   | { kind: 'invalid'; findings: Remark[] }
-  /** Another skill has the name; `changed`: somebody else has saved it since it was read. `null` when it is gone. */
+  /**
+   * `exists`: another skill has the name. `changed`: the skill was saved by another client since it was read; `now` is
+   * `null` if it is gone.
+   */
   | { kind: 'exists' | 'changed'; name: string; now: CustomSkill | null };
 
-/** A finding of the validator, what would keep the agent from reading the skill, or a tool that it no longer says should be held. */
+/**
+ * A validator finding, an error that would keep the agent from loading the skill, or a tool whose hold the new text
+ * dropped.
+ */
 export type Remark = Omit<SkillFinding, 'rule'> & {
   rule: SkillFinding['rule'] | 'agent_reads' | 'held_kept';
 };

@@ -5,17 +5,17 @@ import { writePrivately } from '../process/process.ts';
 import { writeEnvironment } from '../secrets/secrets.ts';
 import { keyVariableOf, settingsPath, settingsShape, settingsText } from './settings-file.ts';
 
-/** Settings as a person sends them; every value is looked at here. */
+/** Settings as received from a client; every value is validated here. */
 export interface SettingsRequest {
   provider?: unknown;
   model?: unknown;
   base_url?: unknown;
   api_key_env?: unknown;
-  /** Empty or absent to keep the one that is there. */
+  /** Empty or absent retains the current key. */
   api_key?: unknown;
 }
 
-/** Settings cannot be taken; the message says why, shows no value, and nothing was written. */
+/** Invalid settings; nothing was written. The message states the reason without any value. */
 export class SettingsError extends Error {
   readonly code = 'settings_refused';
 }
@@ -28,8 +28,8 @@ const keyShape = z
   .default('');
 
 /**
- * Keeps settings in a folder: what is no secret in `ui.yaml`, a key in `.env` beside it, which its owner alone can read
- * (docs/contract/dashboard.md). Rejects with a SettingsError, a SecretsError or the error of a file.
+ * Saves settings in a folder (docs/contract/dashboard.md): non-secrets in `ui.yaml`, the key in a `.env` next to it
+ * that only its owner can read. Rejects with a SettingsError, a SecretsError or a file system error.
  */
 export async function saveSettings(folder: string, request: SettingsRequest): Promise<void> {
   const { api_key, ...fields } = request;
@@ -52,7 +52,7 @@ function checked<Shape extends z.ZodType>(shape: Shape, value: unknown): z.outpu
   throw new SettingsError(found.error.issues[0]?.message ?? 'the settings are no map');
 }
 
-/** A link in its place could lead the key to a folder that others read. */
+/** Refuses a symbolic link, which could redirect the key to a folder that other users can read. */
 function makeFolder(folder: string): void {
   mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });

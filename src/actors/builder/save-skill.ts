@@ -7,7 +7,7 @@ import type { Remark, SaveOutcome, SavePorts, SaveRequest } from './save-order.t
 import { checkSkillName, SkillFileError } from './skill-file-error.ts';
 import { writeSkill } from './write-skill.ts';
 
-/** Checks a skill as `save` does. Rejects with a SkillFileError for names of scripts. */
+/** Validates a skill as `save` does. Rejects with a SkillFileError for invalid script names. */
 export async function checkSkill(
   directory: string,
   { skill_md: text, scripts, editing }: WrittenSkill & { editing: string | null },
@@ -21,7 +21,7 @@ export async function checkSkill(
   return before === null ? findings : [...findings, ...noLongerHeld(before.skill_md, text)];
 }
 
-/** Says which tools a skill said should wait for a person, and says so no longer; a model may have left them out. */
+/** Lists the tools that the old text held and the new text does not; a model may have dropped them silently. */
 function noLongerHeld(before: string, after: string): Remark[] {
   const left = new Set(heldNames(after));
   return heldNames(before)
@@ -33,9 +33,8 @@ function noLongerHeld(before: string, after: string): Remark[] {
 }
 
 /**
- * Saves a skill: its files, the hosts that it declares and the values that were given, all of them or nothing
- * (docs/contract/dashboard.md). Rejects with a SkillFileError, a ConfigFileError, an AddSkillError, a SecretsError or a
- * VariableError.
+ * Saves a skill atomically: its files, its declared hosts and the given variables (docs/contract/dashboard.md). Rejects
+ * with a SkillFileError, a ConfigFileError, an AddSkillError, a SecretsError or a VariableError.
  */
 export async function saveSkill(
   directory: string,
@@ -65,7 +64,7 @@ export async function saveSkill(
   return writeSkill(directory, { ...request, name, existing }, ports);
 }
 
-/** What was validated has a name. */
+/** A validated skill always has a name. */
 function nameIn(text: string): string {
   return String(parseFrontmatter(text).data['name']);
 }

@@ -6,22 +6,22 @@ import { readSmallFile } from '../process/process.ts';
 import { isProviderName, type ProviderName, providerAddress } from '../providers/providers.ts';
 import { refusedSecretName } from '../secrets/secrets.ts';
 
-/** The model that writes skills, as `ui.yaml` names it (docs/contract/dashboard.md). Nothing in it is secret. */
+/** The model that writes skills, as stored in `ui.yaml` (docs/contract/dashboard.md). Contains no secrets. */
 export interface BuilderSettings {
   provider: ProviderName;
   model: string;
   base_url?: string | undefined;
-  /** The variable that holds the key; that of the provider when absent. */
+  /** Variable that holds the key; the provider's default when absent. */
   api_key_env?: string | undefined;
 }
 
-/** What a file of settings holds; `problem` says in a sentence why it cannot be used. */
+/** Content of a settings file; `problem` explains in a sentence why the file is unusable. */
 export type SettingsReading =
   | { kind: 'found'; settings: BuilderSettings }
   | { kind: 'missing' }
   | { kind: 'broken'; problem: string };
 
-/** Providers that settings may name, with the variable that holds the key when no other is named; `null` for none. */
+/** Selectable providers with their default key variable; `null` for a provider that needs no key. */
 export const providersOffered: readonly { name: ProviderName; key: string | null }[] = [
   { name: 'anthropic', key: 'ANTHROPIC_API_KEY' },
   { name: 'google', key: 'GOOGLE_GENERATIVE_AI_API_KEY' },
@@ -36,7 +36,7 @@ const optionalText = z
   .optional()
   .transform((text) => text?.trim() || undefined);
 
-/** The shape of settings, in words for whoever writes them. */
+/** Schema of the settings, with error messages worded for their author. */
 export const settingsShape = z
   .object({
     provider: z.string({ error: 'provider must be a text' }).refine(isProviderName, {
@@ -59,12 +59,11 @@ export const settingsShape = z
     error: 'openai-compatible needs base_url; write the address of its server',
   });
 
-/** Names the file of settings in a folder. */
 export function settingsPath(folder: string): string {
   return join(folder, 'ui.yaml');
 }
 
-/** Reads the settings of a folder, which may be anybody's. Never throws. */
+/** Reads the settings of a folder, which is untrusted. Never throws. */
 export function readSettings(folder: string): SettingsReading {
   const path = settingsPath(folder);
   const text = readSmallFile(path);
@@ -81,7 +80,7 @@ export function readSettings(folder: string): SettingsReading {
   }
 }
 
-/** Writes settings as text. */
+/** Serialises settings for `ui.yaml`. */
 export function settingsText({ provider, model, base_url, api_key_env }: BuilderSettings): string {
   const written = {
     ...{ provider, model },
@@ -91,7 +90,7 @@ export function settingsText({ provider, model, base_url, api_key_env }: Builder
   return `# The model that writes skills with you. The key is in .env beside this file, never here.\n${stringify(written)}`;
 }
 
-/** The variable that holds the key; `null` for a provider that is asked without one. */
+/** Returns the variable that holds the key; `null` for a provider that needs none. */
 export function keyVariableOf({
   provider,
   api_key_env,

@@ -1,8 +1,8 @@
 import { isKebabName } from '../../machines/kebab-case.ts';
 
 /**
- * A skill on disk cannot be read or written: its name or a link is refused, it is not there, or it holds what cannot be shown.
- * The message says which, and nothing was written.
+ * A skill on disk cannot be read or written: its name is invalid, it is or contains a link, it does not exist, or its
+ * content cannot be displayed. The message names the reason; nothing was written.
  */
 export class SkillFileError extends Error {
   readonly code: 'refused' | 'missing' | 'unusable';
@@ -13,7 +13,7 @@ export class SkillFileError extends Error {
   }
 }
 
-/** Checks the name of a skill. Throws a SkillFileError. */
+/** Validates the name of a skill. Throws a SkillFileError. */
 export function checkSkillName(name: string): void {
   if (isKebabName(name)) return;
   const message =

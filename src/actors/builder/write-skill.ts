@@ -13,12 +13,12 @@ import type {
 } from './save-order.ts';
 import { SkillFileError } from './skill-file-error.ts';
 
-/** A skill that was checked, with the one in whose place it comes; `null` for a new one. */
+/** A validated skill with the skill that it replaces; `null` for a new one. */
 type Write = SaveRequest & { name: string; existing: CustomSkill | null };
 
 /**
- * Writes a skill that was checked: the rules that hold its tools, which are there before the tools are, its files, the
- * hosts that it declares and the values that were given, all of them or nothing. Rejects as `saveSkill` does.
+ * Writes a validated skill atomically: hold rules first, so that no tool exists without its rule, then files, declared
+ * hosts and variables. Rejects as `saveSkill` does.
  */
 export async function writeSkill(
   directory: string,
@@ -33,7 +33,7 @@ export async function writeSkill(
   }
   const before = await readSkills(directory);
   const steps: (() => Promise<void>)[] = [];
-  // One step that fails keeps no other from being taken.
+  // Every rollback step runs, even if another one fails.
   const undo = async (): Promise<void> => {
     const failures: unknown[] = [];
     for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
@@ -64,7 +64,7 @@ export async function writeSkill(
     if (ports.environment !== null) await writeEnvironment(ports.environment, env);
     const added = { egress_added: merged.added, held_added: held.added };
     const variables = variablesOf(skill, await ports.variables());
-    // Nothing can be undone after this; what it leaves behind is removed with the next save.
+    // Point of no return: nothing is rolled back after this. The next save removes any leftovers.
     await placed.finish().catch(() => undefined);
     return { kind: 'saved', name, path, ...added, ...variables };
   } catch (error) {
@@ -120,7 +120,7 @@ function variablesOf(
   };
 }
 
-/** Puts the `service.yaml` back unless somebody has changed it once more. */
+/** Restores `service.yaml` unless it has been changed again since. */
 async function revert(
   directory: string,
   { before, after }: { before: string; after: string },

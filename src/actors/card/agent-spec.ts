@@ -9,7 +9,7 @@ import type { ServiceConfig } from '../config/config.ts';
 import type { Skill } from '../tools/tools.ts';
 import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
 
-/** Where the build spec of an agent's folder is. */
+/** Path of the build spec within the agent's folder. */
 export const agentSpecPath = join('.service', 'build', 'agent-spec.json');
 
 const largestFile = 16 * 1024 * 1024;
@@ -40,17 +40,17 @@ const specSchema = z.object({
     .prefault({}),
 });
 
-/** What `holdpoint build` leaves for the start; empty where it says nothing (docs/contract/agent-card.md). */
+/** Output of `holdpoint build`, read at start-up; unset fields are empty (docs/contract/agent-card.md). */
 export interface AgentSpec {
   name: string;
   version: string;
   description: string;
   skills: AgentSkill[];
-  /** Schemes of the card set by hand. */
+  /** Manually written security schemes of the card. */
   securitySchemes: JsonObject;
 }
 
-/** The spec of a folder, and in one sentence what is wrong with the file when it cannot be used. */
+/** The build spec of a folder, with a sentence about the problem if the file is unusable. */
 export interface AgentSpecReading {
   spec: AgentSpec;
   warning: string | null;
@@ -64,7 +64,10 @@ const noSpec: AgentSpec = {
   securitySchemes: {},
 };
 
-/** Reads the build spec of an agent's folder; a missing one is empty, a broken one is ignored with a warning. */
+/**
+ * Reads the build spec of an agent's folder. A missing file gives an empty spec; an invalid one is ignored with a
+ * warning.
+ */
 export function readAgentSpec(directory: string): AgentSpecReading {
   try {
     const path = join(directory, agentSpecPath);
@@ -81,10 +84,7 @@ export function readAgentSpec(directory: string): AgentSpecReading {
   }
 }
 
-/**
- * Encodes the build spec of an agent's folder: JSON with a newline at its end. The same
- * files give the same bytes.
- */
+/** Serialises the build spec of an agent's folder: JSON with a trailing newline. Deterministic for the same files. */
 export function formatAgentSpec(config: ServiceConfig, skills: readonly Skill[]): string {
   const { agent_id: name, version, description, card } = config;
   const spec = {
@@ -101,7 +101,7 @@ export function formatAgentSpec(config: ServiceConfig, skills: readonly Skill[])
   return `${JSON.stringify(spec, null, 2)}\n`;
 }
 
-/** Writes the build spec of an agent's folder in one step, and resolves with its path. */
+/** Writes the build spec of an agent's folder atomically and resolves with its path. */
 export async function writeAgentSpec(directory: string, content: string): Promise<string> {
   const path = join(directory, agentSpecPath);
   const draft = `${path}.${process.pid}`;

@@ -2,12 +2,12 @@ import type { AgentCard, CardParts } from '../../machines/card/agent-card.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { inOrder } from './agent-skill.ts';
 
-/** The kinds of content that are taken in and given out (docs/contract/agent-card.md). */
+/** Supported input and output content types (docs/contract/agent-card.md). */
 export const cardModes = ['text/plain', 'application/json'];
 
 /**
- * Makes the 0.3.0 card (docs/contract/agent-card.md). Equal parts give equal bytes once encoded, whatever order the
- * skills come in; what is empty and optional is left out.
+ * Assembles the 0.3.0 card (docs/contract/agent-card.md). Deterministic: equal parts give equal bytes in any order of
+ * skills. Empty optional fields are omitted.
  */
 export function assembleCard(parts: CardParts): AgentCard {
   const { name, description, version, url, capabilities } = parts;
@@ -38,8 +38,8 @@ export function assembleCard(parts: CardParts): AgentCard {
 }
 
 /**
- * The schemes with their keys: those of the providers in order, then those set by hand. One set by hand
- * stays as written where a provider has the same key.
+ * Returns the keyed security schemes: providers in order, then manual schemes. A manual scheme overrides a provider's
+ * scheme with the same key.
  */
 export function securitySchemes({ declared, written }: CardParts): [string, JsonValue][] {
   const byHand = new Map(Object.entries(written));
@@ -51,7 +51,7 @@ export function securitySchemes({ declared, written }: CardParts): [string, Json
   return [...ofProviders, ...[...byHand].filter(([key]) => !taken.has(key))];
 }
 
-/** Copies the fields that a card has, in one order. */
+/** Copies the card fields of a skill in a fixed order. */
 function plainSkill({ id, name, description, tags }: AgentCard['skills'][number]) {
   return { id, name, description, tags };
 }

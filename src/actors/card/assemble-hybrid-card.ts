@@ -4,9 +4,9 @@ import { assembleCard } from './assemble-card.ts';
 import { assembleModernCard } from './assemble-modern-card.ts';
 
 /**
- * Creates the card for clients that name no version: the 0.3.0 card with the fields of 1.0 added, so that clients of
- * both generations find their interface (docs/contract/agent-card.md). Where both have a field in forms of their own,
- * as `securitySchemes`, it is that of 0.3.0, which readers of 1.0 know how to read.
+ * Assembles the card for clients that name no version: the 0.3.0 card plus the 1.0 fields, so that clients of both
+ * generations find their interface (docs/contract/agent-card.md). For fields whose forms differ, such as
+ * `securitySchemes`, the 0.3.0 form is used, which 1.0 readers also understand.
  */
 export function assembleHybridCard(parts: CardParts): JsonObject {
   const older = assembleCard(parts);

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 import { inOrder } from './agent-skill.ts';
 import { cardModes, securitySchemes } from './assemble-card.ts';
 
-/** How A2A 1.0 names the schemes of 0.3.0, by their `type`. */
+/** A2A 1.0 names of the 0.3.0 security schemes, by `type`. */
 const schemeNames: ReadonlyMap<JsonValue | undefined, string> = new Map([
   ['http', 'httpAuthSecurityScheme'],
   ['apiKey', 'apiKeySecurityScheme'],
@@ -13,8 +13,8 @@ const schemeNames: ReadonlyMap<JsonValue | undefined, string> = new Map([
 ]);
 
 /**
- * Makes the A2A 1.0 card from the same parts, its interfaces of 1.0 first. A scheme set by hand whose
- * `type` 1.0 does not know is left out of it.
+ * Assembles the A2A 1.0 card from the same parts, with its 1.0 interfaces first. Omits manual schemes whose `type` does
+ * not exist in 1.0.
  */
 export function assembleModernCard(parts: CardParts): JsonObject {
   const { name, description, version, url, capabilities } = parts;
@@ -61,7 +61,7 @@ function interfacesOf({ interfaces }: CardParts, version: CardInterface['protoco
   return interfaces.filter(({ protocolVersion }) => protocolVersion === version);
 }
 
-/** Adds to each scheme of a 0.3.0 card what 1.0 calls it, since Protocol Buffers read no other name. */
+/** Adds the 1.0 name to each scheme of a 0.3.0 card, since Protocol Buffers readers accept no other name. */
 export function withModernSchemes<Card extends { securitySchemes?: unknown }>(card: Card): Card {
   const { securitySchemes } = card;
   if (!isJsonObject(securitySchemes)) return card;

@@ -14,15 +14,15 @@ export interface CardPublisherOptions {
   record: (event: Pick<AuditEvent, 'event' | 'fields'>) => Promise<void>;
 }
 
-/** What the agent was started with. */
+/** The files with which the agent started. */
 export interface StartedWith {
   config: ServiceConfig;
   skills: readonly Skill[];
-  /** Epoch milliseconds of the wall clock at which reading them began. */
+  /** Start of reading the files, in epoch milliseconds of the wall clock. */
   readAt: number;
 }
 
-/** Publishes the agent card, and keeps it true to the agent's files (docs/contract/agent-card.md). */
+/** Publishes the agent card and updates it when the agent's files change (docs/contract/agent-card.md). */
 export class CardPublisher implements CardSource {
   readonly #options: CardPublisherOptions;
   #encoded: EncodedCard | null = null;
@@ -37,12 +37,12 @@ export class CardPublisher implements CardSource {
     return this.#encoded?.[forRest ? 'restVersions' : 'versions'][version] ?? null;
   }
 
-  /** Publishes the first card. Resolves once it is recorded. */
+  /** Publishes the first card. Resolves once its audit event is recorded. */
   start(basis: CardBasis, { config, skills }: StartedWith): Promise<void> {
     return this.#publish(partsOf(basis, config, skills));
   }
 
-  /** Watches the files of the card from now on, and sees what has changed since they were read for the start. */
+  /** Watches the card's files, including changes since they were read at start-up. */
   watch(basis: CardBasis, { config, readAt }: StartedWith): void {
     const actor = createActor(this.#chartOf(basis, config.skills.path, readAt), {
       clock: this.#options.clock,
@@ -54,13 +54,13 @@ export class CardPublisher implements CardSource {
     this.#actor = actor;
   }
 
-  /** Stops watching; the card stays. */
+  /** Stops watching; the card remains published. */
   async stop(): Promise<void> {
     this.#actor?.stop();
     await (await this.#watching)?.close();
   }
 
-  /** Fills the ports of the chart. */
+  /** Creates the chart with its ports bound. */
   #chartOf(basis: CardBasis, mainSkill: string, since: number) {
     const { directory, log } = basis;
     return cardMachine.provide({
@@ -83,7 +83,7 @@ export class CardPublisher implements CardSource {
     });
   }
 
-  /** Resolves once the card that is shown from now on is recorded. */
+  /** Publishes a new card. Resolves once its audit event is recorded. */
   #publish(parts: CardParts): Promise<void> {
     const encoded = encodeCard(parts);
     this.#encoded = encoded;

@@ -1,4 +1,4 @@
-// What an agent says of itself: its cards, written and served.
+// Agent cards: assembly, encoding and publication.
 
 export { skillOfTool } from './agent-skill.ts';
 export { formatAgentSpec, writeAgentSpec } from './agent-spec.ts';

@@ -5,15 +5,15 @@ import { assembleCard } from './assemble-card.ts';
 import { assembleHybridCard } from './assemble-hybrid-card.ts';
 import { assembleModernCard, withModernSchemes } from './assemble-modern-card.ts';
 
-/** The card of each version as it is sent, and what the audit log says of it. */
+/** The encoded card of each version, and its audit event. */
 export interface EncodedCard {
   versions: Record<CardVersion, PublishedCard>;
-  /** The same, with the schemes of 0.3.0 in the words of 1.0 besides. */
+  /** The same cards for REST, with 0.3.0 security schemes also under their 1.0 names. */
   restVersions: Record<CardVersion, PublishedCard>;
   event: Pick<AuditEvent, 'event' | 'fields'>;
 }
 
-/** Turns the parts of a card into bytes; equal parts give equal bytes (docs/contract/agent-card.md). */
+/** Encodes the parts of a card; equal parts give equal bytes (docs/contract/agent-card.md). */
 export function encodeCard(parts: CardParts): EncodedCard {
   const card = assembleCard(parts);
   const hybrid = assembleHybridCard(parts);
@@ -33,7 +33,7 @@ export function encodeCard(parts: CardParts): EncodedCard {
   };
 }
 
-/** Words the event of a new card for the audit log (docs/contract/agent-card.md). */
+/** Creates the audit event of a new card (docs/contract/agent-card.md). */
 function cardEvent(
   { declared }: CardParts,
   card: AgentCard,
@@ -60,7 +60,7 @@ function cardEvent(
   };
 }
 
-/** Adds a strong validator: only equal bytes have equal tags. */
+/** Adds a strong ETag: only equal bytes have equal tags. */
 function published(card: object): PublishedCard {
   const body = Buffer.from(JSON.stringify(card));
   return { body, etag: `"${hash('sha256', body)}"` };

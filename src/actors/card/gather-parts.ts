@@ -8,27 +8,25 @@ import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
 import { servedCapabilities, servedInterfaces } from './served-card.ts';
 
-/** What stays as it was when the agent started, whatever becomes of its files. */
+/** The inputs of a card that stay fixed from start-up, even if the agent's files change. */
 export interface CardBasis {
-  /** The agent's folder. */
   directory: string;
   env: NodeJS.ProcessEnv;
-  /** The id under which it runs. */
   agentId: string;
-  /** The builtin tools it has, as skills. */
+  /** Enabled builtin tools, as card skills. */
   tools: readonly AgentSkill[];
-  /** The providers it asks. */
+  /** Security schemes of the configured providers. */
   declared: readonly DeclaredScheme[];
-  /** True where callers have to sign in. */
+  /** True if callers must authenticate. */
   isAuthOn: boolean;
-  /** Where it answers, without a slash at its end. */
+  /** Public base URL, without a trailing slash. */
   address: string;
-  /** Takes what was read of the files each time they have changed. */
+  /** Called with the parsed files after each change. */
   seen: (config: ServiceConfig, skills: readonly Skill[]) => void;
   log: Log;
 }
 
-/** The files do not make a card; each problem says where and what to do. */
+/** The files do not form a valid card; each problem names its location and remedy. */
 export class CardFilesError extends Error {
   readonly code = 'card_files_invalid';
   readonly problems: readonly SkillProblem[];
@@ -39,7 +37,7 @@ export class CardFilesError extends Error {
   }
 }
 
-/** Rereads all files of the card. Rejects with a CardFilesError when one of them cannot be used. */
+/** Rereads all files of the card. Rejects with a CardFilesError if any of them is unusable. */
 export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   const loaded = loadConfig(basis.directory, basis.env);
   if (!loaded.ok) throw new CardFilesError(loaded.problems);
@@ -50,7 +48,9 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   return partsOf(basis, config, skills);
 }
 
-/** Assembles the parts of a card (docs/contract/agent-card.md): the build spec first, the files where it is silent. */
+/**
+ * Assembles the parts of a card (docs/contract/agent-card.md): values of the build spec take precedence over the files.
+ */
 export function partsOf(
   { directory, agentId, tools, declared, isAuthOn, address, log }: Omit<CardBasis, 'seen'>,
   config: ServiceConfig,
@@ -80,7 +80,7 @@ export function partsOf(
   };
 }
 
-/** Names where the build spec contradicts the files. */
+/** Lists contradictions between the build spec and the files. */
 function differences(
   spec: AgentSpec,
   { version, description }: ServiceConfig,

@@ -2,33 +2,31 @@ import { realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import type { Log } from '../ports.ts';
 
-/** Folders matter through the files in them, which have events of their own. */
+/** Folder events are ignored; the files in them emit their own events. */
 const fileEvents: ReadonlySet<string> = new Set(['add', 'change', 'unlink']);
 
-/** A watch that lasts until it is closed. */
+/** A running file watch. */
 export interface FileWatch {
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
-  /** The agent's folder. */
   directory: string;
-  /** Path of the main skill file within it. */
+  /** Path of the main skill file, relative to the folder. */
   mainSkill: string;
-  /** Epoch milliseconds at which the files were last read: what changed later is told of. */
+  /** Time of the last read of the files, in epoch milliseconds; later changes are reported. */
   since: number;
-  /** Hears the path of the file within the folder. */
+  /** Called with the path of the changed file, relative to the folder. */
   onChange: (file: string) => void;
   log: Log;
 }
 
 /**
- * Watches the files that the card is made from: `service.yaml`, the main skill file, `skills/*.md` and
- * `skills/<name>/SKILL.md`, also those yet to come. Links are not followed. Nothing is told any more once
- * `close` has resolved.
+ * Watches the files of the card, including ones created later: `service.yaml`, the main skill file, `skills/*.md` and
+ * `skills/<name>/SKILL.md`. Links are not followed. Emits nothing after `close` has resolved.
  */
 export async function watchFiles(options: WatchOptions): Promise<FileWatch> {
-  // Loaded once the agent answers, so that no start waits for it.
+  // Loaded after the agent is listening, so it does not delay start-up.
   const { watch } = await import('chokidar');
   const directory = await realpath(options.directory);
   const main = relative(directory, resolve(directory, options.mainSkill));
@@ -40,8 +38,8 @@ export async function watchFiles(options: WatchOptions): Promise<FileWatch> {
   });
   let isReady = false;
   watcher.on('all', (event, path, stats) => {
-    // The first look at the folder shows every file once; only what is newer than the card counts.
-    // A file that was written in the very millisecond before it was read is in the card.
+    // The initial scan reports every file; only files newer than the card count. A file written in the same millisecond
+    // as the read is already in the card.
     const isChange = isReady || (stats !== undefined && Math.floor(stats.ctimeMs) > options.since);
     const file = relative(directory, path);
     if (isChange && fileEvents.has(event) && isCardFile(file, main)) options.onChange(file);
@@ -56,7 +54,7 @@ export async function watchFiles(options: WatchOptions): Promise<FileWatch> {
   return { close: () => watcher.close() };
 }
 
-/** True for the files a card is made from and the folders on the way to them. */
+/** Returns whether a path is a card file or a parent folder of one. */
 function isOnTheWay(path: string, main: string): boolean {
   if (path === '' || path === 'skills' || main.startsWith(path + sep)) return true;
   const [top, name, file] = path.split(sep);

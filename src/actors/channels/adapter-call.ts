@@ -2,7 +2,7 @@ import type { DeliveryFailure } from '../../machines/channels/delivery-machine.t
 import type { Clock } from '../ports.ts';
 import { DeliveryError } from './channel-adapter.ts';
 
-/** Timeout of an adapter for one message, in milliseconds; its own tries are shorter. */
+/** Timeout for one message of an adapter, in milliseconds; the adapter's own attempts are shorter. */
 export const patience = 60_000;
 
 /**
@@ -24,7 +24,7 @@ export function callAdapter<Result>(
   const timer = clock.setTimeout(() => end(tooSlow()), patience);
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  // What throws at once counts as what rejects.
+  // Treats a synchronous throw like a rejection.
   else new Promise<Result>((settle) => settle(call(ended.signal))).then(resolve, reject);
   return promise.finally(() => {
     clock.clearTimeout(timer);
@@ -32,7 +32,7 @@ export function callAdapter<Result>(
   });
 }
 
-/** Says why an adapter did not take a notice; of an error that is not its own words only the name is told. */
+/** Returns why an adapter did not deliver a notice. For an unexpected error only its name is reported. */
 export function failureOf(adapter: string, error: unknown): DeliveryFailure {
   if (error instanceof DeliveryError) {
     const { fault, retryAfter, message: reason } = error;

@@ -13,11 +13,11 @@ export interface AdapterDeliveriesOptions {
   rows: ApprovalRows;
   clock: Clock;
   log: Log;
-  /** Queues the result of a row for the store; until it is written the row may still look due. */
+  /** Queues the result of a row for the store; until it is written the row may still appear due. */
   keep: (write: ApprovalWrite) => void;
-  /** Returns the positions of the rows whose result is not written yet. */
+  /** Returns the positions of the rows whose result is not yet written. */
   unkept: () => readonly number[];
-  /** Hears that there may be a place for another row. */
+  /** Called when there may be room for another row. */
   onRoom: () => void;
 }
 
@@ -25,8 +25,8 @@ export interface AdapterDeliveriesOptions {
 export const mostSending = 16;
 
 /**
- * Runs the deliveries of one adapter: for each target as many posts and updates as its lanes take, nearest deadline
- * first. Deliveries that pause after a failure stay in memory; the rest wait in the store.
+ * Runs the deliveries of one adapter: as many posts and updates per target as its lanes allow, nearest deadline first.
+ * Deliveries that pause after a failure stay in memory; the rest wait in the store.
  */
 export class AdapterDeliveries {
   readonly #options: AdapterDeliveriesOptions;
@@ -55,12 +55,12 @@ export class AdapterDeliveries {
     });
   }
 
-  /** Deliveries in memory. */
+  /** Number of deliveries in memory. */
   get size(): number {
     return this.#live.size;
   }
 
-  /** Follows the state of the adapter: while it is down no delivery begins, and running ones may finish. */
+  /** Follows the state of the adapter: while it is down no delivery starts, and running ones may finish. */
   setUp(isUp: boolean): void {
     this.#isUp = isUp;
     for (const delivery of [...this.#live.values()]) this.#settle(delivery);
@@ -70,19 +70,19 @@ export class AdapterDeliveries {
   }
 
   /**
-   * Resumes rows that are due, as far as there is room; what is urgent among them goes when it is let in. One call at a
-   * time. Rejects when the store cannot be read.
+   * Resumes due rows as far as there is room; urgent ones are sent at the next `letIn`. Must not be called
+   * concurrently. Rejects when the store cannot be read.
    */
   async resume(): Promise<void> {
     const start = this.#last;
     await this.#resumeAfter(start);
     if (start === null || !this.#hasRoom()) return;
-    // Those before the one it began with have their turn now.
+    // Rows before the last started one get their turn now.
     this.#last = null;
     await this.#resumeAfter(null);
   }
 
-  /** Starts the messages that wait for their turn, as far as there is room. */
+  /** Starts waiting messages as far as there is room. */
   letIn(): void {
     if (this.#isUp) this.#lanes.letIn();
   }
@@ -92,12 +92,11 @@ export class AdapterDeliveries {
     this.#live.get(row.position)?.change(row);
   }
 
-  /** Returns whether a running delivery is about a task. */
   isAbout(taskId: string): boolean {
     return [...this.#live.values()].some(({ row }) => row.notice.request.taskId === taskId);
   }
 
-  /** Ends everything at once. */
+  /** Stops all deliveries immediately. */
   stop(): void {
     this.#isUp = false;
     for (const delivery of this.#live.values()) delivery.stop();
@@ -116,7 +115,7 @@ export class AdapterDeliveries {
     }
   }
 
-  /** Quarantined rows enter only when no other row waits, so they take no room of others. */
+  /** Quarantined rows enter only when no other row waits, so they never displace one. */
   #hasRoom(): boolean {
     if (!this.#isUp) return false;
     const sending = [...this.#live.values()].filter(
@@ -128,9 +127,10 @@ export class AdapterDeliveries {
   async #fill(slot: ApprovalSlot): Promise<void> {
     const { adapter, rows, unkept } = this.#options;
     while (this.#hasPlace(slot)) {
-      // What has just been told looks due in the store until that is written there, and one that is posted anew looks posted.
+      // Excludes rows whose result is not yet written: a delivered row still looks due in the store, and a row to
+      // repost still looks posted.
       const row = await rows.nextDue(adapter.name, slot, [...this.#live.keys(), ...unkept()]);
-      // The adapter, or its target, may have gone down meanwhile.
+      // The adapter or its target may have gone down during the read.
       if (row === undefined || !this.#hasPlace(slot)) return;
       this.#begin(row);
     }
@@ -160,7 +160,7 @@ export class AdapterDeliveries {
     const { clock, log } = this.#options;
     const delivery: LiveDelivery = new LiveDelivery(this.#logic, clock, row, {
       onMoved: () => this.#settle(delivery),
-      // It stays where it is, so that nothing of its target is sent twice in a loop.
+      // The row stays in memory; otherwise it would be started and sent again in a loop.
       onBroken: (error) => log.error({ error }, 'approvals: a delivery broke'),
     });
     this.#live.set(row.position, delivery);

@@ -14,37 +14,40 @@ export interface ApprovalCourierOptions {
   log: Log;
 }
 
-/** Pause after the store failed, in milliseconds. */
+/** Pause after a store failure, in milliseconds. */
 const storePause = 5_000;
 
-/** Time that messages under way have to finish when the courier stops, in milliseconds. */
+/** Time for running messages to finish when the courier stops, in milliseconds. */
 const stopPatience = 2_000;
 
-/** Time that the store has to take their results then, in milliseconds. */
+/** Time for the store to save the results of those messages, in milliseconds. */
 const storePatience = 5_000;
 
 /** Timeout of an adapter's stop, in milliseconds. */
 const adapterPatience = 5_000;
 
 /**
- * Asks people for approvals through the adapters and keeps the messages up to date. Undelivered notices stay in the
- * store, whatever fails. A post that was accepted but not recorded before a crash is sent again: twice rather than
- * never.
+ * Requests approvals through the adapters and keeps the messages up to date. Undelivered notices stay in the store
+ * across all failures. A post that was accepted but not recorded before a crash is sent again: at least once, never
+ * lost.
  */
 export class ApprovalCourier {
   readonly #options: ApprovalCourierOptions;
   readonly #deliveries = new Map<string, AdapterDeliveries>();
-  /** Tasks that waited when they were last heard of. */
+  /** Tasks that were waiting at their last change. */
   readonly #waiting = new Set<string>();
-  /** Tasks that changed while rows were read, or could not be read themselves: a delivery may not know of it. */
+  /**
+   * Tasks that changed during a read of rows, or whose own read failed; running deliveries may not have seen the
+   * change.
+   */
   readonly #changed = new Set<string>();
   readonly #passes = new Passes(() => this.#pass());
-  /** What the store does not say yet, oldest first, with what is being written. */
+  /** Results not yet in the store, oldest first, including those being written. */
   #unkept: ApprovalWrite[] = [];
   #isStopped = false;
-  /** False until the tasks that wait are known. */
+  /** False until the waiting tasks are known. */
   #isCaughtUp = true;
-  /** The timer that ends a pause of the store; `null` while there is none. */
+  /** The timer that ends a pause of the store; `null` if none is set. */
   #storePause: unknown = null;
   #onIdle: () => void = () => undefined;
 
@@ -73,7 +76,7 @@ export class ApprovalCourier {
     }
   }
 
-  /** Notifies approvers of a change of a committed task; returns at once for one that never waited. */
+  /** Notifies approvers of a change of a committed task; returns at once for a task that never waited. */
   changed(task: Task): void {
     if (this.#isStopped) return;
     if (task.deferral !== null) this.#waiting.add(task.id);
@@ -88,7 +91,7 @@ export class ApprovalCourier {
    * is posted but not stored yet. Rejects when the store cannot be read.
    */
   async find(deferralId: string, adapter: string): Promise<KeptNotice[]> {
-    // What is stored meanwhile may be too late for what is read.
+    // Writes that complete during the read may be missing from its result, so both states are merged.
     const before = [...this.#unkept];
     const rows = await this.#options.rows.find(deferralId, adapter);
     const placed = [...before, ...this.#unkept].filter(({ ref }) => ref !== null);
@@ -98,12 +101,18 @@ export class ApprovalCourier {
     }));
   }
 
-  /** Returns the notice whose message is in a place; `null` where none of ours is. Rejects when the store cannot be read. */
+  /**
+   * Returns the notice of the message in a place; `null` for a message that is not ours. Rejects when the store cannot
+   * be read.
+   */
   async at(ref: MessageRef, adapter: string): Promise<ApprovalNotice | null> {
     return (await this.#options.rows.findAt(adapter, ref))?.notice ?? null;
   }
 
-  /** Has the message in a place posted anew if it is gone while its call waits. Rejects when the store cannot be used. */
+  /**
+   * Requests a new post of the message in a place if the message is gone while its call still waits. Rejects when the
+   * store cannot be used.
+   */
   async doubt(ref: MessageRef, adapter: string): Promise<void> {
     const { rows } = this.#options;
     const row = await rows.findAt(adapter, ref);
@@ -122,7 +131,7 @@ export class ApprovalCourier {
     return [...this.#deliveries.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Waits two seconds for deliveries under way, records their results, and stops the adapters. */
+  /** Waits up to two seconds for running deliveries, saves their results, and stops the adapters. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     const { clock, adapters } = this.#options;
@@ -136,7 +145,7 @@ export class ApprovalCourier {
     await Promise.allSettled(adapters.map((adapter) => this.#stopped(adapter)));
   }
 
-  /** The agent stops even when an adapter hangs. */
+  /** Bounded in time, so a hanging adapter cannot keep the agent from stopping. */
   async #stopped(adapter: ChannelAdapter): Promise<void> {
     await within(this.#options.clock, adapterPatience, adapter.stop());
   }
@@ -154,7 +163,7 @@ export class ApprovalCourier {
     if (!this.#isStopped && this.#storePause === null) this.#passes.ask();
   }
 
-  /** Everything that happens in one turn of the event loop is kept in one commit, before anything new begins. */
+  /** Commits all results of one event-loop turn together, before anything new starts. */
   #pass(): Promise<void> {
     return this.#attempt(async () => {
       if (this.#isStopped || this.#storePause !== null) return;
@@ -163,7 +172,7 @@ export class ApprovalCourier {
         await this.#keep();
         await this.#tellAgain();
         for (const deliveries of this.#deliveries.values()) await deliveries.resume();
-        // Ended while rows were read: nothing is let in before that is kept.
+        // More deliveries ended during the read of rows; their results are saved before `letIn`.
       } while (this.#unkept.length > 0 && !this.#isStopped);
       for (const deliveries of this.#deliveries.values()) deliveries.letIn();
     });
@@ -196,7 +205,7 @@ export class ApprovalCourier {
     }
   }
 
-  /** Tells deliveries in memory how a task stands; what begins later reads that from the store. */
+  /** Passes the current state of a task to deliveries in memory; later deliveries read it from the store. */
   async #tell(id: string): Promise<void> {
     const all = [...this.#deliveries.values()];
     if (!all.some((deliveries) => deliveries.isAbout(id))) return;
@@ -209,7 +218,7 @@ export class ApprovalCourier {
     }
   }
 
-  /** Starts nothing new while the store fails: a post that cannot be recorded would be sent again and again. */
+  /** Starts nothing new while the store fails: a post that cannot be recorded would be sent repeatedly. */
   async #attempt(run: () => Promise<void>): Promise<void> {
     try {
       await run();

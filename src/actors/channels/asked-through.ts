@@ -12,7 +12,7 @@ export interface DeferRules {
   >;
 }
 
-/** Returns the targets and approvers that the rules reach through an adapter, each once. */
+/** Returns the distinct targets and approvers that the rules reach through an adapter. */
 export function askedThrough(
   name: string,
   { tools, default_approvers: fallback }: DeferRules,

@@ -9,9 +9,9 @@ import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 
 /** The capabilities of an adapter (docs/contract/chat.md). */
 export interface ChannelCapabilities {
-  /** True when people can decide where its messages appear, so that `to` may name it. */
+  /** True if approvals are decided in its messages, so `to` may name the adapter. */
   approvals: boolean;
-  /** True when messages of people can become tasks. */
+  /** True if users' messages can become tasks. */
   conversations: boolean;
 }
 
@@ -20,20 +20,20 @@ export type ChannelState = ConnectionState;
 
 /** An adapter for one chat or other medium. A broken adapter never breaks a task. */
 export interface ChannelAdapter {
-  /** The middle of `channel:<adapter>:<target>`. */
+  /** The adapter name in `channel:<adapter>:<target>`. */
   readonly name: string;
   readonly capabilities: ChannelCapabilities;
   readonly state: ChannelState;
   /**
-   * Maximum concurrent messages of one target; one by default. A service that takes one at a time means
-   * its whole target when it asks for time.
+   * Maximum concurrent messages of one target; one by default. When the service of an adapter with one asks for time,
+   * the whole target pauses.
    */
   readonly mostAtOnce?: number;
-  /** Begins to connect and returns at once; `onState` hears each change of `state`. Never throws. */
+  /** Starts connecting and returns at once; `onState` receives each change of `state`. Never throws. */
   start(onState: (state: ChannelState) => void): void;
-  /** Closes the adapter; undelivered messages are delivered after the next start. */
+  /** Closes the adapter; undelivered messages are sent after the next start. */
   stop(): Promise<void>;
-  /** Asks for a release. Rejects with DeliveryError. */
+  /** Posts an approval request. Rejects with DeliveryError. */
   deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef>;
   /** Updates a message to the current notice. Rejects with DeliveryError. */
   update(
@@ -45,9 +45,9 @@ export interface ChannelAdapter {
 }
 
 /**
- * Why a notice was not delivered: `later` is transient; `target` lasts until a person fixes the target,
- * such as a bot that is in no channel; `gone` is a message that is no longer there, or cannot be changed any more, and is
- * posted anew while the call waits; `message` will never be taken.
+ * Why a notice was not delivered. `later`: transient. `target`: lasts until a person fixes the target, such as a bot
+ * that is in no channel. `gone`: the message was deleted or can no longer be edited; it is posted anew while the call
+ * waits. `message`: the service will never accept it.
  */
 export type DeliveryFault = 'later' | 'target' | 'gone' | 'message';
 
@@ -55,7 +55,7 @@ export type DeliveryFault = 'later' | 'target' | 'gone' | 'message';
 export class DeliveryError extends Error {
   readonly code = 'delivery_failed';
   readonly fault: DeliveryFault;
-  /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
+  /** Retry delay that the service asks for, in milliseconds; `null` if it named none. */
   readonly retryAfter: number | null;
 
   constructor(
@@ -78,21 +78,27 @@ export interface KeptNotice {
   ref: MessageRef | null;
 }
 
-/** The daemon's side of an adapter through which people decide. */
+/** The daemon's interface for adapters through which people decide. */
 export interface ApprovalAuthority {
   /**
    * Returns the rows of a deferral for the targets of one adapter; empty for an unknown deferral. Rejects when the store
    * cannot be read.
    */
   find(deferralId: string, adapter: string): Promise<KeptNotice[]>;
-  /** Puts a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
+  /** Submits a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
   decide(taskId: string, attempt: DecisionAttempt): Promise<DecisionAnswer>;
 }
 
-/** What the daemon knows of the messages of an adapter by their places. */
+/** The daemon's lookup of an adapter's messages by place. */
 export interface ApprovalPlaces {
-  /** Returns the notice whose message is in a place; `null` where none of ours is. Rejects when the store cannot be read. */
+  /**
+   * Returns the notice of the message in a place; `null` for a message that is not ours. Rejects when the store cannot
+   * be read.
+   */
   at(ref: MessageRef, adapter: string): Promise<ApprovalNotice | null>;
-  /** Has the message in a place posted anew if it is gone while its call waits. Rejects when the store cannot be read. */
+  /**
+   * Requests a new post of the message in a place if the message is gone while its call still waits. Rejects when the
+   * store cannot be read.
+   */
   doubt(ref: MessageRef, adapter: string): Promise<void>;
 }

@@ -1,49 +1,49 @@
-/** Settings of Slack (docs/contract/chat.md); the tokens show neither in JSON nor when inspected. */
+/** Settings of Slack (docs/contract/chat.md); JSON and `inspect` output omit the tokens. */
 export interface SlackSettings {
-  /** Begins with `xoxb-`. */
+  /** Starts with `xoxb-`. */
   readonly botToken: string;
-  /** Begins with `xapp-`. */
+  /** Starts with `xapp-`. */
   readonly appToken: string;
-  /** Ends with a slash. */
+  /** With a trailing slash. */
   readonly apiUrl: string;
-  /** The URL that messages link to; `null` for no link. */
+  /** The dashboard URL for links in messages; `null` for no links. */
   readonly dashboardUrl: string | null;
-  /** True when messages of people become tasks. */
+  /** True if users' messages become tasks. */
   readonly conversations: boolean;
 }
 
-/** Settings of Telegram (docs/contract/chat.md); the token shows neither in JSON nor when inspected. */
+/** Settings of Telegram (docs/contract/chat.md); JSON and `inspect` output omit the token. */
 export interface TelegramSettings {
   readonly token: string;
-  /** Ends without a slash. */
+  /** Without a trailing slash. */
   readonly apiUrl: string;
-  /** Ids or names of the people who may write to the agent; `null` for everybody. */
+  /** Ids or names of the users who may write to the agent; `null` for everybody. */
   readonly allowedUsers: string[] | null;
 }
 
 /** Settings of webhooks (docs/contract/chat.md). */
 export interface WebhookSettings {
-  /** The URL that they link to; `null` for no link. */
+  /** The dashboard URL for links in messages; `null` for no links. */
   readonly dashboardUrl: string | null;
-  /** By the name that `channel:webhook:<name>` says. */
+  /** Targets by the name in `channel:webhook:<name>`. */
   readonly targets: Readonly<Record<string, WebhookTarget>>;
 }
 
-/** A receiver of webhooks; the secret shows neither in JSON nor when inspected. */
+/** A receiver of webhooks; JSON and `inspect` output omit the secret. */
 export interface WebhookTarget {
   readonly url: string;
-  /** Signs the posts. */
+  /** Signing key of the posts. */
   readonly secret: string;
 }
 
-/** The adapters that can run; `null` for one that is not in `channels` or lacks what it needs. */
+/** The usable adapters; `null` for an adapter that is not in `channels` or lacks a required setting. */
 export interface ChannelsReading {
   readonly slack: SlackSettings | null;
   readonly telegram: TelegramSettings | null;
   readonly webhook: WebhookSettings | null;
 }
 
-/** Tells whether people can ask the agent in a chat. */
+/** Returns whether any chat accepts conversations with the agent. */
 export function hearsPeople({ slack, telegram }: ChannelsReading): boolean {
   return telegram !== null || slack?.conversations === true;
 }

@@ -28,67 +28,63 @@ export interface ChannelParts {
     channelNames: ChannelNameRows;
   };
   decide: ApprovalAuthority['decide'];
-  /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
+  /** Returns tasks that wait for approval, oldest first; possibly not all of them when there are many. */
   waiting: () => Promise<Task[]>;
   /** The agent's own URL and the token of conversations; `null` without conversations. */
   surface: { url: string; token: string | null };
-  /** The public URL of the agent. */
   publicUrl: string;
   outbound: ScopedOutbound;
-  /** Puts a line on the daemon's console. */
+  /** Writes a line to the daemon's console. */
   console: (line: string) => void;
   clock: Clock;
   log: Log;
 }
 
-/** The state of one adapter. */
 export interface ChannelStatus {
   adapter: string;
   state: ChannelState;
-  /** Messages that are not delivered yet. */
+  /** Number of undelivered messages. */
   pending: number;
-  /** The time at which the oldest pending call was held, in epoch milliseconds; `null` without one. */
+  /** Time at which the oldest pending call was held, in epoch milliseconds; `null` without one. */
   oldestAt: number | null;
 }
 
-/** The ways to people: those who are asked for a release, and those who ask the agent (docs/contract/chat.md). */
+/** Channels to people: approvers and users who talk to the agent (docs/contract/chat.md). */
 export interface Channels {
-  /** Begins to connect, and goes on with what an earlier start left. */
+  /** Starts connecting and resumes the work of an earlier start. */
   start(): void;
   /** Notifies approvers of a change of a committed task. */
   changed(task: Task): void;
-  /** Takes nothing in any more from people who ask the agent. */
+  /** Stops accepting messages from users who talk to the agent. */
   stopListening(): Promise<void>;
-  /** Closes every adapter; undelivered messages are delivered after the next start. */
+  /** Closes every adapter; undelivered messages are sent after the next start. */
   stop(): Promise<void>;
   /** Rejects when the store cannot be read. */
   status(): Promise<ChannelStatus[]>;
 }
 
-/** An adapter, with the way that it speaks in threads when it can. */
+/** An adapter, with its conversation port if it supports conversations. */
 interface OpenedAdapter {
   adapter: ChannelAdapter;
   conversation: ConversationPort | null;
-  /** Runs after the start. */
+  /** Runs after `start`. */
   begun?: () => Promise<void>;
 }
 
-/** The conversations with people in chats. */
 interface Talk {
   conversations: Conversations;
-  /** The conversation ports by adapter. */
   ports: Map<string, ConversationPort>;
   close(): Promise<void>;
 }
 
-/** `channel:dashboard:*` sends nothing: the dashboard reads `GET /deferrals` (docs/contract/chat.md). */
+/** `channel:dashboard:*` sends nothing: the dashboard polls `GET /deferrals` (docs/contract/chat.md). */
 const dashboard = 'dashboard';
 
-/** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */
+/** Creates the channels of an agent; the code of a chat is loaded only if the agent uses it. */
 export async function openChannels(parts: ChannelParts): Promise<Channels> {
   const { store, settings, clock, log } = parts;
   const talk = await openTalk(parts);
-  // Nobody decides anything before the adapters are started, by when the courier is there.
+  // Decisions arrive only after the adapters have started, by which time the courier exists.
   const approvals: ApprovalAuthority = {
     find: (id, adapter) => courier.find(id, adapter),
     decide: parts.decide,
@@ -152,7 +148,7 @@ function consoleAdapter({ console: write, surface, clock }: ChannelParts): Chann
   return createConsoleAdapter({ write, agentUrl: () => surface.url, clock });
 }
 
-/** Returns `null` where nobody can say anything to the agent. */
+/** Opens the conversations; `null` if no chat accepts them. */
 async function openTalk(parts: ChannelParts): Promise<Talk | null> {
   const { settings, surface, store, outbound, clock, log } = parts;
   const { url, token } = surface;

@@ -3,12 +3,12 @@ import type { DeliveryFailure } from '../../machines/channels/delivery-machine.t
 import type { Log } from '../ports.ts';
 import { asksForTime } from './quarantine.ts';
 
-/** Failures that are remembered, so that each is logged once. */
+/** Maximum remembered failures; each is logged once. */
 const mostRemembered = 1_000;
 
 /**
- * Says in the log which messages were not delivered, each fault of a message once. A service that asks for time
- * is no failure: that is said once for a target, until a message gets through without having to wait.
+ * Logs undelivered messages, each fault of a message once. A service that asks for time does not count as a failure:
+ * this is logged once per target, until a message is delivered without a delay.
  */
 export class DeliveryLog {
   readonly #log: Log;
@@ -19,7 +19,7 @@ export class DeliveryLog {
     this.#log = log;
   }
 
-  /** Says that a try failed. */
+  /** Logs a failed attempt. */
   failed(position: number, notice: ApprovalNotice, failure: DeliveryFailure): void {
     const { fault, reason } = failure;
     if (asksForTime(failure)) return this.#pace(position, notice, reason);
@@ -35,20 +35,20 @@ export class DeliveryLog {
     );
   }
 
-  /** Hears that a message got through, so that what fails from now on is said again. */
+  /** Records a delivery, so that later failures are logged again. */
   delivered(position: number, { request }: ApprovalNotice): void {
     if (!this.#told.has(`${position}:pace`)) this.#slow.delete(request.target);
     this.forget(position);
   }
 
-  /** Hears that a message will not be tried any more. */
+  /** Forgets a message that will not be retried. */
   forget(position: number): void {
     for (const kind of ['later', 'target', 'gone', 'message', 'pace']) {
       this.#told.delete(`${position}:${kind}`);
     }
   }
 
-  /** Says that a message will not be brought up to date. */
+  /** Logs that a message will not be updated. */
   givenUp(notice: ApprovalNotice): void {
     this.#log.error(
       placeOf(notice),

@@ -7,7 +7,7 @@ import type {
 import { laneMachine } from '../../machines/channels/lane-machine.ts';
 import type { Clock } from '../ports.ts';
 
-/** Names the lane of one target; posts and updates each have their own. */
+/** Returns the lane of a target; posts and updates have separate lanes. */
 export function laneOf(target: string, isPosted: boolean): string {
   return `${isPosted ? 'update' : 'post'} ${target}`;
 }
@@ -18,19 +18,18 @@ export interface LanesOptions {
   most: number;
   /** Maximum concurrent messages of one lane. */
   mostOfOne: number;
-  /** Called when a lane has room for another message; call `letIn` once more urgent rows are enqueued. */
+  /** Called when a lane has room for another message; call `letIn` once more urgent rows are queued. */
   onRoom: () => void;
 }
 
-/** A message that wants to be sent: on which lane, and who goes first. */
+/** A message to send: its lane and its priority. */
 export interface Ticket {
-  /** As `laneOf` names it. */
+  /** Lane name, as returned by `laneOf`. */
   lane: string;
-  /** The position of its row. */
   position: number;
-  /** Epoch milliseconds at which its call is denied. */
+  /** Time at which its call is denied, in epoch milliseconds. */
   expiresAt: number;
-  /** True for one that failed before; it goes last. */
+  /** True if it has failed before; such messages go last. */
   isQuarantined: boolean;
 }
 
@@ -44,10 +43,7 @@ interface Lane {
   sending: number;
 }
 
-/**
- * Schedules messages to their targets, as many at once as their lanes take: those that never failed first, and of these
- * the one with the nearest deadline.
- */
+/** Schedules messages within the limits of their lanes: messages that never failed first, nearest deadline first. */
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, Lane>();
@@ -59,12 +55,12 @@ export class Lanes {
     this.#options = options;
   }
 
-  /** True while a message is on its way to the service. */
+  /** True while a request for the message is in flight. */
   isSending(position: number): boolean {
     return this.#sending.has(position);
   }
 
-  /** The number of messages without failures that a lane sends, or prepares, at once. */
+  /** Returns how many messages without failures a lane may prepare and send at once. */
   width(name: string): number {
     const lane = this.#lanes.get(name);
     if (lane === undefined || lane.actor.getSnapshot().hasTag('open')) {
@@ -73,12 +69,12 @@ export class Lanes {
     return lane.actor.getSnapshot().hasTag('probing') ? 1 : 0;
   }
 
-  /** True once several messages in a row were refused on a lane, so that another refusal is no news. */
+  /** True after several consecutive failures on a lane, when a further failure is not worth reporting. */
   isKnownToFail(name: string): boolean {
     return (this.#lanes.get(name)?.actor.getSnapshot().context.failures ?? 0) > 1;
   }
 
-  /** Sends once there is a place, and notes what came of it. Rejects with the signal's reason when that comes first. */
+  /** Sends once there is room, and records the outcome. Rejects with the signal's reason if the signal aborts first. */
   async run<Outcome extends PostOutcome | UpdateOutcome>(
     ticket: Ticket,
     signal: AbortSignal,
@@ -97,7 +93,7 @@ export class Lanes {
     }
   }
 
-  /** Starts waiting messages while there is room. */
+  /** Starts waiting messages as far as there is room. */
   letIn(): void {
     while (this.#sending.size < this.#options.most) {
       const free = this.#waiting.filter(({ ticket }) => this.#isFree(ticket));
@@ -110,12 +106,12 @@ export class Lanes {
     }
   }
 
-  /** Ends the pauses of all lanes; every target is trusted again. */
+  /** Ends the pauses of all lanes and resets their failures. */
   clear(): void {
     for (const { actor } of this.#lanes.values()) actor.send({ type: 'message.taken' });
   }
 
-  /** Ends all lanes. */
+  /** Stops all lanes. */
   stop(): void {
     this.#isStopped = true;
     for (const { actor } of this.#lanes.values()) actor.stop();
@@ -166,7 +162,7 @@ function byTurn({ ticket: one }: Waiting, { ticket: other }: Waiting): number {
   );
 }
 
-/** A service that says that one message will never do takes others. */
+/** A permanent refusal of one message does not count against other messages of the target. */
 function note(
   { actor }: Lane,
   { position, isQuarantined }: Ticket,

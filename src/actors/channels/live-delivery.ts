@@ -15,33 +15,33 @@ import { callAdapter, failureOf } from './adapter-call.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { Lanes, Ticket } from './lanes.ts';
 
-/** The common parts of an adapter's deliveries; positions are those of rows. */
+/** Shared ports of an adapter's deliveries; positions are row positions. */
 export interface DeliveryPorts {
   adapter: ChannelAdapter;
   lanes: Lanes;
-  /** Says how a message stands with others of its target; `isPosted` is true when it is there already. */
+  /** Returns the scheduling ticket of a message; `isPosted` is true if it has been posted. */
   ticketOf: (notice: ApprovalNotice, isPosted: boolean) => Ticket;
   clock: Clock;
-  /** Keeps what became of a row. */
+  /** Saves the result of a row. */
   keep: (write: ApprovalWrite) => void;
-  /** Hears of a try that failed. */
+  /** Called after a failed attempt. */
   onFailure: (position: number, failure: DeliveryFailure) => void;
-  /** Hears that a message will not be brought up to date. */
+  /** Called when a message will not be updated. */
   onGivenUp: (notice: ApprovalNotice) => void;
 }
 
-/** The observer of one delivery. */
+/** Observer of one delivery. */
 export interface DeliveryWatcher {
-  /** Hears that it went from one state to another. */
+  /** Called after each state change. */
   onMoved: () => void;
-  /** Hears of a defect of the delivery itself. */
+  /** Called on an internal error of the delivery. */
   onBroken: (error: unknown) => void;
 }
 
-/** The chart with its ports filled, made once for all deliveries of an adapter. */
+/** The chart with its ports bound, shared by all deliveries of an adapter. */
 export type DeliveryLogic = ReturnType<typeof createDeliveryLogic>;
 
-/** Fills the ports of the chart; an actor of it is named after the position of its row. */
+/** Binds the ports of the chart; an actor's id is the position of its row. */
 export function createDeliveryLogic({ keep, onFailure, onGivenUp, ...service }: DeliveryPorts) {
   const write = (
     id: string,
@@ -72,7 +72,7 @@ export function createDeliveryLogic({ keep, onFailure, onGivenUp, ...service }: 
   });
 }
 
-/** The delivery of one row while it has something to tell. */
+/** The running delivery of one row. */
 export class LiveDelivery {
   readonly row: ApprovalRow;
   readonly #actor: ActorRefFrom<DeliveryLogic>;
@@ -86,22 +86,22 @@ export class LiveDelivery {
     this.#actor.subscribe({ next: onMoved, complete: onMoved, error: onBroken });
   }
 
-  /** Begins; its watcher hears of it at once. */
+  /** Starts; the watcher is called at once. */
   start(): void {
     this.#actor.start();
   }
 
-  /** True when the message is there. */
+  /** True once the message is posted. */
   get isPosted(): boolean {
     return this.#actor.getSnapshot().context.ref !== null;
   }
 
-  /** True while a message is being sent, or about to be. */
+  /** True while a message is being sent or is about to be. */
   get isSending(): boolean {
     return this.#actor.getSnapshot().hasTag('sending');
   }
 
-  /** True when it has nothing to tell, for now or for ever. */
+  /** True when it has nothing to send, now or permanently. */
   get isAtRest(): boolean {
     const snapshot = this.#actor.getSnapshot();
     return snapshot.status === 'done' || snapshot.matches('posted');
@@ -112,7 +112,7 @@ export class LiveDelivery {
     this.#actor.send({ type: 'notice.changed', latest: versionOf(row) });
   }
 
-  /** Ends the delivery and its request. */
+  /** Stops the delivery and aborts its request. */
   stop(): void {
     this.#actor.stop();
   }

@@ -9,26 +9,26 @@ import type { Log } from '../ports.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 
 export interface LocalNoticesOptions {
-  /** Adapters whose messages live no longer than the daemon. */
+  /** Adapters whose messages do not outlive the daemon. */
   adapters: readonly ChannelAdapter[];
   log: Log;
 }
 
-/** The notices of a waiting task, with the record that they were made from. */
+/** The notices of a waiting task, with the record they were created from. */
 interface Announcement {
   asked: AskedRecord;
   notices: ApprovalNotice[];
 }
 
 /**
- * Announces held calls on the daemon itself and stores nothing: console output ends with the daemon, and the next one
- * announces again the calls that still wait.
+ * Announces held calls on the daemon itself and stores nothing: console output ends with the daemon, and the next
+ * daemon announces calls that still wait.
  */
 export class LocalNotices {
   readonly #adapters: ReadonlyMap<string, ChannelAdapter>;
   readonly #log: Log;
   readonly #announced = new Map<string, Announcement>();
-  /** Tasks that changed while those that wait are read; `null` while they are not. */
+  /** Tasks that changed during the initial read; `null` when no read is running. */
   #heard: Set<string> | null = null;
   #isStopped = false;
 
@@ -37,13 +37,13 @@ export class LocalNotices {
     this.#log = log;
   }
 
-  /** Starts the adapters, and tells of the tasks that wait already, once they are read. Never rejects. */
+  /** Starts the adapters, then announces the tasks that already wait. Never rejects. */
   async start(waiting: () => Promise<Task[]>): Promise<void> {
     for (const adapter of this.#adapters.values()) adapter.start(() => undefined);
     const heard = new Set<string>();
     this.#heard = heard;
     try {
-      // What is read of a task that changes meanwhile may be older than that.
+      // Skips tasks that changed during the read; the result for them may be stale.
       const tasks = (await waiting()).filter(({ id }) => !heard.has(id));
       for (const task of this.#isStopped ? [] : tasks) this.changed(task);
     } catch (error) {
@@ -53,7 +53,7 @@ export class LocalNotices {
     }
   }
 
-  /** Tells of a change of a task that is on disk; costs next to nothing for one that never waited. */
+  /** Announces a change of a committed task; cheap for a task that never waited. */
   changed(task: Task): void {
     this.#heard?.add(task.id);
     const announced = this.#announced.get(task.id);
@@ -72,7 +72,6 @@ export class LocalNotices {
     }
   }
 
-  /** Stops the adapters. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.allSettled([...this.#adapters.values()].map((adapter) => adapter.stop()));

@@ -1,6 +1,6 @@
 /**
- * Runs passes one at a time, each once the turn of the event loop is over in which it was asked for. However often one
- * is asked for, it runs once; what is asked for during a pass runs after it.
+ * Runs passes one at a time, each after the event-loop turn in which it was requested. Repeated requests are merged; a
+ * request during a pass runs after it.
  */
 export class Passes {
   readonly #run: () => Promise<void>;
@@ -12,19 +12,19 @@ export class Passes {
     this.#run = run;
   }
 
-  /** Asks for a pass that begins later than this. */
+  /** Requests a pass; it starts asynchronously. */
   ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
     if (this.#underway === null) this.#await();
   }
 
-  /** True while a pass is under way. */
+  /** True while a pass is running. */
   get isUnderway(): boolean {
     return this.#underway !== null;
   }
 
-  /** Resolves when the pass under way is over. */
+  /** Resolves when the running pass has ended. */
   async over(): Promise<void> {
     await this.#underway;
   }

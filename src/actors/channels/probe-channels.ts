@@ -5,17 +5,17 @@ import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup/setup-finding.ts';
 
-/** A finding about the set-up of one chat. */
+/** A finding about the setup of one chat. */
 export interface ChannelFinding extends SetupFinding {
   adapter: 'slack' | 'telegram';
 }
 
-/** A silent log: a probe reports its findings to the caller. */
+/** Discards log output: a probe returns its findings to the caller. */
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * Looks at whether people can be asked and heard through the chats of an agent, whose store is at `storePath`;
- * nothing is posted. Goes straight to the services, so it is not for a running agent. Never rejects.
+ * Checks whether the chats of an agent can deliver approvals and receive messages; posts nothing. `storePath` is the
+ * agent's store. Connects to the services directly, so do not use it in a running agent. Never rejects.
  */
 export async function probeChannels(
   { slack, telegram }: ChannelsReading,

@@ -1,17 +1,17 @@
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 
-/** Messages of one lane that may be in quarantine at once. */
+/** Maximum quarantined messages of one lane. */
 export const longestQuarantine = 64;
 
 /**
- * Rows that failed. They are retried apart, without holding up other messages of their target; beyond a limit they wait
- * in the store, so that a dead target fills no memory.
+ * Rows that failed. They are retried separately and do not block other messages of their target. Beyond the limit they
+ * wait in the store, so a dead target cannot fill the memory.
  */
 export class Quarantine {
   readonly #lanes = new Map<number, string>();
   readonly #isPaced: boolean;
 
-  /** `isPaced` is true where a service that asks for time says nothing against its message. */
+  /** `isPaced` is true if a service that asks for time does not count as a failure of the message. */
   constructor(isPaced: boolean) {
     this.#isPaced = isPaced;
   }
@@ -20,20 +20,20 @@ export class Quarantine {
     return this.#lanes.has(position);
   }
 
-  /** Quarantines a row that failed, as far as its lane has room for it. */
+  /** Quarantines a failed row if its lane has room. */
   failed(position: number, lane: string, failure: DeliveryFailure): void {
     if (this.#isPaced && asksForTime(failure)) return;
     const others = [...this.#lanes.values()].filter((other) => other === lane);
     if (others.length < longestQuarantine) this.#lanes.set(position, lane);
   }
 
-  /** Forgets a row that was told, or is no longer tried. */
+  /** Removes a row that was delivered or is no longer retried. */
   forget(position: number): void {
     this.#lanes.delete(position);
   }
 }
 
-/** Tells whether a service only asks for time, such as with 429 and `Retry-After`. */
+/** Returns whether the service only asks for time, such as with 429 and `Retry-After`. */
 export function asksForTime({ fault, retryAfter }: DeliveryFailure): boolean {
   return fault === 'later' && retryAfter !== null;
 }

@@ -1,9 +1,9 @@
 import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
 
-/** The operations of an adapter without a connection. */
+/** The operations of an adapter that keeps no connection. */
 export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'mostAtOnce' | 'deliver' | 'update'>;
 
-/** Makes an adapter for approvals that is connected from its start to its end, as it keeps no connection. */
+/** Creates an approval adapter without a connection; its state is connected from start to stop. */
 export function steadyAdapter({
   name,
   mostAtOnce = 1,

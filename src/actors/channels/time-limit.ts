@@ -1,9 +1,9 @@
 import type { Clock } from '../ports.ts';
 
-/** Stands for the result of work that took too long. */
+/** Result of an operation that exceeded its time limit. */
 export const late = Symbol('late');
 
-/** Resolves as a promise does, or with `late` after `limit` milliseconds. */
+/** Resolves with the promise's value, or with `late` after `limit` milliseconds. */
 export function within<Value>(
   clock: Clock,
   limit: number,
@@ -15,7 +15,6 @@ export function within<Value>(
   });
 }
 
-/** Resolves after so many milliseconds. */
 export function pause(clock: Clock, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     clock.setTimeout(resolve, milliseconds);

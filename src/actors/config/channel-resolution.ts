@@ -1,47 +1,47 @@
 import { isLoopbackUrl } from '../../machines/loopback.ts';
 import type { Finding, Path } from './config-problem.ts';
 
-/** The variables of the environment that hold secrets. */
+/** Environment variables, including those that hold secrets. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the file of an adapter and the environment come to; the paths are places in the file. */
+/** Result of combining an adapter's file with the environment; paths refer to the file. */
 export interface Resolution<Settings> {
-  /** `null` when something is missing or wrong. */
+  /** `null` if a setting is missing or invalid. */
   settings: Settings | null;
   findings: Finding[];
 }
 
-/** A secret as the environment holds it. */
+/** A secret read from the environment. */
 export interface Secret {
-  /** The key that names the variable. */
+  /** Path of the key that names the variable. */
   path: Path;
-  /** Its name, fit to be shown. */
+  /** The variable's name, safe to display. */
   variable: string;
-  /** `null` when the variable is not set. */
+  /** `null` if the variable is not set. */
   value: string | null;
 }
 
-/** The end of the sentence about a held call that no adapter announces (docs/contract/chat.md). */
+/** End of the warning about a held call that no adapter announces (docs/contract/chat.md). */
 export const untold = 'the deferral holds until a direct POST to the decisions endpoint';
 
-/** Reads a secret from the environment; a blank one counts as not set. */
+/** Reads a secret from the environment; a blank one counts as unset. */
 export function secretOf(path: Path, variable: string, env: Environment): Secret {
   const value = Object.hasOwn(env, variable) ? (env[variable] ?? '') : '';
   return { path, variable: shownName(variable), value: value.trim() === '' ? null : value };
 }
 
-/** Reads a token as `secretOf` does, without the blanks around it that come with copying. */
+/** Reads a token like `secretOf`, and trims white space that was copied with it. */
 export function tokenOf(path: Path, variable: string, env: Environment): Secret {
   const secret = secretOf(path, variable, env);
   return { ...secret, value: secret.value?.trim() ?? null };
 }
 
-/** A secret written where its variable belongs can look like a name, though seldom like a usual one. */
+/** The configured name might be the secret itself, so only a conventional variable name is displayed. */
 function shownName(variable: string): string {
   return /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/.test(variable) ? variable : 'the variable named here';
 }
 
-/** Adds secrets to settings; neither JSON nor inspection shows them. */
+/** Adds secrets to settings as non-enumerable properties, so JSON and `inspect` output omit them. */
 export function hiding<Open extends object, Secrets extends Record<string, string>>(
   open: Open,
   secrets: Secrets,
@@ -52,7 +52,7 @@ export function hiding<Open extends object, Secrets extends Record<string, strin
   return open as Open & Secrets;
 }
 
-/** Warns of a URL that carries secrets over plain http to another machine. */
+/** Warns about a URL that carries secrets over plain http to another machine. */
 export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || isLoopbackUrl(url)) return [];
@@ -61,12 +61,12 @@ export function plainFindings(text: string, path: Path): Finding[] {
   ];
 }
 
-/** Creates a finding that keeps the agent from starting. */
+/** Creates a finding that prevents start-up. */
 export function error(path: Path, message: string): Finding {
   return { path, message, severity: 'error' };
 }
 
-/** Creates a finding that the agent starts with all the same. */
+/** Creates a finding that does not prevent start-up. */
 export function warning(path: Path, message: string): Finding {
   return { path, message, severity: 'warning' };
 }

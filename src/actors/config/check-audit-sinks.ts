@@ -6,10 +6,10 @@ import type { ServiceConfig } from './service-schema.ts';
 type Sink = ServiceConfig['audit']['sinks'][number];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The longest path of a UNIX socket that Linux takes, in bytes. */
+/** Maximum path length of a UNIX socket on Linux, in bytes. */
 const longestSocketPath = 107;
 
-/** Checks that every sink of the audit log can be reached, and that no two are the same place. */
+/** Checks that every audit sink is valid and that no two sinks have the same destination. */
 export function checkAuditSinks({ audit: { sinks } }: ServiceConfig, env: Environment): Finding[] {
   const places = sinks.map(placeOf);
   return sinks.flatMap((sink, index) => {

@@ -5,8 +5,8 @@ import type { ServiceConfig } from './service-schema.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Checks that the log can be signed: the key in its variable, the older keys beside it, and a chain to go with the
- * signatures (docs/contract/audit.md).
+ * Checks the signing settings of the audit log: the key in its variable, the older keys, and a hash chain, which
+ * signatures require (docs/contract/audit.md).
  */
 export function checkAudit(
   { audit: { signing, chain } }: ServiceConfig,

@@ -9,9 +9,9 @@ const ownProviders = [runtimeProvider, chatProvider];
 type Provider = ServiceConfig['auth']['providers'][number];
 
 /**
- * Checks that every provider has a name of its own, every static token a value, every issuer of tokens an audience,
- * that no provider takes what a later one waits for, and that emails which decide can be believed
- * (docs/contract/decisions.md, docs/contract/authentication.md).
+ * Checks that every provider has a unique name, every static token a value and every token issuer an audience, that no
+ * provider shadows a later one, and that emails used for decisions are verified (docs/contract/decisions.md,
+ * docs/contract/authentication.md).
  */
 export function checkAuth(
   { auth: { providers }, security: { defer } }: ServiceConfig,
@@ -55,7 +55,7 @@ function settingsFindings(
   }
 }
 
-/** `email_verified` speaks of the claim `email` and of no other. */
+/** `email_verified` applies to the claim `email` only. */
 function unprovenFindings(provider: Provider, path: Path): Finding[] {
   if (provider.type !== 'oidc') return [];
   const { claim_map: map, require_email_verified: isProofWanted } = provider.settings;
@@ -65,7 +65,7 @@ function unprovenFindings(provider: Provider, path: Path): Finding[] {
   return [{ path: [...path, 'settings', 'claim_map', 'email'], message, severity: 'warning' }];
 }
 
-/** The first provider that takes a token decides, and this one takes them all. */
+/** The first provider that accepts a token decides, and this provider accepts every token. */
 function swallowing(path: Path): Finding {
   const message = 'this provider takes every token, so those after it get none; put it last';
   return { path, message, severity: 'warning' };
@@ -76,7 +76,7 @@ function repeated(path: Path): Finding {
   return { path, message, severity: 'error' };
 }
 
-/** Governance knows the daemon's own tokens by their names. */
+/** Governance recognises the daemon's own tokens by these names. */
 function reserved(path: Path): Finding {
   const message = "this is the name of the daemon's own token; choose another";
   return { path, message, severity: 'error' };

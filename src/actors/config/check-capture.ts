@@ -5,8 +5,8 @@ import type { ServiceConfig } from './service-schema.ts';
 const path = ['audit', 'capture'];
 
 /**
- * Warns that contents go into the audit log, where nothing but the built-in rules for secrets keeps them from its
- * readers, and when more of them is asked for than a line holds (docs/contract/audit.md).
+ * Warns if content is captured in the audit log, where only the built-in secret rules protect it from readers, and if
+ * the requested length exceeds a line's limit (docs/contract/audit.md).
  */
 export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
   const contents = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(

@@ -4,7 +4,7 @@ import type { ServiceConfig } from './service-schema.ts';
 
 const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
 
-/** Checks the schemes set by hand, which the card shows as written. */
+/** Checks manually written security schemes, which the card contains verbatim. */
 export function checkCard({ card }: ServiceConfig): Finding[] {
   return Object.entries(card.security_schemes)
     .filter(([, scheme]) => !isKnown(scheme))

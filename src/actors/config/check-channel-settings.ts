@@ -3,10 +3,10 @@ import type { Finding } from './config-problem.ts';
 import { configuredAdapters } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** The adapters that are there without being listed (docs/contract/chat.md). */
+/** Adapters that are always present (docs/contract/chat.md). */
 export const builtinAdapters = ['console', 'dashboard'];
 
-/** Checks that every adapter of `channels` is one that can be switched on there (docs/contract/chat.md). */
+/** Checks that `channels` lists only adapters that can be enabled there (docs/contract/chat.md). */
 export function checkChannelSettings({ channels }: ServiceConfig): Finding[] {
   return channels.flatMap((channel, index): Finding[] => {
     const message = faultOf(channel);

@@ -11,7 +11,7 @@ const defaultList: Path = [...root, 'default_approvers'];
 const binding: Path = [...root, 'bind_approver'];
 const providers: Path = ['auth', 'providers'];
 
-/** Checks `security.defer`; nothing while it is off (docs/contract/governance.md, 5 and 8). */
+/** Checks `security.defer` if it is enabled (docs/contract/governance.md, 5 and 8). */
 export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
@@ -34,7 +34,7 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
 const undecidable =
   'nobody can ever decide, as no approver of this list is an email; write name@example.com';
 
-/** Checks that somebody can decide on the calls that the default list is for. */
+/** Checks that at least one approver exists for calls that use the default list. */
 function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
   const list = normaliseApprovers(defer.default_approvers);
   const isUsed = Object.values(defer.tools).some(
@@ -56,7 +56,7 @@ function checkEntry(entry: DeferEntry): Finding[] {
   ];
 }
 
-/** Checks that approvers are named by a verified email and not by what callers say of themselves. */
+/** Checks that approvers are identified by a verified email, not by a name that callers state themselves. */
 function checkBinding(config: ServiceConfig): Finding[] {
   const {
     auth,
@@ -82,7 +82,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
   return [warning(binding, message, [[...root, 'tools']])];
 }
 
-/** Checks that requesters are known, so that they can be told from approvers. */
+/** Checks that requesters are authenticated, so they can be distinguished from approvers. */
 function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   if (!rule.four_eyes) return [];
   const key = [...path, 'four_eyes'];
@@ -95,7 +95,7 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   ];
 }
 
-/** Checks that the open request may last as long as the wait for a decision (docs/contract/governance.md). */
+/** Checks that a request may stay open for as long as a call waits for its decision (docs/contract/governance.md). */
 function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
   const { write_timeout: limit } = config.server;
   if (limit === 0 || limit > rule.timeout) return [];
@@ -126,7 +126,7 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
   return findings;
 }
 
-/** Checks that enough people can decide; the default list is checked once, separately. */
+/** Checks that enough approvers exist; the default list is checked once, separately. */
 function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
   if (list === null) {

@@ -16,8 +16,8 @@ const privates: Path = ['egress', 'allowed_private'];
 const networks: Path = ['egress', 'allowed_private_cidrs'];
 
 /**
- * Checks what may be reached: that hosts and networks can be read, and that every entry has the effect its writer
- * expects (docs/contract/egress.md, docs/contract/correlation.md).
+ * Checks that the egress hosts and networks are valid and that every entry has the effect its author expects
+ * (docs/contract/egress.md, docs/contract/correlation.md).
  */
 export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Finding[] {
   const { allowed_hosts: hosts } = workflow_propagation;
@@ -59,7 +59,7 @@ function checkDomain(entry: string, path: Path, egress: Egress): Finding[] {
   return ipaddr.isValid(host) ? checkAddress(host, path, egress) : [];
 }
 
-/** What is listed as private is named by somebody who knows where it leads. */
+/** `allowed_private` is for hosts whose address the operator knows. */
 function checkPrivate(entry: string, path: Path): Finding[] {
   if (entry.includes('/') && ipaddr.isValidCIDR(entry)) {
     const message =
@@ -75,7 +75,7 @@ function checkPrivate(entry: string, path: Path): Finding[] {
   return [warning(path, 'the address {value} is public; list it in allowed_domains')];
 }
 
-/** A listed address passes the list, and then the same check as every other. */
+/** A listed IP address passes the allowlist, but is still subject to the address check. */
 function checkAddress(host: string, path: Path, egress: Egress): Finding[] {
   const reach = reachOf(host);
   if (reach === 'never') return [neverReached(path)];
@@ -101,7 +101,7 @@ function checkNetworks({ allowed_private_cidrs: opened, allow_private_ips }: Egr
   return [...findings, warning(networks, message, ['egress', 'allow_private_ips'])];
 }
 
-/** Workflow headers go only where the request itself may go. */
+/** Workflow headers are sent only to hosts that requests may reach. */
 function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] {
   const reading = readHostPattern(entry);
   if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];

@@ -2,8 +2,8 @@ import type { Finding, Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /**
- * Warns of tokens that stand in the file itself, which is copied and shown around, and which scripts without a
- * sandbox can read. `isFilled` tells which values came from a variable.
+ * Warns about tokens written in the file itself, which is copied and shared, and which unsandboxed scripts can read.
+ * `isFilled` returns whether a value came from a variable.
  */
 export function checkInlineTokens(
   { auth }: ServiceConfig,

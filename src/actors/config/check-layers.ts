@@ -9,16 +9,15 @@ import {
 import type { Finding, Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** The rules of the configuration as they run; `null` for a layer that is off, or whose rules do not all stand. */
+/** The compiled rules of the configuration; `null` for a layer that is off or has an invalid rule. */
 export interface CompiledLayers {
   guardrails: Guardrails | null;
   modify: Modify | null;
 }
 
 /**
- * Compiles the rules of the layers of governance, and finds what is wrong in what they say of patterns, paths,
- * addresses and keys (docs/contract/governance.md). A layer that is off is not looked at; credentials cannot be
- * switched off.
+ * Compiles the rules of the governance layers and reports invalid patterns, paths, addresses and keys
+ * (docs/contract/governance.md). A layer that is off is skipped; credentials cannot be switched off.
  */
 export function checkLayers(
   { security, credentials }: ServiceConfig,

@@ -4,8 +4,8 @@ import type { McpServerConfig } from './schema-mcp.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /**
- * Checks that each MCP server has a name of its own, one way to it with what belongs to that way alone, and one list
- * that says which of its tools the agent has (docs/contract/models.md).
+ * Checks that each MCP server has a unique name, exactly one transport with only the settings of that transport, and
+ * exactly one of `tools.allow` and `tools.deny` (docs/contract/models.md).
  */
 export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
   const names = servers.map(({ name }) => name);

@@ -7,10 +7,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 type Model = ServiceConfig['model'];
 type Reach = Model | Model['fallbacks'][number];
 
-/**
- * Checks that every model of the chain can be asked: that it is named, and has an address and a key
- * (docs/contract/models.md).
- */
+/** Checks that every model of the chain is usable: it has a name, a base URL and a key (docs/contract/models.md). */
 export function checkModel({ model }: ServiceConfig, env: Env): Finding[] {
   const path = ['model'];
   if (model.provider === 'scripted') return scriptedFindings(model);

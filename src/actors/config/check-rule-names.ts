@@ -2,7 +2,7 @@ import { normalName } from '../tool-name.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks that no layer has two rules for one tool, whose name hyphens and underscores do not tell apart. */
+/** Checks that no layer has two rules for one tool; hyphens and underscores in tool names are equivalent. */
 export function checkRuleNames({ security }: ServiceConfig): Finding[] {
   return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
     const { enabled, tools } = security[layer];

@@ -2,9 +2,7 @@ import { isProxy } from '../rate-limit.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/**
- * Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake.
- */
+/** Checks the public URL and the origins and proxies of `server`; an entry that can never match is an error. */
 export function checkServer({ server, auth }: ServiceConfig): Finding[] {
   const isOpen = !auth.required && auth.providers.length === 0;
   return [
@@ -43,7 +41,7 @@ export function checkServer({ server, auth }: ServiceConfig): Finding[] {
   ];
 }
 
-/** Checks that the address holds no credentials: everybody reads it on the card. */
+/** Checks that the URL contains no credentials: the card publishes it. */
 function isPublicUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text) || url.username !== '' || url.password !== '')

@@ -4,18 +4,18 @@ import { describeIssue } from './describe-issue.ts';
 import { PartialConfig, valueAt } from './partial-config.ts';
 import { type ServiceConfig, serviceSchema } from './service-schema.ts';
 
-/** A configuration with what is wrong in its shape. */
+/** A configuration with its schema findings. */
 export interface Shape {
-  /** Complete even with findings: what is broken is left out, so that all other checks can be made. */
+  /** Complete even if there are findings: invalid values are omitted, so all other checks can run. */
   config: ServiceConfig;
   findings: Finding[];
-  /** What was left out. */
+  /** Paths of the omitted values. */
   dropped: readonly Path[];
-  /** Finds the place in the file that a place in `config` came from. */
+  /** Maps a path in `config` to its path in the file. */
   original: (path: Path) => Path;
 }
 
-/** Checks the values of a file against the schema and fills in the defaults. */
+/** Validates a file against the schema and fills in the defaults. */
 export function checkShape(value: JsonObject): Shape {
   const partial = new PartialConfig(value);
   let findings: Finding[] | undefined;
@@ -30,7 +30,7 @@ export function checkShape(value: JsonObject): Shape {
       return { config: result.data, findings, dropped, original: (path) => partial.original(path) };
     }
     partial.drop(issues.map(({ path }) => path as Path));
-    // The one key without a default: any id will do to go on with the other checks.
+    // The only key without a default; any id lets the other checks run.
     if (!Object.hasOwn(partial.rest, 'agent_id')) partial.rest['agent_id'] = 'unknown';
   }
 }
@@ -39,7 +39,10 @@ function findingAt(path: Path, message: string): Finding {
   return { path, message: `${path.join('.')}: ${message}`, severity: 'error' };
 }
 
-/** True for an issue inside a layer that is off, unless its value cannot be read (docs/contract/step-up.md). */
+/**
+ * True for an issue inside a layer that is off, unless its value has the wrong type or is not an allowed one
+ * (docs/contract/step-up.md).
+ */
 function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject): boolean {
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value') return false;
   const [section, layer] = issue.path;

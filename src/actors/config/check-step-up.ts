@@ -1,7 +1,7 @@
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks `security.step_up`; nothing while it is off (docs/contract/step-up.md). */
+/** Checks `security.step_up` if it is enabled (docs/contract/step-up.md). */
 export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
   const { enabled, tools, acr_hierarchy: hierarchy } = security.step_up;
   if (!enabled) return [];
@@ -19,7 +19,7 @@ export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
   ];
 }
 
-/** Nobody has an assurance level without a verified identity, so every listed call would be refused. */
+/** Without a verified identity no caller has an assurance level, so every listed call would be refused. */
 const anonymous: Finding = {
   path: ['security', 'step_up', 'enabled'],
   message:
@@ -28,7 +28,7 @@ const anonymous: Finding = {
   restsOn: [['auth', 'providers']],
 };
 
-/** The challenge names the level between quotes in a header. */
+/** The challenge header contains the level in quotes, so the level must be valid there. */
 function unspeakable(required: [string, string][]): Finding[] {
   return required
     .filter(([, acr]) => !/^[\x20-\x7e]+$/.test(acr) || /["\\]/.test(acr))

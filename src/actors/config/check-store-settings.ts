@@ -1,13 +1,10 @@
 import type { Finding, Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** The variable with the URL of the database where `store.url_env` names no other. */
+/** Variable of the database URL if `store.url_env` is not set. */
 export const usualUrlVariable = 'SERVICE_DATABASE_URL';
 
-/**
- * Checks that the database of the tasks can be asked for: that its URL is there and is one of PostgreSQL
- * (docs/contract/configuration.md).
- */
+/** Checks that the URL of the task database is set and is a PostgreSQL URL (docs/contract/configuration.md). */
 export function checkStoreSettings(
   { store }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,
@@ -42,12 +39,12 @@ function checkUrl(
     const message = tlsWarning(variable, url?.searchParams ?? new URLSearchParams());
     return message === null ? [] : [{ path, message, severity: 'warning' }];
   }
-  // The text may hold a password, so nothing of it is said back.
+  // The text may contain a password, so the message repeats none of it.
   const message = `${variable} does not hold a URL of PostgreSQL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
   return [{ path, message, severity: 'error' }];
 }
 
-/** Says what of the wish for TLS in a URL is taken for something else than it says; `null` when nothing is. */
+/** Returns a warning if a TLS option in the URL is not interpreted as written; `null` otherwise. */
 function tlsWarning(variable: string, query: URLSearchParams): string | null {
   const mode = query.get('sslmode') ?? '';
   if (mode === 'no-verify') {

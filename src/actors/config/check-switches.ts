@@ -4,7 +4,7 @@ import type { Tree } from './read-tree.ts';
 
 const guardrails: Path = ['security', 'guardrails'];
 
-/** Warns of a layer that lists tools or rules and is off because `enabled` was left out. */
+/** Warns about a layer that lists tools or rules but is off because `enabled` is missing. */
 export function checkSwitches({ value, isWritten }: Pick<Tree, 'value' | 'isWritten'>): Finding[] {
   const layers = ['step_up', 'modify', 'defer'];
   const sizeAt = (path: Path) => Object.keys(valueAt(value, path) ?? {}).length;

@@ -6,7 +6,7 @@ import type { ServiceConfig } from './service-schema.ts';
 
 type Defer = ServiceConfig['security']['defer'];
 
-/** One rule of `security.defer.tools`, and where it stands. */
+/** One rule of `security.defer.tools`, with its path. */
 export interface DeferEntry {
   rule: Defer['tools'][string];
   path: Path;
@@ -16,14 +16,14 @@ export interface DeferEntry {
 
 const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
 
-/** How long a conversation that came through a chat adapter is waited for, in ms (docs/contract/governance.md). */
+/** Maximum wait for a conversation that came through a chat adapter, in milliseconds (docs/contract/governance.md). */
 const channelWindow = 6 * 60 * 1000;
 
-/** Adapters that can ask for a decision once they are in `channels` (docs/contract/chat.md). */
+/** Adapters that can request decisions once they are in `channels` (docs/contract/chat.md). */
 const channelAdapters = ['slack', 'webhook'];
 
 /**
- * Checks whom a held call asks, and that chats can wait for the answer (docs/contract/governance.md,
+ * Checks the targets of a held call, and that chats can wait for the decision (docs/contract/governance.md,
  * docs/contract/chat.md).
  */
 export function checkTargets(entry: DeferEntry): Finding[] {
@@ -77,7 +77,7 @@ function checkWindow({ rule, path, isWritten }: DeferEntry): Finding[] {
   return [warning(own, message, [defaultTimeout])];
 }
 
-/** Slack's names hold letters of any language, digits, hyphens and underscores; its ids pass as well. */
+/** Slack channel names consist of letters of any language, digits, hyphens and underscores; ids match as well. */
 function isSlackChannel(target: string): boolean {
   return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
 }

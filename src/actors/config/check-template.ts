@@ -2,7 +2,7 @@ import { argumentPlaceholder, placeholders } from '../../machines/governance/def
 import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './config-problem.ts';
 
-/** Checks that a context template names placeholders that there are: approvers would read any other as it stands. */
+/** Checks that a context template uses only existing placeholders; approvers would see any other one verbatim. */
 export function checkTemplate(template: string, path: Path): Finding[] {
   const known: readonly string[] = placeholders;
   const choices = '{tool}, {args} and {args.NAME}';
@@ -17,7 +17,7 @@ export function checkTemplate(template: string, path: Path): Finding[] {
     });
 }
 
-/** A name of an argument, and names or numbers below it. */
+/** An argument name, optionally followed by nested names or indexes. */
 function isArgument(name: string): boolean {
   return name.startsWith(argumentPlaceholder) && !/\s|\.$|\.\./.test(name);
 }

@@ -19,7 +19,7 @@ const shells = [
 
 /**
  * Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`, and that each setting belongs to its
- * tool; `cli_execute` needs a list of programs, a sandbox, and no shell (docs/contract/models.md).
+ * tool. `cli_execute` requires a list of programs and a sandbox, and may not list a shell (docs/contract/models.md).
  */
 export function checkTools(config: ServiceConfig): Finding[] {
   const names = config.tools.map(({ name }) => normalName(name));
@@ -39,7 +39,7 @@ function repeated(path: Path): Finding {
   return { path, message: 'this tool is listed twice; remove one of the two', severity: 'error' };
 }
 
-/** A setting of another tool would have no effect, which its writer should know. */
+/** A setting of another tool would have no effect; its author should know. */
 function misplacedSettings(
   { name, config }: ServiceConfig['tools'][number],
   at: number,

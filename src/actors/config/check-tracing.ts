@@ -2,7 +2,7 @@ import { readTracing, TracingSettingsError } from '../telemetry/telemetry.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks the sampler and the endpoint of tracing (docs/contract/configuration.md); nothing while it is off. */
+/** Checks the sampler and endpoint of tracing if it is enabled (docs/contract/configuration.md). */
 export function checkTracing(
   { observability: { tracing }, agent_id: agentId }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,

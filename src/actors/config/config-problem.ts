@@ -1,9 +1,9 @@
-/** A problem in `service.yaml`, at the place to mend. */
+/** A problem in `service.yaml`, with the position to fix. */
 export interface ConfigProblem {
-  /** One sentence; never a value of the file or of the environment that may be secret. */
+  /** One sentence; never contains a value of the file or environment that may be secret. */
   message: string;
   file: string;
-  /** Counted from 1, as is `column`. */
+  /** Counted from 1, like `column`. */
   line: number;
   column: number;
   /** Keys and indexes joined by dots, such as `security.defer.tools.issue_refund.timeout`; empty for the whole file. */
@@ -16,20 +16,20 @@ export interface Position {
   column: number;
 }
 
-/** What a check has to say about one place of the configuration. */
+/** Result of a check for one place of the configuration. */
 export interface Finding {
   path: Path;
-  /** `{value}` stands for the text at `path` as the file has it: what a variable holds is never shown. */
+  /** `{value}` is replaced by the text at `path` as written in the file; values of variables are never shown. */
   message: string;
   severity: 'error' | 'warning';
-  /** Other places it rests on: while one of them is broken, the finding is withheld. */
+  /** Other paths that the finding depends on; it is withheld while any of them is invalid. */
   restsOn?: readonly Path[];
 }
 
-/** The keys and indexes that lead to a value. */
+/** Keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[];
 
-/** Prints a problem for a terminal: `service.yaml:12:7: message`. */
+/** Formats a problem for a terminal: `service.yaml:12:7: message`. */
 export function formatProblem(problem: ConfigProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
 }

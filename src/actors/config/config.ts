@@ -1,4 +1,4 @@
-// What is configured: `service.yaml` and the files of its channels, read and checked as one.
+// Configuration: reads and validates `service.yaml` and its channel files together.
 
 export { usualUrlVariable } from './check-store-settings.ts';
 export { type ConfigProblem, formatProblem } from './config-problem.ts';

@@ -10,7 +10,7 @@ const kinds: Record<string, string> = {
   record: 'a map of keys and values',
 };
 
-/** Words an issue of the schema without repeating the value. */
+/** Words a schema issue without repeating the value. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return missing;
   switch (issue.code) {

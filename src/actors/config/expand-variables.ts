@@ -1,14 +1,14 @@
-/** A text with its variables filled in; `complaints` are sentences that never show a value. */
+/** A text after variable expansion; `complaints` are sentences that never contain a value. */
 export interface Expansion {
   text: string;
-  /** The values that were filled in. */
+  /** The inserted values. */
   values: string[];
   complaints: string[];
 }
 
 /**
- * Replaces `${NAME}` by that variable of the environment and `$${` by `${` (docs/contract/configuration.md). What
- * cannot be replaced is left out and complained of.
+ * Replaces `${NAME}` by the environment variable and `$${` by `${` (docs/contract/configuration.md). A reference that
+ * cannot be replaced is removed and reported.
  */
 export function expandVariables(
   text: string,

@@ -1,16 +1,16 @@
 import { load, YAMLException } from 'js-yaml';
 import type { Position } from './config-problem.ts';
 
-/** The largest `service.yaml` in bytes, and the largest file beside it (docs/contract/configuration.md). */
+/** Maximum size of `service.yaml` and of each file next to it, in bytes (docs/contract/configuration.md). */
 export const maximumBytes = 256 * 1024;
 
-/** The message about a larger file. */
+/** Message for a file above that size. */
 export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
 
 const maximumDepth = 64;
 const maximumAliases = 100;
 
-/** Advice by the beginning of a message of the parser. */
+/** Advice by the prefix of a parser message. */
 const adviceOf = [
   ['tab characters', '; use spaces'],
   ['missed comma', '; close the bracket before it, or add the comma'],
@@ -18,13 +18,13 @@ const adviceOf = [
   ['bad indentation', '; let the keys of one map begin in one column'],
 ] as const;
 
-/** What the parser says of a text without a value. */
+/** The parser's message for a text without a value. */
 const emptiness = 'input is empty';
 
 /**
- * Refuses a text that is not one small YAML document, before anything else reads it. Returns what is
- * wrong and where, or `null`. Duplicate keys pass, since the tree names every one of them. `mayBeEmpty` is
- * for a file without a single key that must be there.
+ * Rejects a text that is not a single small YAML document, before any other parser sees it. Returns the problem with
+ * its position, or `null`. Duplicate keys pass, since the tree reports each of them. `mayBeEmpty` is for a file without
+ * required keys.
  */
 export function guardYaml(
   text: string,

@@ -3,7 +3,7 @@ import { readText } from './read-text.ts';
 
 const file = 'service.yaml';
 
-/** Reads the `service.yaml` of an agent's folder; a file that cannot be read is a problem, not an exception. */
+/** Reads the `service.yaml` of an agent's folder; an unreadable file is reported as a problem, not thrown. */
 export function loadConfig(directory: string, env: ParseOptions['env']): ConfigReading {
   const reading = readText(directory, file);
   if (reading === null) {

@@ -2,7 +2,10 @@ import { isLoopback } from '../../machines/loopback.ts';
 import { readHostEntry, readNetwork } from '../outbound/outbound.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Names the setting that opens every port of this machine's loopback to tools, such as `egress.mode: dev-open`; `null` for none. */
+/**
+ * Returns the setting that opens every loopback port of this machine to tools, such as `egress.mode: dev-open`; `null`
+ * for none.
+ */
 export function opensLoopback({ egress }: ServiceConfig): string | null {
   if (egress.mode === 'deny-all') return null;
   if (egress.mode === 'dev-open') return 'egress.mode: dev-open';
@@ -13,7 +16,7 @@ export function opensLoopback({ egress }: ServiceConfig): string | null {
     : null;
 }
 
-/** An entry with a port opens that port alone. */
+/** An entry with a port opens only that port. */
 function isLoopbackHost(entry: string): boolean {
   const reading = readHostEntry(entry);
   return reading.ok && reading.port === null && isLoopback(reading.pattern.host);

@@ -28,28 +28,28 @@ import type { ServiceConfig } from './service-schema.ts';
 import { findUnknownKeys } from './unknown-keys.ts';
 import { withFilledValues } from './with-filled-values.ts';
 
-/** What reading a configuration comes to. */
+/** Result of reading a configuration. */
 export type ConfigReading =
   | {
       ok: true;
       config: ServiceConfig;
-      /** The rules of `security.guardrails` and `security.modify` as they run. */
+      /** Compiled rules of `security.guardrails` and `security.modify`. */
       layers: CompiledLayers;
       warnings: ConfigProblem[];
-      /** Says something about the key at a path, once more is known than the file itself tells. */
+      /** Creates a problem at the key of a path, for checks that need more than the file. */
       problemAt: (path: Path, message: string) => ConfigProblem;
     }
   | { ok: false; problems: ConfigProblem[]; warnings: ConfigProblem[] };
 
 export interface ParseOptions {
-  /** The name that problems show. */
+  /** File name shown in problems. */
   file: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Reads the text of a `service.yaml` (docs/contract/configuration.md). All problems are reported at once, in the order
- * of the file; never throws.
+ * Parses a `service.yaml` (docs/contract/configuration.md). Reports all problems at once, in the order of the file;
+ * never throws.
  */
 export function parseConfig(text: string, options: ParseOptions): ConfigReading {
   const source = text.replace(/^\uFEFF/, '');
@@ -131,7 +131,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   };
 }
 
-/** True for a finding that follows from a broken place; it waits until that is mended. */
+/** True for a finding that depends on an invalid value; it is withheld until that value is fixed. */
 function followsFrom(broken: PathSet, { path, restsOn = [] }: Finding): boolean {
   return [path, ...restsOn].some((place) => broken.touches(place));
 }

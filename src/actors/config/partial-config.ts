@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { Path } from './config-problem.ts';
 import { PathSet } from './path-set.ts';
 
-/** A document without its invalid values, so that the rest can still be checked. */
+/** A document without its invalid values, so the rest can still be checked. */
 export class PartialConfig {
   readonly rest: JsonObject;
-  /** The places taken out, as paths of the whole document. */
+  /** Removed paths, relative to the whole document. */
   readonly dropped: Path[] = [];
-  /** For each list that lost elements, the indexes that the others had at first. */
+  /** Original indexes of the remaining elements of each list that lost elements. */
   readonly #origins = new Map<string, number[]>();
 
   constructor(value: JsonObject) {
     this.rest = structuredClone(value);
   }
 
-  /** Takes out the values at these places of `rest`; what holds a missing one goes as a whole. */
+  /** Removes the values at these paths of `rest`; an object that lacks a required value is removed whole. */
   drop(paths: readonly Path[]): void {
     const gone = new PathSet();
     const lists = new Map<string, (JsonValue | undefined)[]>();
@@ -35,7 +35,7 @@ export class PartialConfig {
     for (const [key, list] of lists) this.#closeGaps(key, list);
   }
 
-  /** Finds the place in the whole document that a place in `rest` came from. */
+  /** Maps a path in `rest` to its path in the whole document. */
   original(path: Path): Path {
     const result: (string | number)[] = [];
     for (const key of path) {
@@ -57,7 +57,7 @@ export class PartialConfig {
   }
 }
 
-/** Finds what can be taken out: the value at a place, or the nearest one around it; `[]` for nothing. */
+/** Returns the removable path: that of the value, or of the nearest enclosing value; `[]` for none. */
 function droppable(value: JsonObject, path: Path): Path {
   for (let length = path.length; length > 0; length -= 1) {
     const place = path.slice(0, length);
@@ -66,7 +66,7 @@ function droppable(value: JsonObject, path: Path): Path {
   return [];
 }
 
-/** Finds the value at a place; `undefined` when there is none. */
+/** Returns the value at a path; `undefined` if there is none. */
 export function valueAt(value: JsonValue, path: Path): JsonValue | undefined {
   let current: JsonValue | undefined = value;
   for (const key of path) {

@@ -1,6 +1,6 @@
 import type { Path } from './config-problem.ts';
 
-/** Places of a document, asked about in time that does not grow with their number. */
+/** A set of paths; the cost of a look-up does not depend on the size of the set. */
 export class PathSet {
   readonly #places = new Set<string>();
   readonly #above = new Set<string>();
@@ -14,12 +14,12 @@ export class PathSet {
     for (const prefix of prefixes(path)) this.#above.add(prefix);
   }
 
-  /** True when the place is one of these or lies inside one. */
+  /** True if the path is in the set or lies inside a path in it. */
   covers(path: Path): boolean {
     return prefixes(path).some((prefix) => this.#places.has(prefix));
   }
 
-  /** True when the place is one of these, lies inside one, or holds one. */
+  /** True if the path is in the set, lies inside a path in it, or contains one. */
   touches(path: Path): boolean {
     return this.covers(path) || this.#above.has(JSON.stringify(path));
   }

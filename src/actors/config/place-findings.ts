@@ -1,13 +1,13 @@
 import type { ConfigProblem, Finding } from './config-problem.ts';
 import type { Complaint, Tree } from './read-tree.ts';
 
-/** A finding of a check, or a complaint about the text, which brings its own position. */
+/** A finding of a check, or a complaint about the text, which has its own position. */
 export type Placeable = (Finding | Complaint) & {
-  /** True when the key is at fault, and not its value. */
+  /** True if the key is at fault, not its value. */
   isKey?: boolean;
 };
 
-/** Places the findings in a file, each once, in the order of the file. */
+/** Adds file positions to findings, removes duplicates and sorts them in the order of the file. */
 export function placeFindings(
   findings: readonly Placeable[],
   tree: Tree,

@@ -5,13 +5,16 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const checkAddress = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
 
-/** Returns who may reach an address: everybody, tasks once it is opened, or nobody. */
+/**
+ * Returns who may reach an address: `public` for everybody, `private` for tasks once the network is opened, `never` for
+ * no caller.
+ */
 export function reachOf(text: string): 'public' | 'private' | 'never' {
   if (checkAddress(text, false) === null) return 'public';
   return checkAddress(text, true) === null ? 'private' : 'never';
 }
 
-/** Returns in one sentence what is wrong with a network that is to be opened; `null` for nothing. */
+/** Returns in one sentence why a network to be opened is invalid; `null` if it is valid. */
 export function mistakeInNetwork(text: string): string | null {
   const reading = readNetwork(text);
   if (!reading.ok) return reading.message.replace(JSON.stringify(text), 'this');
@@ -25,7 +28,7 @@ export function mistakeInNetwork(text: string): string | null {
   return 'this network holds addresses that are never reached, such as those of metadata services; write private networks alone';
 }
 
-/** True when an address lies in one of these networks; those that cannot be read hold none. */
+/** True if an address lies in one of these networks; invalid networks contain no address. */
 export function isInside(text: string, networks: readonly string[]): boolean {
   const address = ipaddr.process(text);
   return networks.some((entry) => {

@@ -16,10 +16,9 @@ import {
 } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** A `service.yaml` that can be used. */
 type Service = Extract<ConfigReading, { ok: true }>;
 
-/** What the files of the adapters say, with everything that is wrong in them. */
+/** Content and problems of the adapters' files. */
 export interface ChannelFilesReading {
   channels: ChannelsReading;
   problems: ConfigProblem[];
@@ -27,8 +26,8 @@ export interface ChannelFilesReading {
 }
 
 /**
- * Reads `<adapter>-config.yaml` beside `service.yaml` for every adapter in `channels`, and from the environment the
- * secrets that it names (docs/contract/chat.md). Only `webhook` needs its file. Never throws.
+ * Reads `<adapter>-config.yaml` next to `service.yaml` for every adapter in `channels`, and the secrets that it names
+ * from the environment (docs/contract/chat.md). Only `webhook` requires its file. Never throws.
  */
 export function readChannelFiles(
   directory: string,
@@ -72,7 +71,7 @@ class ChannelFileReader {
       file: `${adapter}-config.yaml`,
       schema,
       env: this.#env,
-      // A list of who may speak to the bot that is mistyped would let everybody in.
+      // A mistyped `allowed_users` key would let everybody in.
       unknownKeys: adapter === 'telegram' ? 'error' : 'warning',
     });
     if (file !== null) this.#add(file);
@@ -88,7 +87,7 @@ class ChannelFileReader {
     this.warnings.push(...warnings);
   }
 
-  /** Places findings where the adapter is switched on, as there is no file. */
+  /** Reports findings at the adapter's entry in `channels`, as there is no file. */
   #atList(index: number, findings: readonly Finding[]) {
     const placed = (wanted: Finding['severity']) =>
       findings
@@ -101,7 +100,7 @@ class ChannelFileReader {
 const noTargets =
   'webhook has nowhere to post to; add webhook-config.yaml beside service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
 
-/** Checks that a web hook has targets, and that every call that is held for one names one of them. */
+/** Checks that the webhook adapter has targets, and that every `to` of a held call names an existing one. */
 function webhookProblems(
   { config, problemAt }: Service,
   { targets }: ChannelFileSettings['webhook'],
@@ -119,7 +118,7 @@ function webhookProblems(
     });
 }
 
-/** Finds the targets of the web hook that calls are held for. */
+/** Returns the webhook targets used by rules for held calls. */
 function webhookUses({ security: { defer } }: ServiceConfig) {
   if (!defer.enabled) return [];
   return Object.entries(defer.tools).flatMap(([tool, rule]) =>

@@ -6,14 +6,14 @@ import { readText } from './read-text.ts';
 import { readTree } from './read-tree.ts';
 import { secretsSchema, storeSchema } from './schema-daemon.ts';
 
-/** The sections that are read before the rest of the file can be, or where the rest is wrong. */
+/** Sections that are read before the whole file, or while the rest of it is invalid. */
 const schemas = { secrets: secretsSchema, store: storeSchema };
 
 type SectionName = keyof typeof schemas;
 
 /**
- * Reads one section of an agent's `service.yaml` without a look at the others. What cannot be read is as if it were not
- * written, and is complained of when the whole file is read. Never throws.
+ * Reads one section of an agent's `service.yaml` independently of the others. An invalid value is ignored here and
+ * reported when the whole file is read. Never throws.
  */
 export function readSection<Name extends SectionName>(
   directory: string,
@@ -29,7 +29,7 @@ function writtenIn(directory: string, section: SectionName, env: ParseOptions['e
   const reading = readText(directory, 'service.yaml');
   if (reading === null || !reading.ok) return undefined;
   const source = reading.text.replace(/^\uFEFF/, '');
-  // Most files do not name it, and are read as a whole soon enough; a backslash can spell it in another way.
+  // Skips parsing if the file does not mention the section; a backslash escape could spell its name differently.
   if (!source.includes(section) && !source.includes('\\')) return undefined;
   if (guardYaml(source) !== null) return undefined;
   const { value } = readTree(source, env);

@@ -10,28 +10,27 @@ import { readText } from './read-text.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import { describeKeys, findKeysUnknownTo } from './unknown-keys.ts';
 
-/** What a file beside `service.yaml` says, with everything that is wrong in it. */
+/** Content and problems of a file next to `service.yaml`. */
 export interface SettingsFile<Content> {
-  /** `null` when it cannot be used. */
+  /** `null` if the file is unusable. */
   content: Content | null;
   problems: ConfigProblem[];
   warnings: ConfigProblem[];
-  /** Says where in the file findings stand. */
+  /** Adds file positions to findings. */
   place: (findings: readonly Finding[]) => { problems: ConfigProblem[]; warnings: ConfigProblem[] };
 }
 
 export interface SettingsFileOptions<Content> {
   directory: string;
-  /** The name of the file. */
   file: string;
-  /** Every key has a default, so that the file may be empty. */
+  /** Every key has a default, so the file may be empty. */
   schema: z.ZodType<Content>;
   env: Environment;
-  /** What a key that the schema does not know is. */
+  /** Severity of an unknown key. */
   unknownKeys: Finding['severity'];
 }
 
-/** Reads a file beside `service.yaml`, as carefully as that one; `null` when there is none. Never throws. */
+/** Reads a file next to `service.yaml` with the same validation; `null` if there is none. Never throws. */
 export function readSettingsFile<Content>(
   options: SettingsFileOptions<Content>,
 ): SettingsFile<Content> | null {
@@ -84,15 +83,15 @@ function isInside(path: Path): boolean {
   return path.length > 0;
 }
 
-/** A `settings:` with every key under it commented out says as little as no `settings` at all. */
+/** A `settings:` whose keys are all commented out counts as absent. */
 function withoutEmptySettings({ settings, ...others }: JsonObject): JsonObject {
   return settings === undefined || settings === null ? others : { ...others, settings };
 }
 
-/** What begins like the secrets of chat services and of web hooks. */
+/** Matches the formats of chat and webhook secrets. */
 const secretText = /(?:xox[a-z]|xapp)-[\w.-]+|whsec_[\w+/=-]+|\d{6,}:[\w-]{30,}/g;
 
-/** A secret can stand where a key belongs, and keys are shown. */
+/** Removes secrets from problems: a secret may have been written in place of a key, and keys are displayed. */
 function withoutSecrets(all: { problems: ConfigProblem[]; warnings: ConfigProblem[] }) {
   const masked = ({ path, message, ...place }: ConfigProblem): ConfigProblem => ({
     ...place,

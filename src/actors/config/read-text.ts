@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { readRegularFile } from '../read-regular-file.ts';
 import { maximumBytes, tooLarge } from './guard-yaml.ts';
 
-/** The text of a file, or one sentence that says why it cannot be read. */
+/** The text of a file, or one sentence about why it cannot be read. */
 export type TextReading = { ok: true; text: string } | { ok: false; message: string };
 
-/** Reads a file of an agent's folder that a person wrote; `null` when there is none. Never throws. */
+/** Reads a user-written file of an agent's folder; `null` if there is none. Never throws. */
 export function readText(directory: string, file: string): TextReading | null {
   const path = join(directory, file);
   try {

@@ -18,23 +18,23 @@ import { cutToRunes } from '../../machines/text.ts';
 import type { Path, Position } from './config-problem.ts';
 import { expandVariables } from './expand-variables.ts';
 
-/** The values of a YAML text with their places. */
+/** The values of a YAML text with their positions. */
 export interface Tree {
   value: JsonValue;
-  /** What is wrong with the text itself, such as a duplicate key or a missing variable. */
+  /** Problems of the text itself, such as a duplicate key or a missing variable. */
   complaints: Complaint[];
-  /** True when there were too many values to read them all. */
+  /** True if the document has too many values and was not read completely. */
   isCut: boolean;
   isWritten: (path: Path) => boolean;
-  /** True when a value came from the environment, wholly or in part. */
+  /** True if a value came wholly or partly from the environment. */
   isFilled: (path: Path) => boolean;
-  /** What came from the environment into a value. */
+  /** Environment values that were inserted into a value. */
   filledAt: (path: Path) => readonly string[];
-  /** The text at `path` as the file has it, before variables were filled in; cut when long. */
+  /** The text at `path` as written in the file, before variable expansion; truncated if long. */
   textAt: (path: Path) => string;
-  /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
+  /** Position of the value at `path`; for a missing value, of its nearest parent. */
   locate: (path: Path) => Position;
-  /** Where the key of the value at `path` begins. */
+  /** Position of the key at `path`. */
   locateKey: (path: Path) => Position;
 }
 
@@ -44,17 +44,17 @@ export interface Complaint extends Position {
   severity: 'error' | 'warning';
 }
 
-/** Values of a document, those repeated by aliases included: a small text can stand for a huge value. */
+/** Maximum number of values, counting repetitions through aliases: a small text can expand to a huge value. */
 const maximumValues = 20_000;
 
-/** Code points of a value that a message repeats. */
+/** Maximum code points of a value quoted in a message. */
 const longestQuote = 80;
 
 const start: Position = { line: 1, column: 1 };
 
 /**
- * Reads a text that `guardYaml` has let pass: `yaml` can end the whole process on text nested deeply.
- * Variables of the environment are filled in in string values.
+ * Parses a text that `guardYaml` has accepted; on deeply nested text, `yaml` can crash the whole process. Expands
+ * environment variables in string values.
  */
 export function readTree(text: string, env: Readonly<Record<string, string | undefined>>): Tree {
   const counter = new LineCounter();
@@ -88,7 +88,7 @@ function nearest(positions: ReadonlyMap<string, Position>, path: Path): Position
   return start;
 }
 
-/** A number in decimal, as opposed to `0x10` and `0o7`. */
+/** A decimal number, as opposed to `0x10` and `0o7`. */
 const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 
 class TreeReader {
@@ -174,7 +174,7 @@ class TreeReader {
 
   #key(pair: Pair<Node, Node | null>, path: Path, position: Position): string | null {
     const { value, source } = isScalar(pair.key) ? pair.key : {};
-    // As it is written: a tool called 1e3 is not the tool 1000.
+    // Uses the source text of a numeric key: a tool named 1e3 is not the tool 1000.
     const key = typeof value === 'number' ? source : value;
     if (typeof key === 'string' && key !== '__proto__') return key;
     this.#complain(path, position, 'this cannot be a key; write a plain word');
@@ -222,7 +222,7 @@ class TreeReader {
   }
 }
 
-/** Keeps `token_env: ${TOKEN}` from putting the secret itself where a name belongs. */
+/** Prevents `token_env: ${TOKEN}` from inserting the secret itself in place of the variable's name. */
 function namesVariable(path: Path): boolean {
   const key = path.at(-1);
   if (path[0] === 'settings') return typeof key === 'string' && key.endsWith('_env');

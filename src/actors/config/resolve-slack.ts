@@ -13,7 +13,7 @@ import {
 import type { Finding } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
-/** Finds the tokens of Slack; no finding shows a value (docs/contract/chat.md). */
+/** Resolves the Slack tokens; no finding contains a value (docs/contract/chat.md). */
 export function resolveSlack(
   file: ChannelFileSettings['slack'],
   env: Environment,

@@ -12,7 +12,7 @@ import {
 import type { Finding } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
-/** Finds the token of Telegram; no finding shows it (docs/contract/chat.md). */
+/** Resolves the Telegram token; no finding contains it (docs/contract/chat.md). */
 export function resolveTelegram(
   file: ChannelFileSettings['telegram'],
   env: Environment,

@@ -15,7 +15,7 @@ import type { ChannelFileSettings } from './schema-channels.ts';
 
 type WebhookSettings = NonNullable<ChannelsReading['webhook']>;
 
-/** Finds the secret of every place that is posted to; a place without one is left out (docs/contract/chat.md). */
+/** Resolves the secret of every webhook target; a target without a secret is omitted (docs/contract/chat.md). */
 export function resolveWebhook(
   file: ChannelFileSettings['webhook'],
   env: Environment,

@@ -26,7 +26,7 @@ const driftSchema = z
   });
 
 /**
- * `security.intent_alignment`, in its own key names; the timeout is milliseconds (docs/contract/configuration.md,
+ * `security.intent_alignment` with its own key names; the timeout is in milliseconds (docs/contract/configuration.md,
  * docs/contract/governance.md).
  */
 export const alignmentSchema = z.object({

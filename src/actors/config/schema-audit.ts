@@ -31,7 +31,7 @@ const captureSchema = z.object({
   }),
 });
 
-/** A smaller file would be little more than its first and its last line. */
+/** Minimum file size, in bytes; a smaller file would hold little more than its first and last line. */
 const smallestFile = 65_536;
 
 const rotationSchema = z.object({

@@ -51,7 +51,7 @@ const audience = z.union([name, z.array(name).min(1)], {
 
 const longestSkew = 300_000;
 
-/** A day, and room for issuers that add some minutes to it. */
+/** One day, plus a margin for issuers that add some minutes. */
 const tokenLifetime = positiveDuration
   .prefault('25h')
   .meta({ description: 'Longest life of a token that is accepted.', example: '8h' });
@@ -111,7 +111,7 @@ const oidcSettings = z.object({
     .describe('Which claims of the token are read.'),
 });
 
-/** Settings of an `oidc` provider, times in milliseconds (docs/contract/authentication.md). */
+/** Settings of an `oidc` provider; times in milliseconds (docs/contract/authentication.md). */
 export type OidcSettings = z.output<typeof oidcSettings>;
 
 /** Times in milliseconds (docs/contract/authentication.md). */
@@ -173,7 +173,7 @@ const directorySettings = z.object({
     }),
 });
 
-/** Settings of a `directory_ad` provider, times in milliseconds (docs/contract/authentication.md). */
+/** Settings of a `directory_ad` provider; times in milliseconds (docs/contract/authentication.md). */
 export type DirectorySettings = z.output<typeof directorySettings>;
 
 const iapSettings = z.object({
@@ -248,10 +248,10 @@ const sigv4Settings = z.object({
   }),
 });
 
-/** Settings of a `cloud_sigv4` provider, times in milliseconds (docs/contract/authentication.md). */
+/** Settings of a `cloud_sigv4` provider; times in milliseconds (docs/contract/authentication.md). */
 export type Sigv4Settings = z.output<typeof sigv4Settings>;
 
-/** `auth`; a provider without a name is called by its type (docs/contract/agent-card.md). */
+/** `auth`; the name of a provider defaults to its type (docs/contract/agent-card.md). */
 export const authSchema = z.object({
   required: z
     .boolean()
@@ -290,8 +290,8 @@ export const authSchema = z.object({
     }),
 });
 
-/** Keys that come over plain http can be forged by anybody on the way. */
-/** Settings that are missing as a whole are told key by key. */
+/** Keys fetched over plain http can be forged by any machine on the path. */
+/** If `settings` is missing altogether, each missing key is reported. */
 function provider<Type extends string, Settings extends z.ZodObject>(
   type: Type,
   about: string,

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { name } from './schema-value.ts';
 
-/** The adapters that have a file of their own beside `service.yaml` (docs/contract/chat.md). */
+/** Adapters with their own file next to `service.yaml` (docs/contract/chat.md). */
 export const configuredAdapters = ['slack', 'telegram', 'webhook'] as const;
 
-/** An adapter that has a file of its own. */
 export type ConfiguredAdapter = (typeof configuredAdapters)[number];
 
-/** Whatever else is written here may be the secret itself, so it is never repeated. */
+/** A text that is not a variable name may be the secret itself, so it is never repeated. */
 const secretVariable = z.string().regex(/^(?!whsec_)[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, never the secret itself',
 });
@@ -16,7 +15,7 @@ const plainUrl = z.string().refine(isPlainUrl, {
   error: 'this must be an http or https URL without credentials, ? and #',
 });
 
-/** Where things are posted; services put a key into the query. */
+/** URL of a webhook; a query is allowed, since some services put a key there. */
 const postUrl = z.string().refine(isUrl, {
   error: 'this must be an http or https URL without credentials and #',
 });
@@ -47,7 +46,7 @@ const slack = z.object({
 
 const unknowable = { error: 'this must be the id or the name of a user, such as 12345 or @ann' };
 
-/** Whom Telegram knows by a number or by a name, with the `@` it shows before it or without. */
+/** A Telegram user by id or by name, with or without `@`. */
 const user = z.union(
   [
     z.int(unknowable).positive(unknowable).transform(String),
@@ -101,14 +100,14 @@ const webhook = z.object({
     }),
 });
 
-/** The files of the adapters, in their own key names; every key but those of a target has a default. */
+/** Schemas of the adapters' files with their own key names; every key has a default, except the keys of a target. */
 export const channelSchemas = {
   slack: fileOf('slack', slack),
   telegram: fileOf('telegram', telegram),
   webhook: fileOf('webhook', webhook),
 } satisfies Record<ConfiguredAdapter, z.ZodType>;
 
-/** What the file of an adapter says. */
+/** Content of an adapter's file. */
 export type ChannelFileSettings = {
   [Adapter in ConfiguredAdapter]: z.output<(typeof channelSchemas)[Adapter]>['settings'];
 };

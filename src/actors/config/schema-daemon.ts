@@ -33,10 +33,10 @@ const rateLimitSchema = z.object({
     }),
 });
 
-/** The shortest time between the blanks of a held send, in milliseconds. */
+/** Minimum interval between the keep-alive blanks of a held request, in milliseconds. */
 const shortestHeartbeat = 100;
 
-/** `server.mcp`: how MCP clients are answered. */
+/** `server.mcp`: the MCP endpoint. */
 const mcpFaceSchema = z.object({
   answer_within: duration.prefault('50s').meta({
     description:
@@ -45,7 +45,7 @@ const mcpFaceSchema = z.object({
   }),
 });
 
-/** `server`: how the daemon is called. */
+/** `server`: the HTTP server of the daemon. */
 export const serverSchema = z.object({
   public_url: z.string().default('').meta({
     description:
@@ -104,7 +104,7 @@ export const serverSchema = z.object({
   rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 
-/** `egress`: what may be reached, and how scripts are kept to it (docs/contract/egress.md). */
+/** `egress`: reachable hosts, and how scripts are confined to them (docs/contract/egress.md). */
 export const egressSchema = z.object({
   mode: z
     .enum(['deny-all', 'allowlist', 'dev-open'])
@@ -175,7 +175,7 @@ export const observabilitySchema = z.object({
   tracing: tracingSchema.prefault({}).describe('Traces of requests, over OTLP.'),
 });
 
-/** `store`: where tasks are kept, and for how long once they have ended. */
+/** `store`: location of the tasks, and their retention after they end. */
 export const storeSchema = z.object({
   kind: z.enum(['sqlite', 'postgres']).default('sqlite').meta({
     description:

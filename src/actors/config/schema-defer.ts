@@ -6,7 +6,7 @@ const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
   error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
 });
 
-/** One target, or each one of those that are asked; a list without repetitions. */
+/** One target, or a list of distinct targets that are all notified. */
 const targets = z
   .union([target, z.array(target).min(1, { error: 'the list names no target; add one' })], {
     error: ({ input }) =>
@@ -56,7 +56,7 @@ const deferredTool = z.object({
   optional: optionalTool,
 });
 
-/** `security.defer`; a tool without a timeout of its own gets the default one (docs/contract/governance.md). */
+/** `security.defer`; a tool without its own timeout gets the default (docs/contract/governance.md). */
 export const deferSchema = z
   .object({
     enabled: z

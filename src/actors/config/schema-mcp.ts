@@ -2,10 +2,13 @@ import * as z from 'zod';
 import { kebabCase } from '../../machines/kebab-case.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
-/** The longest name of a server: with it and two underscores, a tool still has half of the 64 characters that models take. */
+/**
+ * Maximum length of a server name. With the name and two underscores, a tool still has half of the 64 characters that
+ * models accept.
+ */
 const longestServerName = 30;
 
-/** The longest time that one timer takes. */
+/** Limited to the maximum delay of one timer. */
 const callTime = positiveDuration.refine((milliseconds) => milliseconds <= 2 ** 31 - 1, {
   error: 'a call takes at most 24 days; write less',
 });
@@ -84,7 +87,7 @@ const server = z.object({
     .describe('Which tools of the server the agent has: `allow` or `deny`, one of the two.'),
 });
 
-/** `mcp`: the servers whose tools the agent has besides its own (docs/contract/models.md). */
+/** `mcp`: servers that provide additional tools (docs/contract/models.md). */
 export const mcpSchema = z.object({
   servers: z
     .array(server)
@@ -97,5 +100,5 @@ export const mcpSchema = z.object({
     }),
 });
 
-/** One MCP server as it is configured. */
+/** Configuration of one MCP server. */
 export type McpServerConfig = z.output<typeof server>;

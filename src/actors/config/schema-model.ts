@@ -28,7 +28,7 @@ const scriptStep = z.union(
   { error: 'a step of the script must be {tool, args} or {say}' },
 );
 
-/** What is said of a model, be it the first one or a fallback. */
+/** Settings shared by the first model and its fallbacks. */
 const reach = {
   base_url: z.string().default('').meta({
     description:
@@ -51,7 +51,7 @@ const reach = {
   }),
 };
 
-/** `model` (docs/contract/configuration.md, docs/contract/models.md); the timeout is milliseconds. */
+/** `model` (docs/contract/configuration.md, docs/contract/models.md); the timeout is in milliseconds. */
 export const modelSchema = z.object({
   provider: z.enum(providers).default('scripted').meta({
     description:

@@ -120,7 +120,7 @@ const guardrailsSchema = z.object({
     }),
 });
 
-/** What a tool requires: an acr, or one beside what else there is to say of the rule. */
+/** Step-up rule of a tool: an acr, or an object with the acr and further settings. */
 const steppedTool = z
   .union(
     [

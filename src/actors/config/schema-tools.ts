@@ -21,7 +21,7 @@ const builtinToolNames = [
   'cli_execute',
 ] as const;
 
-/** The name of a builtin tool; another one is answered with the nearest. */
+/** The name of a builtin tool; an unknown name is reported with the nearest known one. */
 export const builtinToolName = z.enum(builtinToolNames, {
   error: ({ input }) => {
     const near = typeof input === 'string' ? nearestName(input, builtinToolNames) : null;
@@ -32,7 +32,7 @@ export const builtinToolName = z.enum(builtinToolNames, {
 
 const longestRun = 600_000;
 
-/** The keys of `tools[].config`, each with the builtin tool that it is for. */
+/** Keys of `tools[].config`, with the builtin tool they belong to. */
 export const configOwners = {
   provider: 'web_search',
   base_url: 'web_search',

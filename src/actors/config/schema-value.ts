@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { parseDuration } from '../../machines/duration.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
-/** How a duration is written, for what reads the JSON Schema. */
+/** Duration syntax for consumers of the JSON Schema. */
 export const durationPattern = String.raw`^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ms|[dhms]))+)$`;
 
-/** A duration as whole milliseconds, zero included. */
+/** A duration in whole milliseconds; zero is allowed. */
 export const duration = z
   .string({ error: 'this is not a duration; write 90s, 5m or 1h30m' })
   .transform((text, context) => {
@@ -18,19 +18,19 @@ export const duration = z
   })
   .meta({ pattern: durationPattern });
 
-/** A duration above zero as whole milliseconds. */
+/** A duration above zero, in whole milliseconds. */
 export const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, {
   error: 'the duration must be above zero; write 90s, 5m or 1h30m',
 });
 
-/** Text with something in it. */
+/** Non-blank text. */
 export const name = z
   .string()
   .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' })
   .meta({ pattern: String.raw`\S` });
 
 /**
- * True in a rule whose tool may come later: nobody is told when the agent has none of its name
+ * True in a rule whose tool may be added later: no warning if the agent lacks the tool
  * (docs/contract/configuration.md).
  */
 export const optionalTool = z
@@ -40,12 +40,11 @@ export const optionalTool = z
     'The rule is for a tool that comes later, so nobody is told when the agent has none of its name.',
   );
 
-/** The name of an environment variable. */
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, without ${}',
 });
 
-/** A map kept as it is written. */
+/** A map that is not interpreted. */
 export const jsonObject = z
   .custom<JsonObject>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

@@ -1,7 +1,7 @@
 import { serviceSchema } from './service-schema.ts';
 import { describeKeys, isStrictSection } from './unknown-keys.ts';
 
-/** A JSON Schema of draft 2020-12, as far as it is looked at here. */
+/** JSON Schema draft 2020-12, limited to the keywords used here. */
 export interface JsonSchema {
   $schema?: string;
   $id?: string;
@@ -10,7 +10,7 @@ export interface JsonSchema {
   description?: string;
   default?: unknown;
   examples?: unknown[];
-  /** One value that may stand there; `examples` in what is printed. */
+  /** One valid value; printed as `examples`. */
   example?: unknown;
   enum?: unknown[];
   const?: unknown;
@@ -30,19 +30,19 @@ export interface JsonSchema {
   not?: JsonSchema;
 }
 
-/** A text that is filled in from the environment (docs/contract/configuration.md). */
+/** A text that contains a variable (docs/contract/configuration.md). */
 const withVariable: JsonSchema = { type: 'string', pattern: String.raw`\$\{` };
 
 const switchedOn: JsonSchema = { properties: { enabled: { const: true } }, required: ['enabled'] };
 
-/** What is true of every text that holds a variable as well. */
+/** Pattern of a non-blank text, which a text with a variable also matches. */
 const filledText = String.raw`\S`;
 
 /**
- * Describes `service.yaml` as a JSON Schema of draft 2020-12, for editors (docs/contract/command.md).
+ * Generates the JSON Schema (draft 2020-12) of `service.yaml` for editors (docs/contract/command.md).
  *
- * It takes whatever the daemon takes, and refuses what is wrong in a single value: rules that span several keys, and
- * addresses, are left to `validate`. Keys that are not known are refused where the daemon refuses them.
+ * Accepts everything that the daemon accepts, and rejects invalid single values. Rules that span several keys, and
+ * addresses, are left to `validate`. Unknown keys are rejected where the daemon rejects them.
  */
 export function serviceJsonSchema(): JsonSchema {
   const whole = cleaned(describeKeys(serviceSchema) as JsonSchema);
@@ -58,7 +58,7 @@ export function serviceJsonSchema(): JsonSchema {
   return { ...($schema === undefined ? {} : { $schema }), ...named, ...rest, properties: sections };
 }
 
-/** Applies a change to the schemas right below one. */
+/** Applies a function to the direct subschemas. */
 function below(
   schema: JsonSchema,
   change: (child: JsonSchema, key?: string) => JsonSchema,
@@ -78,7 +78,7 @@ function below(
   return result;
 }
 
-/** Leaves out what says nothing, and what the daemon checks in another way. */
+/** Removes keywords without effect, and constraints that the daemon checks differently. */
 function cleaned(schema: JsonSchema): JsonSchema {
   const { format: _format, oneOf, example, ...rest } = below(schema, cleaned);
   const required = Object.keys(schema.properties ?? {}).filter((key) => isRequired(schema, key));
@@ -86,11 +86,11 @@ function cleaned(schema: JsonSchema): JsonSchema {
   if (JSON.stringify(rest.default) === '{}') delete rest.default;
   if (rest.maximum === Number.MAX_SAFE_INTEGER) delete rest.maximum;
   if (example !== undefined) rest.examples = [example];
-  // With a variable as its type, an entry may be more than one of them.
+  // With a variable in place of its type, an entry may match several alternatives.
   return oneOf ? { ...rest, anyOf: oneOf } : rest;
 }
 
-/** A map that may be left out counts as an empty one, in which a key may be missing. */
+/** An omitted map counts as empty, so its required keys may be missing. */
 function isRequired({ properties, required = [] }: JsonSchema, key: string): boolean {
   const { default: usual, required: inner = [] } = properties?.[key] ?? {};
   return required.includes(key) || (JSON.stringify(usual) === '{}' && inner.length > 0);
@@ -101,7 +101,7 @@ function withoutOtherKeys(schema: JsonSchema): JsonSchema {
   return closed.properties ? { ...closed, additionalProperties: false } : closed;
 }
 
-/** What a layer that is off is told to do is looked at for its types alone (docs/contract/step-up.md). */
+/** For a layer that is off, only the types of its settings are checked (docs/contract/step-up.md). */
 function withIdleLayers(security: JsonSchema): JsonSchema {
   return below(security, (layer) => ({
     ...typesOf(layer),
@@ -128,12 +128,12 @@ function withoutAnnotations(schema: JsonSchema): JsonSchema {
   return rules;
 }
 
-/** What is written under such a key is the name of a variable itself, and never filled in. */
+/** The value of such a key is the name of a variable and is never expanded. */
 function namesVariable(key: string): boolean {
   return key === 'token_env' || key === 'key_env';
 }
 
-/** Lets a text come from a variable wherever it is ruled what it says. */
+/** Allows a variable in every text that has constraints. */
 function withVariables(schema: JsonSchema, isNamed: (key: string) => boolean): JsonSchema {
   const result = below(schema, (child, key = '') =>
     isNamed(key) ? child : withVariables(child, isNamed),

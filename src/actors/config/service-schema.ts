@@ -30,8 +30,8 @@ const credential = z.object({
 });
 
 /**
- * `service.yaml` as a whole (docs/contract/configuration.md), in its own key names. Defaults are filled in and
- * durations are milliseconds.
+ * Schema of `service.yaml` with its own key names (docs/contract/configuration.md). Fills in defaults; durations are in
+ * milliseconds.
  */
 export const serviceSchema = z.object({
   agent_id: z
@@ -151,5 +151,5 @@ export const serviceSchema = z.object({
     .describe('Where the values come from that the configuration takes from variables.'),
 });
 
-/** The configuration of an agent, checked and complete. */
+/** The validated configuration of an agent, with defaults. */
 export type ServiceConfig = z.output<typeof serviceSchema>;

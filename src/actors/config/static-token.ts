@@ -1,8 +1,8 @@
 import type { StaticTokenSettings } from './schema-auth.ts';
 
 /**
- * Returns the token of a `static_token` provider. Throws an Error that says what to set when there is none; it names
- * the variable and never shows a value (docs/contract/authentication.md).
+ * Returns the token of a `static_token` provider. Throws an Error if none is set; the message names the variable and
+ * never contains a value (docs/contract/authentication.md).
  */
 export function resolveStaticToken(
   settings: StaticTokenSettings,

@@ -4,15 +4,15 @@ import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './config-problem.ts';
 import { serviceSchema } from './service-schema.ts';
 
-/** Sections in which a mistyped key would switch a control off in silence (docs/contract/configuration.md). */
+/** Sections in which a mistyped key would silently disable a control (docs/contract/configuration.md). */
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
 
-/** Returns whether a key that is not known is an error in a section of `service.yaml`, and not a warning alone. */
+/** Returns whether an unknown key is an error in a section of `service.yaml`, rather than a warning. */
 export function isStrictSection(section: string): boolean {
   return strictSections.has(section);
 }
 
-/** What JSON Schema says of one place, as far as keys go. */
+/** The parts of JSON Schema that describe keys. */
 export interface Description {
   const?: JsonValue;
   enum?: JsonValue[];
@@ -23,21 +23,21 @@ export interface Description {
   oneOf?: Description[];
 }
 
-/** Describes the keys that a schema knows. */
+/** Describes the keys that a schema accepts. */
 export function describeKeys(schema: z.ZodType): Description {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Description;
 }
 
 const sections = new Map<string, Description>();
 
-/** Describes a section of `service.yaml`; each once, as all of them would take a tenth of a start. */
+/** Describes a section of `service.yaml` on demand; describing all of them would take a tenth of the start-up time. */
 function sectionDescription(key: string, schema: z.ZodType): Description {
   const description = sections.get(key) ?? describeKeys(schema);
   sections.set(key, description);
   return description;
 }
 
-/** Finds every key that `service.yaml` does not know, with the known one that is spelt most alike. */
+/** Reports every unknown key of `service.yaml`, with the most similar known key. */
 export function findUnknownKeys(value: JsonObject): Finding[] {
   const properties = Object.entries(serviceSchema.shape).map(([key, schema]) => {
     const isWritten = Object.hasOwn(value, key);
@@ -46,7 +46,7 @@ export function findUnknownKeys(value: JsonObject): Finding[] {
   return findKeysUnknownTo({ properties: Object.fromEntries(properties) }, value);
 }
 
-/** Finds every key that a file does not know, as `findUnknownKeys` does. */
+/** Reports every unknown key of a file, like `findUnknownKeys`. */
 export function findKeysUnknownTo(known: Description, value: JsonObject): Finding[] {
   return unknownIn(value, known, []);
 }
@@ -75,7 +75,7 @@ function unknownAt(
   if (others) return unknownIn(child, others, [...path, key]);
   if (known.length === 0) return [];
   const at = [...path, key];
-  // A setting beside the type it belongs to is the usual slip.
+  // A common mistake: a setting written next to `type` instead of under `settings`.
   if (known.some(({ settings }) => Object.hasOwn(settings?.properties ?? {}, key))) {
     return [unknownKey(at, `it belongs under settings: write settings.${key}`)];
   }
@@ -86,7 +86,7 @@ function unknownAt(
   return [unknownKey(at, near === null ? 'remove it' : `did you mean ${near}?`, near)];
 }
 
-/** Rules out the alternatives whose fixed values, such as a provider's type, are not those written. */
+/** Excludes alternatives whose constants, such as a provider's type, differ from the written values. */
 function mayDescribe({ properties = {} }: Description, value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
   return Object.entries(properties).every(([key, { const: only, enum: choices }]) => {
@@ -97,7 +97,7 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
   });
 }
 
-/** A mistyped name of a strict section switches all of its controls off, so it counts as one in it. */
+/** A mistyped section name disables all controls of a strict section, so it is an error like a key inside it. */
 function unknownKey(path: Path, advice: string, near: string | null = null): Finding {
   const section = path.length === 1 && near !== null ? near : String(path[0]);
   const severity = isStrictSection(section) ? 'error' : 'warning';

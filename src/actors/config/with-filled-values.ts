@@ -1,7 +1,7 @@
 import type { Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Adds to each MCP server what `${NAME}` filled into its headers and its variables: those values are secrets. */
+/** Adds to each MCP server the values that `${NAME}` inserted into its headers and variables; these are secrets. */
 export function withFilledValues(
   config: ServiceConfig,
   filledAt: (path: Path) => readonly string[],

@@ -1,4 +1,4 @@
-// What may run: the policy of an agent, with its guardrails, rewriting, intent alignment and credentials.
+// Governance: the policy of an agent with its guardrails, rewriting, intent alignment and credentials.
 
 export {
   checkAlignment,

@@ -1,4 +1,4 @@
-// How an agent reaches out: the egress policy, the proxy for scripts, and push notifications.
+// Outbound traffic of an agent: egress policy, proxy for scripts, push notifications.
 
 export {
   createAddressRules,

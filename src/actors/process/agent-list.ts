@@ -16,29 +16,29 @@ import { writePrivately } from './write-privately.ts';
 
 const listedAgent = z.object({
   agent_id: z.string(),
-  /** It is shown to people who copy it, so it holds nothing that a terminal would act on. */
+  /** Shown to users who copy it, so it may contain no terminal control characters. */
   directory: z
     .string()
     .refine((path) => isAbsolute(path) && resolve(path) === path && plainLine(path) === path),
   url: z.string(),
   pid: z.int().positive(),
-  /** What `processStart` says of the process. */
+  /** Start time of the process, from `processStart`. */
   started: z.string().nullable(),
-  /** Where the id of the process counts. */
+  /** Namespace of the process id, from `processSpace`. */
   space: z.string(),
 });
 
-/** An agent of this user that runs, as it has put itself on the list. */
+/** A running agent of this user, as registered by itself. */
 export type ListedAgent = z.infer<typeof listedAgent>;
 
-/** An entry is small; anything larger is none. */
+/** Maximum size of an entry in bytes; larger files are ignored. */
 const longestEntry = 16 * 1024;
 
 const entryName = /^[0-9a-f]{16}-\d+-\d+\.json$/;
 
 /**
- * Lists this process among the running agents of its user, under `$XDG_STATE_HOME/holdpoint/agents`, and returns what
- * removes it. The list holds no secret, only where agents are. Throws StateFolderError, or the error of a file.
+ * Registers this process among the user's running agents in `$XDG_STATE_HOME/holdpoint/agents`, and returns a function
+ * that removes the entry. Entries contain no secrets, only locations. Throws StateFolderError, or a file system error.
  */
 export function listAgent(
   { agentId, directory, url }: { agentId: string; directory: string; url: string },
@@ -50,7 +50,7 @@ export function listAgent(
   const { pid } = process;
   const started = processStart(pid);
   const place = hash('sha256', directory).slice(0, 16);
-  // Nobody else serves this folder while its lock is held, in whatever container they did.
+  // The lock of this folder is held here, so any other entry for it is stale, even from another container.
   for (const name of readdirSync(folder)) {
     if (entryName.test(name) && name.startsWith(place)) rmSync(join(folder, name), { force: true });
   }
@@ -64,8 +64,8 @@ export function listAgent(
 }
 
 /**
- * Returns the running agents of this user, and removes those whose process is gone. Throws
- * StateFolderError when others may write to the list.
+ * Returns the user's running agents, and removes entries of processes that have ended. Throws StateFolderError if other
+ * users can write to the list.
  */
 export function runningAgents(env: NodeJS.ProcessEnv): ListedAgent[] {
   const folder = listFolder(env);
@@ -78,19 +78,19 @@ export function runningAgents(env: NodeJS.ProcessEnv): ListedAgent[] {
     const entry = readEntry(path);
     if (entry === null || entry.space !== space) return [];
     if (isAlive(entry.pid) && processStart(entry.pid) === entry.started) return [entry];
-    // The name holds which process it was, so this is never the entry of a new one.
+    // The file name identifies the process, so this never removes the entry of a new one.
     rmSync(path, { force: true });
     return [];
   });
 }
 
-/** The same for every session of a user, so that an agent from one is found in another. */
+/** Identical in every session of a user, so an agent of one session is found from another. */
 function listFolder(env: NodeJS.ProcessEnv): string | null {
   const folder = stateFolderOf(env);
   return folder === null ? null : join(folder, 'agents');
 }
 
-/** Reads an entry that its user alone can have written; `null` for anything else. */
+/** Reads an entry that only its user can have written; `null` for anything else. */
 function readEntry(path: string): ListedAgent | null {
   const text = readSmallFile(
     path,

@@ -16,12 +16,12 @@ const listening = z.object({
 
 const dashboardFile = z.object({ dashboards: z.array(listening).max(100) });
 
-/** Where a dashboard of a workspace listens. */
+/** Listening address of a workspace's dashboard. */
 export type DashboardListening = z.infer<typeof listening>;
 
 /**
- * Notes in `.service/ui.json` of a workspace where a dashboard of this process listens, and returns what removes the
- * note. The agents of the workspace close that port to their tools. Throws the error of a file.
+ * Records in the workspace's `.service/ui.json` where a dashboard of this process listens, and returns a function that
+ * removes the record. The agents of the workspace close that port to their tools. Throws file system errors.
  */
 export function noteDashboard(workspace: string, at: Omit<DashboardListening, 'pid'>): () => void {
   const { pid } = process;
@@ -40,7 +40,7 @@ export function noteDashboard(workspace: string, at: Omit<DashboardListening, 'p
   };
 }
 
-/** Returns where the dashboards of a workspace listen, as its `.service/ui.json` says; empty when it says nothing. */
+/** Returns the listening addresses of a workspace's dashboards from `.service/ui.json`; empty without one. */
 export function readDashboards(workspace: string): DashboardListening[] {
   const text = readSmallFile(join(workspace, '.service', 'ui.json'), isTrusted);
   if (text === null) return [];
@@ -51,15 +51,15 @@ export function readDashboards(workspace: string): DashboardListening[] {
   }
 }
 
-/** True for a file of this user, or of root. */
+/** True for a file owned by this user or root. */
 function isTrusted({ uid }: { uid: number }): boolean {
   return uid === 0 || uid === process.getuid?.();
 }
 
 /**
- * Returns the token of the dashboards of a workspace, kept in its `.service/ui.token`, which only its owner can read. A
- * token that an earlier dashboard of this user made stays, so that open pages find the dashboard again after a restart;
- * one that came with the folder is replaced. Throws the error of a file.
+ * Returns the token of the workspace's dashboards, stored in `.service/ui.token` and readable only by its owner. A
+ * token created by an earlier dashboard of this user is reused, so open pages reconnect after a restart; a token that
+ * came with the folder is replaced. Throws file system errors.
  */
 export function dashboardToken(workspace: string, env: NodeJS.ProcessEnv): string {
   const path = join(makeFolderIn(workspace), 'ui.token');
@@ -84,7 +84,7 @@ function makeFolderIn(workspace: string): string {
   const folder = join(workspace, '.service');
   const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
   if (isNew) writePrivately(join(folder, '.gitignore'), '*\n');
-  // A link could lead to the state of something else.
+  // A link could redirect to another program's state.
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link`);
   return folder;
 }

@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where scripts look for programs, whatever the daemon's own path is. */
+/** Search path for scripts' programs, independent of the daemon's own PATH. */
 export const scriptPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The absolute path of a program on a search path, or `null`. */
+/** Returns the absolute path of a program on a search path, or `null`. */
 export function findProgram(name: string, searchPath: string = scriptPath): string | null {
   if (!/^[A-Za-z0-9._+-]+$/.test(name)) return null;
   const candidates = searchPath.split(':').map((folder) => join(folder, name));

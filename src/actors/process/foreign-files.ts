@@ -1,14 +1,14 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A file of the agent cannot be used by the user who starts it; the message says whose it is. */
+/** A file of the agent is not accessible to the user who starts it; the message names the owner. */
 export class ForeignFileError extends Error {
   readonly code = 'file_unusable';
 }
 
 /**
- * Checks that files can be read and written and folders be written in, before any is opened, and that missing ones
- * can be made. Throws ForeignFileError that names the first which cannot, and its owner.
+ * Checks, before any file is opened, that files are readable and writable, folders writable, and missing paths can be
+ * created. Throws ForeignFileError that names the first failing path and its owner.
  */
 export function checkUsable(paths: readonly string[]): void {
   for (const path of paths) {
@@ -19,7 +19,7 @@ export function checkUsable(paths: readonly string[]): void {
   }
 }
 
-/** The path itself, or the folder it would be made in. */
+/** Returns the path itself, or the folder in which it would be created. */
 function nearest(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
 }

@@ -1,9 +1,6 @@
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 
-/**
- * Tells whether a process has a file open, such as the lock of the folder that it serves; `null` where that cannot be
- * known.
- */
+/** Returns whether a process has a file open, such as the lock of its folder; `null` if this cannot be determined. */
 export function holdsFile(pid: number, path: string): boolean | null {
   try {
     const folder = `/proc/${pid}/fd`;
@@ -12,12 +9,12 @@ export function holdsFile(pid: number, path: string): boolean | null {
     return descriptors.some((name) => linkOf(`${folder}/${name}`) === file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A file that is not there is held by nobody; a process of another user does not say.
+    // A missing file is open in no process; processes of other users cannot be inspected.
     return code === 'ENOENT' && process.platform === 'linux' ? false : null;
   }
 }
 
-/** One that is closed meanwhile leads nowhere. */
+/** A descriptor closed in the meantime has no link. */
 function linkOf(path: string): string | null {
   try {
     return readlinkSync(path);

@@ -1,6 +1,6 @@
 import { codeOf } from '../../machines/error-code.ts';
 
-/** Returns whether a process is there. */
+/** Returns whether a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import { readDashboards } from './dashboard-file.ts';
 import { readServeFile } from './serve-file.ts';
 
-/** Folders of a workspace that are looked into, as many as the dashboard does. */
+/** Maximum folders of a workspace that are searched, as in the dashboard. */
 const mostFolders = 2_000;
 
-/** Milliseconds for which a look is good; agents and dashboards start and stop meanwhile. */
+/** Cache lifetime in milliseconds; agents and dashboards start and stop at any time. */
 const goodFor = 250;
 
 /**
- * Returns a function that finds the ports of this machine at which the neighbours of an agent listen: the dashboards of
- * its folder and of the folders above it, and the other agents of the workspace, in the folder above and in those below.
- * It reads their files at most four times a second.
+ * Returns a function that finds the local ports of an agent's neighbours: dashboards of its folder and the folders
+ * above it, and other agents of the workspace, in the parent folder and in its subfolders. Reads their files at most
+ * four times a second.
  */
 export function nearbyPorts(
   directory: string,
@@ -41,13 +41,13 @@ function portsOf(folder: string): number[] {
   return inspector === null ? [port] : [port, inspector];
 }
 
-/** A folder and all above it. */
+/** Returns a folder and all its ancestors. */
 function above(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...above(parent)];
 }
 
-/** Lists the folders in a folder; they are listed anew once it has changed. */
+/** Lists the subfolders of a folder; cached until the folder changes. */
 function foldersIn(
   folder: string,
   listings: Map<string, { changed: number; folders: string[] }>,

@@ -7,15 +7,15 @@ import { writePrivately } from './write-privately.ts';
 
 /** A note of this user about a folder. */
 export interface OwnNote {
-  /** Returns its text; `null` when there is none. */
+  /** Returns the text; `null` if there is none. */
   read(): string | null;
-  /** Replaces its text, or removes it; a note that cannot be kept is not. */
+  /** Replaces the text, or removes the note; failures are ignored. */
   write(text: string | null): void;
 }
 
 /**
- * Opens a note about a folder, kept under `$XDG_STATE_HOME/holdpoint` instead of in the folder, which may be anybody's:
- * a file that comes with a folder is no note of this user.
+ * Opens a note about a folder. It is stored under `$XDG_STATE_HOME/holdpoint` and not in the folder, which is
+ * untrusted: a file that comes with a folder is not a note of this user.
  */
 export function ownNote(
   kind: 'dashboards' | 'starts',

@@ -4,8 +4,8 @@ import { readSmallFile } from './read-small-file.ts';
 const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
 
 /**
- * Returns the token that an agent keeps in its own folder, never one that its `serve.json` points at elsewhere; `null`
- * when there is none that its user alone can have written and read.
+ * Returns the token in an agent's own folder, never one elsewhere that its `serve.json` points to; `null` unless only
+ * its user can have written and read the token.
  */
 export function readOwnToken(directory: string): string | null {
   const path = join(directory, '.service', 'runtime.token');

@@ -1,4 +1,4 @@
-// How a daemon lives on its machine: its run folder, the list of running agents, the service manager.
+// Local process management: run folder, list of running agents, service manager.
 
 export { refusedVariable } from '../../machines/reserved-environment.ts';
 export { type ListedAgent, listAgent, runningAgents } from './agent-list.ts';

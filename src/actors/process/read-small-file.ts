@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 
-/** Bytes of a file that daemons and commands leave for each other. */
+/** Maximum size in bytes of files exchanged between daemons and commands. */
 const longest = 64 * 1024;
 
 /**
- * Reads a small file of a folder that may be anybody's: no link is followed, nothing is waited for. `null` when it
- * is not there, is no file or too long, or does not pass `check`.
+ * Reads a small file of an untrusted folder without following links or blocking. Returns `null` if it is missing, not a
+ * regular file, too long or fails `check`.
  */
 export function readSmallFile(
   path: string,

@@ -4,24 +4,24 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The socket that a daemon answers in its folder for as long as it runs. */
+/** Socket in the run folder that the daemon serves while it runs. */
 export const runSocket = 'egress.sock';
 
-/** A name that nobody gives a folder of their own. */
+/** Unlikely to match a user's own folder. */
 const runFolderName = /^holdpoint-\d+-[A-Za-z0-9]{6}$/;
 
-/** Milliseconds in which a daemon that starts has come to answer. */
+/** Time within which a starting daemon begins to serve its socket, in milliseconds. */
 const startTime = 60_000;
 
-/** Makes the temporary folder of this process, which nobody else may look into. */
+/** Creates the temporary folder of this process, accessible to this user only. */
 export async function makeRunFolder(): Promise<string> {
   return mkdtemp(join(await realpath(tmpdir()), `holdpoint-${process.pid}-`));
 }
 
 /**
- * Removes the temporary folders of this user whose daemon was killed, and lets all others be. A daemon that
- * lives answers its socket, which says more than its process id: that may be somebody else's by now, or be
- * counted in another container. Never rejects.
+ * Removes this user's temporary folders whose daemon was killed, and leaves all others. A living daemon accepts
+ * connections on its socket; its process id would not be reliable, since the id may have been reused or belong to
+ * another container. Never rejects.
  */
 export async function sweepRunFolders(now: number = Date.now()): Promise<void> {
   const parent = await realpath(tmpdir()).catch(() => null);
@@ -48,7 +48,7 @@ function isAnswered(socketPath: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // One that is there and cannot take a connection now still has its daemon.
+    // A socket that exists but cannot accept a connection now still has its daemon.
     socket.once('error', ({ code }: NodeJS.ErrnoException) =>
       resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
     );

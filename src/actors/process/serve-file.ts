@@ -13,25 +13,25 @@ const serveFile = z.object({
   token_path: z.string(),
   started_at: z.string(),
   version: z.string(),
-  /** The digest of the policy that it was started with; absent in what older releases wrote. */
+  /** Digest of the policy at start-up; absent in files of older releases. */
   policy_sha256: z.string().optional(),
-  /** What its answer to a challenge is made with. */
+  /** Key for answering challenges. */
   proof_key: z.string(),
-  /** Where it shows its charts; absent while nobody may look. */
+  /** Port of the chart inspector; absent if it is off. */
   inspector_port: z.int().min(1).max(65_535).optional(),
-  /** The words that it was started with after `run --dir DIR`; absent for one that no command started. */
+  /** Arguments after `run --dir DIR` at start-up; absent if no command started the daemon. */
   flags: z.array(z.string()).optional(),
 });
 
-/** What a running daemon says about itself in its state folder (docs/contract/serve.md). */
+/** Content of a running daemon's `serve.json` (docs/contract/serve.md). */
 export type ServeFile = z.infer<typeof serveFile>;
 
-/** Writes `serve.json`, readable by its owner alone. */
+/** Writes `serve.json`, readable only by its owner. */
 export function writeServeFile(stateFolder: string, content: ServeFile): void {
   writePrivately(join(stateFolder, 'serve.json'), `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Returns what the daemon of a state folder says about itself; `null` when none does. */
+/** Returns the `serve.json` of a state folder; `null` if no daemon wrote one. */
 export function readServeFile(stateFolder: string): ServeFile | null {
   const text = readSmallFile(join(stateFolder, 'serve.json'));
   if (text === null) return null;
@@ -47,12 +47,14 @@ export function removeServeFile(stateFolder: string, pid: number): void {
   if (readServeFile(stateFolder)?.pid === pid) rmSync(join(stateFolder, 'serve.json'));
 }
 
-/** Makes a token, or a key, that nobody can guess. */
+/** Creates an unguessable token or key. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Makes the daemon's own token and writes it where only its owner can read it (docs/contract/authentication.md). */
+/**
+ * Creates the daemon's own token and writes it to a file readable only by its owner (docs/contract/authentication.md).
+ */
 export function writeRuntimeToken(stateFolder: string): { token: string; path: string } {
   const token = randomToken();
   const path = join(stateFolder, 'runtime.token');
@@ -61,8 +63,8 @@ export function writeRuntimeToken(stateFolder: string): { token: string; path: s
 }
 
 /**
- * Returns the token that watching the charts needs. It is made once and kept where only its owner can read it, so that
- * a page finds the daemon again after a restart; one that others could read is replaced.
+ * Returns the token for the chart inspector. It is created once and stored readable only by its owner, so pages
+ * reconnect after a restart; a token readable by others is replaced.
  */
 export function keptInspectorToken(stateFolder: string): string {
   const path = join(stateFolder, 'inspector.token');

@@ -2,26 +2,26 @@ import { execFile } from 'node:child_process';
 import type { Log } from '../ports.ts';
 import { findProgram, scriptPath } from './find-program.ts';
 
-/** What systemd asks of a service of `Type=notify`. */
+/** Settings that systemd passes to a `Type=notify` service. */
 export interface NotifySettings {
-  /** Where it listens. */
+  /** Path of the notification socket. */
   socket: string;
-  /** Milliseconds in which it wants to hear that the service lives; `null` when it does not ask. */
+  /** Watchdog interval in milliseconds; `null` if the watchdog is off. */
   watchdog: number | null;
 }
 
-/** What there is to say, such as `{READY: '1'}`. */
+/** Status assignments, such as `{READY: '1'}`. */
 export type ServiceNews = Readonly<Record<string, string>>;
 
-/** Tells the manager of services how this one is; nothing where none listens. Never rejects. */
+/** Sends status to the service manager; does nothing if there is none. Never rejects. */
 export type Notify = (news: ServiceNews) => Promise<void>;
 
-/** Milliseconds that systemd has to take a message. */
+/** Timeout for systemd to accept a message, in milliseconds. */
 const patience = 5_000;
 
 /**
- * Takes out of an environment what systemd says to this process alone, so that nothing which is started from here can
- * speak for it; `null` where systemd asks nothing.
+ * Removes systemd's notification variables from an environment, so that no child process can send notifications for
+ * this one; `null` if systemd requests none.
  */
 export function takeNotifySettings(env: NodeJS.ProcessEnv): NotifySettings | null {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: every, WATCHDOG_PID: pid } = env;
@@ -33,8 +33,8 @@ export function takeNotifySettings(env: NodeJS.ProcessEnv): NotifySettings | nul
 }
 
 /**
- * Creates what tells systemd news. Node has no sockets of that kind, so the program `systemd-notify` of systemd
- * itself is called, one message after the other; it speaks for this process where the unit has `NotifyAccess=all`.
+ * Creates the function that sends notifications to systemd. Node does not support such sockets, so systemd's own
+ * `systemd-notify` is called, one message at a time; it acts for this process if the unit sets `NotifyAccess=all`.
  */
 export function createNotifier(
   { settings, log }: { settings: NotifySettings | null; log: Pick<Log, 'warn'> },

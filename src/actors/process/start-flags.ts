@@ -3,7 +3,7 @@ import { ownNote } from './own-note.ts';
 
 const words = z.array(z.string());
 
-/** Notes the words that the agent of a folder was started with, for its next start from the dashboard. */
+/** Records the start arguments of a folder's agent, for its next start from the dashboard. */
 export function noteStartFlags(
   directory: string,
   flags: readonly string[],
@@ -12,7 +12,7 @@ export function noteStartFlags(
   ownNote('starts', directory, env).write(flags.length === 0 ? null : JSON.stringify(flags));
 }
 
-/** Returns the words that this user started the agent of a folder with last; empty for none. */
+/** Returns the arguments with which this user last started a folder's agent; empty for none. */
 export function lastStartFlags(directory: string, env: NodeJS.ProcessEnv): string[] {
   const text = ownNote('starts', directory, env).read();
   if (text === null) return [];

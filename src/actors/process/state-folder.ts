@@ -3,12 +3,12 @@ import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../machines/error-code.ts';
 
-/** What a user's programs keep cannot be kept or trusted; the message says why and what to do. */
+/** The user's state cannot be stored or trusted; the message gives reason and remedy. */
 export class StateFolderError extends Error {
   readonly code = 'agent_list_unusable';
 }
 
-/** Names the folder of what this program keeps for a user, `$XDG_STATE_HOME/holdpoint`; `null` for one without a home. */
+/** Returns the user's state folder, `$XDG_STATE_HOME/holdpoint`; `null` for a user without a home directory. */
 export function stateFolderOf(env: NodeJS.ProcessEnv): string | null {
   const named = env['XDG_STATE_HOME'];
   if (named !== undefined && isAbsolute(named)) return join(named, 'holdpoint');
@@ -27,14 +27,15 @@ function homeOf(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Creates a folder where it would belong to this user; root with another's HOME creates none. Throws StateFolderError.
+ * Creates a folder if it would belong to this user; root with another user's HOME creates none. Throws
+ * StateFolderError.
  */
 export function makeStateFolder(folder: string): void {
   const missing: string[] = [];
   let above = folder;
   for (; !existsSync(above); above = dirname(above)) missing.unshift(above);
   if (statSync(above).uid !== process.getuid?.()) throw new StateFolderError(notOwn(above));
-  // One by one: Node never returns from a recursive mkdir below a place such as /proc.
+  // Created one at a time: Node's recursive mkdir never returns below a path such as /proc.
   for (const path of missing) makeOne(path);
   assertOwnFolder(folder);
 }
@@ -43,12 +44,14 @@ function makeOne(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another agent of this user may start just now.
+    // Another agent of this user may create it concurrently.
     if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
-/** Throws StateFolderError for a folder that others may write: they could lead a command to an agent of theirs. */
+/**
+ * Throws StateFolderError for a folder that other users can write to: they could direct a command to their own agent.
+ */
 export function assertOwnFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
   if (uid !== process.getuid?.()) throw new StateFolderError(notOwn(folder));

@@ -1,13 +1,13 @@
 import type { ProviderName } from './provider-address.ts';
 
-/** The address of a provider in the environment; `variable` is `null`, and `url` empty, where none is set. */
+/** A provider's base URL from the environment; `variable` is `null` and `url` empty if none is set. */
 export type BaseUrl =
   | { ok: true; url: string; variable: string | null }
   | { ok: false; variable: string; message: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables that other programs read the address of a provider from; of several that are set the first counts. */
+/** Variables from which the providers' own clients read the base URL; the first one that is set wins. */
 const variables: Readonly<Partial<Record<string, readonly string[]>>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
@@ -15,12 +15,12 @@ const variables: Readonly<Partial<Record<string, readonly string[]>>> = {
   ollama: ['OLLAMA_HOST'],
 } satisfies Partial<Record<ProviderName, readonly string[]>>;
 
-/** What the clients of a provider put behind an address that ends without a version. */
+/** Version path that a provider's clients append to a base URL without one. */
 const versions: Readonly<Partial<Record<string, string>>> = { anthropic: '/v1', google: '/v1beta' };
 
 /**
- * Reads the address of a provider from the variable that its own clients read, as `base_url` takes it. What is wrong names
- * the variable and never its value, which may hold a password.
+ * Reads the base URL of a provider from the variable of its own clients, with the syntax of `base_url`. Errors name the
+ * variable and never its value, which may contain a password.
  */
 export function baseUrlFrom(provider: string, env: Environment): BaseUrl {
   const known = Object.hasOwn(variables, provider) ? variables[provider] : undefined;
@@ -51,7 +51,7 @@ function withVersion(provider: string, url: string): string {
   return version === undefined || /\/v\d+(alpha|beta)?\d*$/.test(url) ? url : `${url}${version}`;
 }
 
-/** Ollama takes a host alone as well, and what it listens on everywhere is asked on this machine. */
+/** Ollama also accepts a bare host; a wildcard listening address means this machine. */
 function ollamaUrl(text: string): string | null {
   const isUrl = /^https?:\/\//i.test(text);
   const named = webUrl(isUrl ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`);

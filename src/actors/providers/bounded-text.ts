@@ -1,4 +1,4 @@
-/** Reads the text of an answer. Rejects with RangeError beyond `longest` characters, and leaves the rest unread. */
+/** Reads the text of a response. Rejects with RangeError beyond `longest` characters, and does not read the rest. */
 export async function boundedText({ body }: Response, longest: number): Promise<string> {
   const decoder = new TextDecoder();
   const parts: AsyncIterable<Uint8Array> | null = body;

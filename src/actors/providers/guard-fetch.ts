@@ -1,24 +1,24 @@
-/** How long an answer may be, in bytes. */
+/** Maximum sizes of a response, in bytes. */
 export interface AnswerBounds {
-  /** Of an answer that is used; it fails beyond. */
+  /** Limit for a successful response; a longer one fails. */
   bytes: number;
-  /** Of one that reports an error; it is cut beyond. The same when absent. */
+  /** Limit for an error response; a longer one is truncated. Defaults to `bytes`. */
   errorBytes?: number;
 }
 
-/** An answer was longer than its bounds. */
+/** A response exceeded its limit. */
 export class TooLongError extends Error {
   override readonly name = 'TooLongError';
 }
 
-/** An answer is a page for people, so that something else than a model answers at the address. */
+/** The response is a web page, so the URL is not that of a model. */
 export class PageError extends Error {
   override readonly name = 'PageError';
 }
 
 /**
- * Wraps a fetch for a provider of models: a redirect is not followed, since it would carry the key and the text to
- * an address that nobody configured, and an answer is read up to its bounds. Rejects with a PageError for a page for people.
+ * Wraps a fetch for model providers. Redirects are not followed, since they would carry the key and the text to an
+ * unconfigured URL, and responses are limited in size. Rejects with a PageError for a web page.
  */
 export function guardFetch(
   fetch: typeof globalThis.fetch,

@@ -2,26 +2,25 @@ import type { EmbeddingModel, LanguageModel } from 'ai';
 import { mendChatStream } from './mend-chat-stream.ts';
 import { type ProviderName, providerAddress } from './provider-address.ts';
 
-/** How a provider is reached. Address and key are always given, so no package looks for one in the environment. */
+/** Connection settings of a provider. URL and key are always given, so no package reads them from the environment. */
 export interface ProviderOptions {
   provider: ProviderName;
   baseURL: string;
-  /** `null` for one that asks for none. */
+  /** `null` for a provider without a key. */
   apiKey: string | null;
-  /** The organisation that is billed; empty for the key's own. */
+  /** Organisation to bill; empty for the key's default. */
   organization?: string;
   fetch: typeof globalThis.fetch;
 }
 
-/** The models of one provider. */
 export interface Provider {
-  /** `api` tells which wire of openai is spoken; the others have one. */
+  /** `api` selects one of openai's two APIs; other providers have only one. */
   language(model: string, api: 'chat' | 'responses'): Exclude<LanguageModel, string>;
-  /** Throws for anthropic, which has none. */
+  /** Throws for anthropic, which has no embedding models. */
   embedding(model: string): EmbeddingModel;
 }
 
-/** Loads the package of a provider, which is a matter of some ten milliseconds for the first one. */
+/** Loads the package of a provider; the first one takes about ten milliseconds. */
 export async function loadProvider(options: ProviderOptions): Promise<Provider> {
   const { provider, baseURL, apiKey, organization = '', fetch } = options;
   const ways = { baseURL, fetch, ...(apiKey === null ? {} : { apiKey }) };
@@ -29,7 +28,7 @@ export async function loadProvider(options: ProviderOptions): Promise<Provider> 
     case 'openai': {
       const isElsewhere = baseURL !== providerAddress(provider, '');
       const headers = organization === '' ? {} : { 'OpenAI-Organization': organization };
-      // What speaks the wire at another address rarely speaks all of it.
+      // A compatible server at another URL rarely supports the whole API.
       const chat = isElsewhere ? await compatible(options, headers) : null;
       const { createOpenAI } = await import('@ai-sdk/openai');
       const openai = createOpenAI({ ...ways, headers });
@@ -55,7 +54,7 @@ export async function loadProvider(options: ProviderOptions): Promise<Provider> 
   }
 }
 
-/** The models of a server that speaks the chat wire of openai more or less. */
+/** Loads the package for servers that implement openai's chat API approximately. */
 async function compatible(
   { baseURL, apiKey, fetch }: ProviderOptions,
   headers: Record<string, string>,

@@ -3,22 +3,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 
 const newline = 0x0a;
 
-/** What an event of another shape than the packages read has, or lacks; each is certain from the bytes. */
+/** Patterns of nonstandard events that the packages cannot read; each is unambiguous in the raw bytes. */
 const odd = {
-  /** The arguments of a call are an object, where the wire has its text. */
+  /** Call arguments as an object instead of JSON text. */
   argumentsAsObject: /"arguments"\s*:\s*\{/,
   choicesAsNull: /"choices"\s*:\s*null/,
   countAsText: /_tokens"\s*:\s*"/,
 };
 
-/** An event with an error of the server is the server's own. */
+/** An event with a server error is passed unchanged. */
 const known = /"(choices|error)"/;
 
 /**
- * Wraps a fetch for the chat wire: events of shapes that some servers send pass as the wire has them. Arguments that
- * are an object pass as its text, an event without choices as one with none, and counts of tokens that are texts as
- * numbers. An event with a number that reading would change, or with a key twice in one object, is left for the package to
- * refuse.
+ * Wraps a fetch for the chat API and normalises nonstandard events of some servers. Object arguments become JSON text,
+ * an event without choices gets an empty list, and token counts given as text become numbers. An event with a number
+ * that would lose precision, or with a duplicate key, is left for the package to refuse.
  */
 export function mendChatStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -30,7 +29,7 @@ export function mendChatStream(fetch: typeof globalThis.fetch): typeof globalThi
   };
 }
 
-/** Passes whole lines on. */
+/** Transforms complete lines. */
 function mendLines(): TransformStream<Uint8Array, Uint8Array> {
   let rest: Buffer = Buffer.alloc(0);
   return new TransformStream({
@@ -90,7 +89,7 @@ function mendedEvent(event: JsonValue): JsonValue {
   };
 }
 
-/** A count that is no number is not one that anybody said. */
+/** Drops a count that is not a number. */
 function mendedUsage(usage: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, count]) => {

@@ -1,28 +1,26 @@
 import { boundedText } from './bounded-text.ts';
 import type { ProviderName } from './provider-address.ts';
 
-/** A model that a provider is asked about. */
+/** A model whose availability is checked. */
 export interface ModelQuestion {
   provider: ProviderName;
   model: string;
-  /** The URL that the provider answers under. */
+  /** Base URL of the provider. */
   address: string;
-  /** `null` for one that asks for none. */
+  /** `null` for a provider without a key. */
   apiKey: string | null;
 }
 
-/**
- * What a provider says of a model: it has it or not, the key is refused, it lists no models, or it cannot be reached.
- */
+/** Result of a probe: model available or not, key refused, no model list, or provider unreachable. */
 export type ModelProbe =
   | { kind: 'known' | 'unknown' | 'unlisted' }
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable' };
 
-/** The longest list of models that is read, in characters. */
+/** Maximum length of a model list, in characters. */
 const longestList = 4 * 1024 * 1024;
 
-/** Asks a provider whether it has a model, without having it think; never rejects. */
+/** Checks whether a provider has a model, without running it; never rejects. */
 export async function probeModel(
   { provider, model, address, apiKey }: ModelQuestion,
   fetch: typeof globalThis.fetch,
@@ -60,7 +58,7 @@ function headersOf(provider: ProviderName, apiKey: string | null): Record<string
   }
 }
 
-/** A model of ollama that is named without a tag has the tag `latest`. */
+/** An ollama model without a tag has the tag `latest`. */
 function listed(text: string, model: string): ModelProbe {
   const { data } = JSON.parse(text) as { data?: { id?: unknown }[] | null };
   if (!Array.isArray(data)) return { kind: 'unlisted' };

@@ -1,4 +1,4 @@
-/** Who a model is asked of; `local` and `scripted` are asked in this process. */
+/** Name of a model provider; `local` and `scripted` run in this process. */
 export type ProviderName = 'openai' | 'openai-compatible' | 'anthropic' | 'google' | 'ollama';
 
 const usualAddresses: Readonly<Record<ProviderName, string | null>> = {
@@ -10,8 +10,8 @@ const usualAddresses: Readonly<Record<ProviderName, string | null>> = {
 };
 
 /**
- * Names the URL that a provider answers under, without a slash at its end: `base_url` where there is one, else the usual
- * one; `null` when there is neither, or nobody is asked. A bare address of ollama means its OpenAI-compatible part.
+ * Returns the base URL of a provider without a trailing slash: `base_url` if it is set, else the default; `null` if
+ * there is neither, or no requests are made. A bare ollama host means its OpenAI-compatible API.
  */
 export function providerAddress(provider: string, baseUrl: string): string | null {
   const usual = isProviderName(provider) ? usualAddresses[provider] : null;
@@ -21,7 +21,7 @@ export function providerAddress(provider: string, baseUrl: string): string | nul
   return isBare ? `${address}/v1` : address;
 }
 
-/** Tells whether a text names a provider that is asked over a network. */
+/** Returns whether a text names a provider that is reached over a network. */
 export function isProviderName(provider: string): provider is ProviderName {
   return Object.hasOwn(usualAddresses, provider);
 }

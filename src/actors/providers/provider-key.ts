@@ -1,18 +1,18 @@
 import { usualKeyVariable } from '../../machines/models/key-variable.ts';
 
-/** A key and the variable that holds it; both `null` for a provider that needs none. */
+/** A key and its variable; both `null` for a provider that needs none. */
 export type ProviderKey =
   | { ok: true; key: string | null; variable: string | null }
   | { ok: false; message: string };
 
-/** Whose key is looked for, and what it is for, such as `the model`. */
+/** The provider whose key is needed, and its purpose, such as `the model`. */
 export interface KeyQuestion {
   provider: string;
   api_key_env?: string | undefined;
   purpose: string;
 }
 
-/** Reads the key of a provider from the environment. What is wrong names the variable, never its value. */
+/** Reads the key of a provider from the environment. Errors name the variable, never its value. */
 export function providerKey(
   { provider, api_key_env, purpose }: KeyQuestion,
   env: Readonly<Record<string, string | undefined>>,

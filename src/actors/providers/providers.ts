@@ -1,4 +1,4 @@
-// Whose models are asked: where providers of models answer, with which key, and the one factory of their packages.
+// Model providers: base URLs, API-key variables, and the single factory that loads their SDKs.
 
 export { baseUrlFrom } from './base-url.ts';
 export { boundedText } from './bounded-text.ts';

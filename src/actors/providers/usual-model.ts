@@ -1,6 +1,6 @@
 import { usualKeyVariable } from '../../machines/models/key-variable.ts';
 
-/** What settings say of where a model is asked, and with the key in which variable. */
+/** The settings that locate a model: provider, base URL and key variable. */
 interface ModelReach {
   provider: string;
   base_url?: string | undefined;
@@ -8,9 +8,9 @@ interface ModelReach {
 }
 
 /**
- * True for a model at the usual address of its provider with the key in the usual variable. It alone is asked with a
- * variable of this process where a folder has the settings: a folder that somebody was given names neither where keys go
- * nor which of them.
+ * True for a model at its provider's default URL with the key in the default variable. Only such a model may use a
+ * variable of this process if the settings come from a folder: a folder from another person must choose neither the
+ * destination of keys nor the key.
  */
 export function isUsualModel({ provider, base_url = '', api_key_env }: ModelReach): boolean {
   return (

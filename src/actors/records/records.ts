@@ -1,4 +1,4 @@
-// What is kept: the store of the tasks, the audit log, and the sinks that get its lines.
+// Persistence: the task store, the audit log, and the sinks that receive its lines.
 
 export {
   type AgentEntity,
@@ -87,5 +87,5 @@ export {
 } from './store/task-store.ts';
 export { waitedIn } from './store/waited-in.ts';
 
-/** Loads what a store in PostgreSQL needs; nobody else pays for it. */
+/** Loads the PostgreSQL store on demand, so that other agents do not load it. */
 export const loadSharedStore = () => import('./postgres/postgres.ts');

@@ -4,16 +4,16 @@ import { refusedSecretName } from '../../machines/secret-name.ts';
 import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { SecretsError } from './secrets-error.ts';
 
-/** What an `.env` file sets, and what is wrong with it in sentences that show no value. */
+/** Variables of an `.env` file, and its problems in sentences without values. */
 export interface EnvFile {
   variables: ReadonlyMap<string, string>;
   warnings: string[];
 }
 
-/** Bytes of a file that people write by hand. */
+/** Maximum size of the file, in bytes. */
 const largestFile = 256 * 1024;
 
-/** Reads an `.env` file, which nobody but its owner should read; nothing when it is missing. Throws a SecretsError. */
+/** Reads an `.env` file; warns if other users can read it. Returns nothing if it is missing. Throws a SecretsError. */
 export function readEnvFile(path: string): EnvFile {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { variables: new Map(), warnings: [] };

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file, which its owner alone can read, in one step that outlives a power cut; until then the file is as it
- * was. One writer at a time: the draft of one that was killed is written over.
+ * Replaces a file, readable only by its owner, atomically and durably; until then the old file is unchanged. Supports
+ * one writer at a time: the draft of a killed writer is overwritten.
  */
 export function replaceDurably(path: string, content: string): void {
   const draft = `${path}.draft`;

@@ -3,42 +3,44 @@ import { readEnvFile } from './env-file.ts';
 import { hasSecretFile, readSecrets } from './secret-file.ts';
 import { SecretsError } from './secrets-error.ts';
 
-/** The variables of a process. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where secrets are looked for. */
+/** Sources of secrets. */
 export interface SecretSources {
-  /** In order: what an earlier one has, a later one does not change. */
+  /** In order of precedence; an earlier source wins. */
   providers: readonly ('encrypted-file' | 'env')[];
-  /** The encrypted file, absolute; an `.env` beside it belongs to the environment. */
+  /** Absolute path of the encrypted file; an `.env` next to it belongs to the environment. */
   path: string;
-  /** `null` when nobody gave one, which the encrypted file needs as soon as it is there. */
+  /** `null` if none was given; required if the encrypted file exists. */
   passphrase: string | null;
   env: Environment;
 }
 
-/** The variables that an agent is configured with, secrets among them. */
+/** Variables for an agent's configuration, including secrets. */
 export interface SecretEnvironment {
   env: Record<string, string | undefined>;
-  /** The values that came from files and must show nowhere. */
+  /** Values that came from files and must never be displayed. */
   values: readonly string[];
   warnings: string[];
 }
 
-/** Variables that are settings of a daemon and its machine, and stay where secrets come from the file alone. */
+/**
+ * Matches variables that are settings of the daemon and its machine; these remain even if secrets come only from the
+ * file.
+ */
 const setting =
   /^(HOME|PATH|LANG|LC_\w+|TZ|TERM|TMPDIR|USER|LOGNAME|XDG_\w+|NO_COLOR|FORCE_COLOR|AWS_(DEFAULT_)?REGION|SERVICE_(?!TOKEN$|PLATFORM_TOKEN$|AUDIT_SIGNING_KEY$)\w+|OTEL_(?!\w*HEADERS$)\w+)$/;
 
 /**
- * Puts together the variables that a configuration is filled in from, in the order of `secrets.providers`
- * (docs/contract/configuration.md, docs/contract/secrets.md). The passphrase is never among them. Rejects with a
+ * Assembles the variables for expanding a configuration, in the order of `secrets.providers`
+ * (docs/contract/configuration.md, docs/contract/secrets.md). Never includes the passphrase. Rejects with a
  * SecretsError.
  */
 export async function openSecretEnvironment(sources: SecretSources): Promise<SecretEnvironment> {
   const { providers, env } = sources;
   const settings = Object.entries(env).filter(([name]) => setting.test(name));
   const opened: SecretEnvironment = { env: Object.fromEntries(settings), values: [], warnings: [] };
-  // What is looked for first is put in last.
+  // Reversed, so that the first provider overrides the later ones.
   for (const provider of providers.toReversed()) {
     const found = provider === 'env' ? fromEnvironment(sources) : await fromFile(sources);
     Object.assign(opened.env, found.env);

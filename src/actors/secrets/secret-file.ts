@@ -6,15 +6,15 @@ import { SecretsError } from './secrets-error.ts';
 import { takeLock } from './take-lock.ts';
 import { fileReason, unusableFile } from './unusable-file.ts';
 
-/** Bytes of a file; a thousand keys take a tenth of it. */
+/** Maximum size of the file in bytes; a thousand keys take a tenth of it. */
 const largestFile = 1024 * 1024;
 
-/** Tells whether an agent has an encrypted file. */
+/** Returns whether an agent has an encrypted file. */
 export function hasSecretFile(path: string): boolean {
   return existsSync(path);
 }
 
-/** Reads the secrets of an encrypted file; none when it is not there. Rejects with a SecretsError. */
+/** Reads the secrets of an encrypted file; empty if it does not exist. Rejects with a SecretsError. */
 export async function readSecrets(path: string, passphrase: string): Promise<Secrets> {
   const text = readText(path);
   if (text === null) return new Map();
@@ -27,9 +27,8 @@ export async function readSecrets(path: string, passphrase: string): Promise<Sec
 }
 
 /**
- * Changes the secrets of an encrypted file, which is made when it is missing: whoever changes it at the same time
- * waits, so nothing is lost (docs/contract/secrets.md). What `change` throws leaves the file as it was. Rejects with a
- * SecretsError.
+ * Changes the secrets of an encrypted file, and creates it if it is missing. Concurrent changes wait for each other, so
+ * none is lost (docs/contract/secrets.md). If `change` throws, the file is unchanged. Rejects with a SecretsError.
  */
 export async function changeSecrets(
   path: string,
@@ -59,7 +58,7 @@ function readText(path: string): string | null {
     return readRegularFile(path, largestFile).toString('latin1');
   } catch (error) {
     if (error instanceof UnusableFileError) {
-      // Whatever is that large was not written here.
+      // A file of that size was not written by this program.
       if (error.code === 'too_long') return '';
       throw unusableFile(path, 'is no file; name another in secrets.path', error);
     }

@@ -2,17 +2,16 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
-/** Secrets by name. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Bytes that deriving a key may take; the floor of the parameters takes half of them. */
+/** Maximum memory for key derivation, in bytes; the minimum parameters need half of it. */
 const maxmem = 256 * 1024 * 1024;
 
 const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Characters of a header; ours has about 150. */
+/** Maximum characters of a header; headers written here have about 150. */
 const longestHeader = 1024;
 
 const floor = { n: 2 ** 17, r: 8, p: 1 };
@@ -24,8 +23,8 @@ const bytes = (length: number) =>
     .refine((found) => found.length === length);
 
 /**
- * Weaker parameters than the floor are refused, and so are those that would keep this machine busy. What scrypt itself
- * would refuse never reaches it: OpenSSL keeps that refusal, and the next key that is read would fail with it.
+ * Rejects parameters below the minimum, and parameters that would overload this machine. Parameters that scrypt itself
+ * would refuse must never reach it: OpenSSL retains that error, and reading the next key would fail with it.
  */
 const headerSchema = z
   .strictObject({
@@ -45,9 +44,8 @@ const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
 const deriveBytes = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
 /**
- * Writes secrets as the text of a file (docs/contract/secrets.md): a line of JSON with the version, the key derivation
- * and the nonce, which is authenticated as it stands, then a line of base64 with the ciphertext of AES-256-GCM and its
- * tag.
+ * Encrypts secrets into the text of a file (docs/contract/secrets.md): a line of JSON with version, key derivation and
+ * nonce, which is authenticated, then a line of base64 with the AES-256-GCM ciphertext and its tag.
  */
 export async function encodeSecrets(secrets: Secrets, passphrase: string): Promise<string> {
   const [salt, nonce] = [randomBytes(saltBytes), randomBytes(nonceBytes)];
@@ -69,7 +67,7 @@ export async function encodeSecrets(secrets: Secrets, passphrase: string): Promi
   return `${header}\n${sealed.toString('base64')}\n`;
 }
 
-/** Reads the text of a file; `null` for a wrong passphrase and for anything that `encodeSecrets` did not write so. */
+/** Decrypts the text of a file; `null` for a wrong passphrase and for any text that `encodeSecrets` did not write. */
 export async function decodeSecrets(text: string, passphrase: string): Promise<Secrets | null> {
   const [, head = '', body = ''] = /^([^\n]+)\n([^\n]*)\n$/.exec(text) ?? [];
   try {
@@ -92,7 +90,7 @@ export async function decodeSecrets(text: string, passphrase: string): Promise<S
   }
 }
 
-/** A passphrase is the same however a keyboard composes its letters. */
+/** Normalises the passphrase, since keyboards compose letters differently. */
 function deriveKey(
   passphrase: string,
   { n, r, p, salt }: { n: number; r: number; p: number; salt: Buffer },
@@ -100,7 +98,7 @@ function deriveKey(
   return deriveBytes(passphrase.normalize('NFKC'), salt, 32, { N: n, r, p, maxmem });
 }
 
-/** Takes base64 in its one canonical form alone, so that every character of a file counts. */
+/** Accepts only canonical base64, so that every changed character of a file is detected. */
 function decode(text: string): Buffer {
   const found = Buffer.from(text, 'base64');
   return found.toString('base64') === text ? found : Buffer.alloc(0);

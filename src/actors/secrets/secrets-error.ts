@@ -1,7 +1,9 @@
-/** Why secrets cannot be had: nobody gave a passphrase, it does not open the file, or the file itself cannot be used. */
+/**
+ * Why secrets are unavailable: no passphrase was given, the passphrase does not open the file, or the file is unusable.
+ */
 type SecretsFault = 'passphrase_missing' | 'secrets_locked' | 'secrets_unusable';
 
-/** The secrets of an agent cannot be read or kept; the message names the file and shows nothing of what is in it. */
+/** The secrets of an agent cannot be read or saved; the message names the file and reveals none of its content. */
 export class SecretsError extends Error {
   readonly code: SecretsFault;
 

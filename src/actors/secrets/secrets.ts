@@ -1,4 +1,4 @@
-// Which secrets there are: the encrypted file of an agent, the `.env` beside it, and the order they are looked for in.
+// Secrets: the encrypted file of an agent, the `.env` next to it, and their precedence.
 
 export { refusedSecretName } from '../../machines/secret-name.ts';
 export { readEnvFile } from './env-file.ts';

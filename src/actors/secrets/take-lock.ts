@@ -3,13 +3,13 @@ import { codeOf } from '../../machines/error-code.ts';
 import { lockFile } from '../records/records.ts';
 import { unusableFile } from './unusable-file.ts';
 
-/** Milliseconds that somebody else may take to change the same file. */
+/** Maximum wait for another process to change the same file, in milliseconds. */
 const patience = 30_000;
 
-/** Milliseconds between two looks at a lock. */
+/** Polling interval of a lock, in milliseconds. */
 const pause = 50;
 
-/** Waits until nobody else changes a file of secrets, and keeps others from it. Rejects with a SecretsError. */
+/** Waits for the lock of a secrets file and acquires it. Rejects with a SecretsError. */
 export async function takeLock(path: string): Promise<{ release(): void }> {
   const end = Date.now() + patience;
   for (;;) {

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables in which a text stands for what a folder is not given. */
+/** Variables with placeholders for values that a folder must not receive. */
 export interface WithheldVariables {
   env: NodeJS.ProcessEnv;
-  /** True for what was made of a variable that is withheld. */
+  /** True if a value was made from a withheld variable. */
   isWithheld: (value: unknown) => boolean;
 }
 
 /**
- * Returns the variables with which the settings of a folder are read before anything is sent where they lead: those that
- * the folder itself keeps, and in the place of each other one of this process a text that nobody can know.
+ * Returns the variables for reading a folder's settings before anything is sent to the hosts they name: the folder's
+ * own variables, with an unguessable placeholder for each variable of this process.
  */
 export function withholdVariables(own: Environment, env: Environment): WithheldVariables {
   const mark = `withheld-${randomUUID()}`;

@@ -8,20 +8,20 @@ import { replaceDurably } from './replace-durably.ts';
 import { takeLock } from './take-lock.ts';
 import { fileReason, unusableFile } from './unusable-file.ts';
 
-/** Bytes of an `.env`; `readEnvFile` reads no more. */
+/** Maximum size of an `.env` in bytes; `readEnvFile` reads no more. */
 const largestFile = 256 * 1024;
 
 const namePattern = /^[A-Z_][A-Z0-9_]*$/;
 
-/** A variable that may not be kept in an `.env`; the message names it and shows nothing of its value. */
+/** A variable must not be written to an `.env`; the message names it without its value. */
 export class VariableError extends Error {
   readonly code = 'variable_refused';
 }
 
 /**
- * Sets variables in the `.env` of a folder, which is made when it is missing, and returns its path. Others and comments
- * stay as they are; the file is the old one or the new one, whole, and its owner alone can read it. A file beside it keeps
- * it out of version control. Rejects with a VariableError or a SecretsError, and has written nothing then.
+ * Sets variables in the `.env` of a folder, creates it if it is missing, and returns its path. Other variables and
+ * comments are preserved. The file is replaced atomically and readable only by its owner; an ignore file next to it
+ * keeps it out of version control. On a VariableError or a SecretsError nothing was written.
  */
 export async function writeEnvironment(
   folder: string,
@@ -39,7 +39,7 @@ export async function writeEnvironment(
   return path;
 }
 
-/** Removes a variable from the `.env` of a folder, and returns whether it was there. Rejects with a SecretsError. */
+/** Removes a variable from the `.env` of a folder, and returns whether it existed. Rejects with a SecretsError. */
 export async function removeVariable(folder: string, name: string): Promise<boolean> {
   const path = join(folder, '.env');
   if (!Object.hasOwn(parseEnv(contentOf(path)), name)) return false;
@@ -50,7 +50,7 @@ export async function removeVariable(folder: string, name: string): Promise<bool
   return true;
 }
 
-/** Changes an `.env` while nobody else does. Rejects with a SecretsError when the text would mean anything else then. */
+/** Changes an `.env` under its lock. Rejects with a SecretsError if the change would alter any other variable. */
 async function change(
   path: string,
   edit: (before: string) => { after: string; wanted: object },
@@ -71,7 +71,7 @@ async function change(
   }
 }
 
-/** Writes one variable so that it is read as it is, whatever it holds. Throws a VariableError. */
+/** Formats one variable so that any value is read back unchanged. Throws a VariableError. */
 function lineOf(name: string, value: string): string {
   const refusal = namePattern.test(name)
     ? refusedSecretName(name)
@@ -86,7 +86,10 @@ function lineOf(name: string, value: string): string {
   throw new VariableError(message);
 }
 
-/** Where a variable stands in a text, from the start of its line to the end of its value; `null` where it does not. */
+/**
+ * Returns the range of a variable in a text, from the start of its line to the end of its value; `null` if it is
+ * absent.
+ */
 function placeOf(text: string, name: string): [start: number, end: number] | null {
   const place = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*`, 'm').exec(text);
   if (place === null) return null;
@@ -95,7 +98,7 @@ function placeOf(text: string, name: string): [start: number, end: number] | nul
   return [place.index, start + quoted.length];
 }
 
-/** Puts a line in the place of the variable that it sets, or behind all others. */
+/** Replaces the line of a variable, or appends it. */
 function withVariable(text: string, name: string, line: string): string {
   const place = placeOf(text, name);
   if (place !== null) {
@@ -106,7 +109,7 @@ function withVariable(text: string, name: string, line: string): string {
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
 }
 
-/** Takes every line out that sets a variable. */
+/** Removes every line that sets a variable. */
 function withoutVariable(text: string, name: string): string {
   const place = placeOf(text, name);
   if (place === null) return text;
@@ -139,7 +142,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Names the `.env` in the ignore file beside it. */
+/** Adds `.env` to the ignore file next to it. */
 function ignore(folder: string): void {
   const path = join(folder, '.gitignore');
   let text = '';

@@ -1,21 +1,21 @@
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 
-/** How a browser signs in to a provider of models. */
+/** Settings for signing in to a model provider with a browser. */
 export interface SignInSettings {
   provider: string;
   issuer: string;
-  /** Where the browser goes. */
+  /** Authorization endpoint for the browser. */
   authorizationUrl: string;
-  /** Where codes are exchanged; nothing else is ever asked. */
+  /** Token endpoint; the only URL that is requested. */
   tokenUrl: string;
   clientId: string;
   scope: string;
 }
 
 /**
- * Reads how to sign in to openai, the one provider that knows organisations, from `SERVICE_OAUTH_*`; `null` without
- * `SERVICE_OAUTH_CLIENT_ID`, since a provider knows each program by an id of its own. Throws a RangeError for an
- * address that is not https, or http on this machine.
+ * Reads the sign-in settings from `SERVICE_OAUTH_*`; supports only openai, the one provider with organisations. Returns
+ * `null` without `SERVICE_OAUTH_CLIENT_ID`, since providers issue a client id to each program. Throws a RangeError for
+ * a URL that is neither https nor http on this machine.
  */
 export function readSignInSettings(
   env: Readonly<Record<string, string | undefined>>,

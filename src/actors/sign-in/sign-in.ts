@@ -1,3 +1,3 @@
-// Who signs in with a browser? Sign-ins to a provider of models, with PKCE, whose tokens stay here.
+// Browser sign-in to a model provider with PKCE; tokens stay in this process.
 
 export { openSignIns, SignInError, type SignInPorts, type SignIns } from './sign-ins.ts';

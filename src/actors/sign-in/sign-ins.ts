@@ -16,40 +16,42 @@ import type { Clock } from '../ports.ts';
 import { guardFetch } from '../providers/providers.ts';
 import { readSignInSettings, type SignInSettings } from './sign-in-settings.ts';
 
-/** Sign-ins that are kept at once; a person has one or two. */
+/** Maximum concurrent sign-ins; a user has one or two. */
 const mostSignIns = 32;
 
-/** Milliseconds that an exchange may take. */
+/** Timeout of a token exchange, in milliseconds. */
 const patience = 30_000;
 
-/** Bytes of an answer with a token. */
+/** Maximum size of a token response, in bytes. */
 const longestAnswer = 256 * 1024;
 
-/** What sign-ins need. */
 export interface SignInPorts {
   clock: Clock;
-  /** Hears whenever the status of one may be another. */
+  /** Called whenever the status of a sign-in may have changed. */
   moved: () => void;
 }
 
-/** No sign-in can be begun; the message says why. */
+/** A sign-in cannot be started; the message gives the reason. */
 export class SignInError extends Error {
   readonly code = 'sign_in_refused';
 }
 
-/** What became of a callback. */
+/** Outcome of a callback. */
 export type CallbackOutcome = 'signed_in' | 'refused' | 'called_off';
 
 interface SignIn {
   actor: Actor<typeof signInMachine>;
-  /** Empty before there is one. Nothing shows it but `take`. */
+  /** Empty until issued; accessible only through `take`. */
   token: string;
 }
 
 const noSignIn =
   'no browser signs in to this provider here; give a key, or set SERVICE_OAUTH_CLIENT_ID for openai';
 
-/** Opens the sign-ins that `SERVICE_OAUTH_*` allows; with settings that cannot be used there are none, and start says why. */
+/**
+ * Creates the sign-ins configured by `SERVICE_OAUTH_*`. With invalid settings none is available, and `start` reports
+ * the reason.
+ */
 export function openSignIns(
   env: Readonly<Record<string, string | undefined>>,
   ports: SignInPorts,
@@ -62,10 +64,10 @@ export function openSignIns(
   }
 }
 
-/** The sign-ins of this process, each known by its `state`; their tokens leave by `take` alone. */
+/** Sign-ins of this process, identified by `state`; tokens are returned only by `take`. */
 export class SignIns {
   readonly #settings: SignInSettings | null;
-  /** Why there is none. */
+  /** Why no sign-in is available. */
   readonly #refusal: string;
   readonly #ports: SignInPorts;
   readonly #all = new Map<string, SignIn>();
@@ -76,12 +78,12 @@ export class SignIns {
     this.#ports = ports;
   }
 
-  /** The providers that somebody can sign in to. */
+  /** Providers that support signing in. */
   get providers(): string[] {
     return this.#settings === null ? [] : [this.#settings.provider];
   }
 
-  /** Begins a sign-in and answers where the browser goes. Rejects with a SignInError. */
+  /** Starts a sign-in and resolves with the authorization URL. Rejects with a SignInError. */
   async start(provider: string, redirectUri: string): Promise<{ url: string; state: string }> {
     const settings = this.#settings;
     if (settings?.provider !== provider) {
@@ -94,7 +96,7 @@ export class SignIns {
       const parameters = new URLSearchParams(input.parameters);
       const asked = { settings, parameters, state, verifier, redirectUri, signal };
       const token = await exchangeCode(asked);
-      // Whoever called it off meanwhile wants no token kept.
+      // A token that arrives after cancellation is dropped.
       if (!signal.aborted) signIn.token = token;
     });
     const { clock, moved } = this.#ports;
@@ -112,7 +114,7 @@ export class SignIns {
     return { url: url.href, state };
   }
 
-  /** Takes what the browser brings back and says what became of it. Resolves once it has come to an end. */
+  /** Handles the browser's callback and resolves with its outcome. */
   async callback(parameters: URLSearchParams): Promise<CallbackOutcome> {
     const found = this.#all.get(parameters.get('state') ?? '');
     if (found?.actor.getSnapshot().matches('calledOff') === true) return 'called_off';
@@ -123,7 +125,7 @@ export class SignIns {
       return 'refused';
     }
     found.actor.send({ type: 'callback.code', parameters: parameters.toString() });
-    // A sign-in that is forgotten meanwhile comes to no other state.
+    // A sign-in that was deleted meanwhile never changes its state, so `waitFor` rejects.
     await waitFor(found.actor, (snapshot) => !snapshot.matches('exchanging')).catch(
       () => undefined,
     );
@@ -133,8 +135,8 @@ export class SignIns {
   }
 
   /**
-   * Calls a sign-in off: what the browser brings back counts no more, and a token is forgotten. `null` for one that nobody
-   * knows; false for one that an agent is made with.
+   * Cancels a sign-in: its callback is ignored and its token dropped. Returns `null` for an unknown sign-in, and false
+   * if an agent is being created with it.
    */
   cancel(state: string): boolean | null {
     const found = this.#all.get(state);
@@ -145,7 +147,7 @@ export class SignIns {
     return true;
   }
 
-  /** Says how a sign-in is; `null` for one that nobody knows. */
+  /** Returns the status of a sign-in; `null` for an unknown one. */
   status(state: string): { status: 'pending' | 'done' | 'failed'; error?: string } | null {
     const snapshot = this.#all.get(state)?.actor.getSnapshot();
     if (snapshot === undefined) return null;
@@ -156,7 +158,7 @@ export class SignIns {
     return { status: isDone ? 'done' : 'pending' };
   }
 
-  /** Takes the token of a sign-in, once; `null` when there is none any more. */
+  /** Returns the token of a sign-in once; `null` afterwards. */
   take(state: string, provider: string): string | null {
     const found = this.#all.get(state);
     if (found === undefined || this.#settings?.provider !== provider) return null;
@@ -165,18 +167,18 @@ export class SignIns {
     return found.token;
   }
 
-  /** Gives a token back that was not needed after all. */
+  /** Returns an unused token to its sign-in. */
   giveBack(state: string): void {
     this.#all.get(state)?.actor.send({ type: 'token.return' });
   }
 
-  /** Forgets every sign-in. */
+  /** Deletes every sign-in. */
   close(): void {
     for (const { actor } of this.#all.values()) actor.stop();
     this.#all.clear();
   }
 
-  /** The oldest one goes first: whoever began so many has left it. */
+  /** Deletes the oldest sign-in, which is presumably abandoned. */
   #makeRoom(): void {
     for (const [state, { actor }] of this.#all) {
       if (this.#all.size < mostSignIns) return;
@@ -196,7 +198,7 @@ interface Exchange {
   signal: AbortSignal;
 }
 
-/** Exchanges a code for a token. Rejects with a sentence in which nothing of the provider's answer stands. */
+/** Exchanges a code for a token. Rejects with a message without any text of the provider's response. */
 async function exchangeCode(asked: Exchange): Promise<string> {
   const { settings, parameters, state, verifier, redirectUri, signal } = asked;
   const { issuer, tokenUrl, clientId } = settings;
@@ -220,7 +222,7 @@ async function exchangeCode(asked: Exchange): Promise<string> {
   throw new Error('the provider gave a token that no key can be; give a key instead');
 }
 
-/** Reaches the token endpoint and nothing else; a redirect is not followed. */
+/** Returns a fetch that reaches only the token endpoint; redirects are not followed. */
 function fetchOf(tokenUrl: string): typeof globalThis.fetch {
   const guarded = guardFetch(globalThis.fetch, { bytes: longestAnswer });
   return (input, init) => {

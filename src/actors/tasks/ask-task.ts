@@ -4,8 +4,8 @@ import type { TaskActor } from './live-task.ts';
 type Answers = { [Emitted in TaskEmitted as Emitted['type']]: Emitted['answer'] };
 
 /**
- * Sends an event to a task and returns its answer; `null` when it gives none. `onAnswer` hears the answer before
- * the task is saved.
+ * Sends an event to a task and returns its answer; `null` if there is none. `onAnswer` is called before the task is
+ * saved.
  */
 export function askTask<Type extends keyof Answers>(
   actor: TaskActor,

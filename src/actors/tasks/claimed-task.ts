@@ -1,14 +1,14 @@
 import { isFinal } from '../../machines/task/task.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 
-/** Returns whether nothing of a task is at work: it is parked, or has ended. */
+/** Returns whether a task is idle: parked or final. */
 export function isStandingStill({ task: { state } }: StoredTask): boolean {
   return state === 'deferred' || isFinal(state);
 }
 
 /**
- * Saves a task as it stands under a new revision and returns it, after which nobody can commit what they made of the
- * one before. Rejects with ConflictError or UnrecordedError.
+ * Saves a task unchanged under a new revision and returns it; changes based on the previous revision can then no longer
+ * be committed. Rejects with ConflictError or UnrecordedError.
  */
 export async function claimed(
   stored: StoredTask,

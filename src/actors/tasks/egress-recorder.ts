@@ -3,7 +3,6 @@ import { type AgentEntity, egressWords, type TaskStore } from '../records/record
 import { shuttingDown } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
 
-/** What recording egress needs. */
 export interface EgressRecorderPorts {
   tasks: Pick<LiveTasks, 'noteEgress'>;
   store: Pick<TaskStore, 'record'>;
@@ -12,10 +11,7 @@ export interface EgressRecorderPorts {
   log: Log;
 }
 
-/**
- * Records what the egress policy rules, in the words of the task that it was for or on its own
- * (docs/contract/egress.md).
- */
+/** Records rulings of the egress policy, either with their task or as events of their own (docs/contract/egress.md). */
 export class EgressRecorder {
   readonly #ports: EgressRecorderPorts;
   #isStopped = false;
@@ -25,8 +21,8 @@ export class EgressRecorder {
   }
 
   /**
-   * Records what the egress policy ruled on one hop, with the task it was for while that is at work. Once the
-   * system has stopped, only the daemon's own last words may go out unrecorded. Throws SystemError for others.
+   * Records a ruling on one hop, with its task while that is running. After the system has stopped, the daemon's own
+   * final requests may remain unrecorded; throws SystemError for all others.
    */
   record(hop: EgressRecord): void {
     if (this.#isStopped) {
@@ -40,7 +36,7 @@ export class EgressRecorder {
     });
   }
 
-  /** Records nothing any more. */
+  /** Stops recording. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -3,23 +3,23 @@ import { type EnteredState, pathOf, wordOfEvent } from '../../machines/task/ente
 import type { taskMachine } from '../../machines/task/task-machine.ts';
 
 /**
- * The innermost states of the chart that a task has entered since its last commit, each with what led there. A state
- * that was left again in the same turn is among them.
+ * The innermost chart states entered since the task's last commit, with their events, including states left again
+ * within the same turn.
  */
 export class EnteredPath {
   #value: StateValue | null;
   #state: string | null;
   #entered: EnteredState[] = [];
 
-  /** `value` is where the task stands on disk; `null` before a run. */
+  /** `value` is the stored state; `null` before a run. */
   constructor(value: StateValue | null) {
     this.#value = value;
     this.#state = value === null ? null : pathOf(value);
   }
 
-  /** Takes in where the task stands, what led there, and since when, in epoch milliseconds. */
+  /** Processes a state, its event and its time in epoch milliseconds. */
   see(value: StateValue, event: () => string, at: number): void {
-    // Most transitions stay where they are, and keep the value.
+    // Most transitions do not change the state and keep the same value object.
     if (value === this.#value) return;
     this.#value = value;
     const state = pathOf(value);
@@ -28,7 +28,7 @@ export class EnteredPath {
     this.#entered.push({ state, event: event(), at });
   }
 
-  /** Takes in one transition of the chart, at a time in epoch milliseconds. */
+  /** Processes a transition of the chart at a time in epoch milliseconds. */
   moved(
     { snapshot, event, _transitions: [transition] }: InspectedMicrostepEvent,
     at: number,
@@ -39,7 +39,7 @@ export class EnteredPath {
     this.see(value, () => wordOfEvent(type, typeof declared === 'string' ? declared : type), at);
   }
 
-  /** Takes out what was entered since the last call. */
+  /** Returns and clears the states entered since the last call. */
   take(): EnteredState[] {
     const entered = this.#entered;
     this.#entered = [];

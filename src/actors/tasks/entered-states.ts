@@ -12,27 +12,27 @@ interface Entered {
   at: number;
 }
 
-/** The states that a task left again before it was saved; nobody may ask, so they are described on demand. */
+/** States that a task left again before it was saved; described on demand, since they are rarely needed. */
 export interface PassedStates {
   count: number;
-  /** Returns the task as it stood in each of them. */
+  /** Returns the task as it was in each of these states. */
   describe(): Task[];
 }
 
 /**
- * The states that a task has entered since its last commit. One turn of the event loop may lead through
- * several; the last of them alone is saved, and whoever follows the task is still told each.
+ * States entered since the task's last commit. One event-loop turn may pass several states; only the last is saved, but
+ * followers of the task are notified of each.
  */
 export class EnteredStates {
   #state: TaskState | null;
   #entered: Entered[] = [];
 
-  /** `state` is the one on disk; `null` before there is any, and for a new run. */
+  /** `state` is the stored state; `null` for a new task or run. */
   constructor(state: TaskState | null) {
     this.#state = state;
   }
 
-  /** Takes in where the task stands, at a time in epoch milliseconds. */
+  /** Processes a snapshot at a time in epoch milliseconds. */
   see(snapshot: DescribedSnapshot, at: number): void {
     const state = stateOf(snapshot);
     if (state === this.#state) return;
@@ -40,14 +40,16 @@ export class EnteredStates {
     this.#entered.push({ state, snapshot, at });
   }
 
-  /** Takes out the states that the task left again before it was saved in `saved`; revisions go on from `revision`. */
+  /**
+   * Returns and clears the states left again before the task was saved in `saved`; their revisions follow `revision`.
+   */
   passed(before: Task | null, revision: number, saved: TaskState): PassedStates {
     const entered = this.#entered;
     this.#entered = [];
     if (entered.at(-1)?.state === saved) entered.pop();
     const describe = () =>
       entered.map(({ snapshot, at }, index) =>
-        // Each differs in its state from the one before it.
+        // Each one differs in state from its predecessor.
         describeTask(snapshot, at, revision + index + 1, index === 0 ? before : null),
       );
     return { count: entered.length, describe };

@@ -7,7 +7,6 @@ import type { Clock } from '../ports.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
 
-/** What knowing calls again needs. */
 export interface JoinedCallsPorts {
   policy: Pick<Policy, 'rulesFor' | 'modify'>;
   sent: SentMessages;
@@ -15,18 +14,18 @@ export interface JoinedCallsPorts {
   clock: Clock;
 }
 
-/** A call as its caller asks for it. */
+/** A call as requested by its caller. */
 export interface AskedCall {
   tool: string;
   args: JsonObject;
 }
 
-/** How long the decided outcome of a call that nobody has received is given to the next equal call, in milliseconds. */
+/** Time for which an unreceived outcome of a decided call is returned for the next identical call, in milliseconds. */
 const keptFor = 300_000;
 
 /**
- * Which call of a caller is at work or waits: an equal one of the same caller leads to the same task, at every daemon
- * over the store. Calls of tools that no rule holds are not known again.
+ * Recognises identical calls: a running or waiting call leads an identical call of the same caller to the same task, on
+ * every daemon over the store. Applies only to tools with a hold rule.
  */
 export class JoinedCalls {
   readonly #ports: JoinedCallsPorts;
@@ -36,8 +35,8 @@ export class JoinedCalls {
   }
 
   /**
-   * Returns what a call is known by, after MODIFY; `null` for one that would not be held: its tool is never held, a static
-   * denial stands against it, or its caller has not signed in strongly enough. Governance rules on that one by itself.
+   * Returns the key of a call after MODIFY; `null` for a call that would not be held, because its tool is never held, a
+   * static denial applies, or the caller's sign-in is too weak. Governance handles such calls separately.
    */
   keyOf(caller: Caller | null, call: AskedCall): string | null {
     const { policy } = this.#ports;
@@ -45,17 +44,17 @@ export class JoinedCalls {
     return wouldBeHeld(policy, asked, caller) ? keyOf(caller, policy, asked) : null;
   }
 
-  /** Runs `take` with the task that a call leads to, one call after the other. */
+  /** Runs `take` with the task of an identical call; calls with the same key run one after the other. */
   inTurn<Answer>(key: string, take: (sent: Recalled) => Promise<Answer>): Promise<Answer> {
     return this.#ports.sent.inTurn(key, () => this.recall(key), take);
   }
 
-  /** Returns the task that a call leads to. */
+  /** Returns the task of an identical call. */
   recall(key: string): Promise<Recalled> {
     return this.#ports.sent.recallUnless(key, (task) => task !== undefined && this.#isOver(task));
   }
 
-  /** Forgets a call whose outcome its caller has received, so that the next equal one is a new call. */
+  /** Forgets a call whose outcome its caller has received, so that the next identical call is new. */
   async received(task: Task, call: AskedCall): Promise<void> {
     if (task.settled === null) return;
     const key = keyOf(task.requester, this.#ports.policy, askedAs(call));
@@ -63,7 +62,7 @@ export class JoinedCalls {
   }
 
   #isOver({ surface, state, settled, changedAt }: Task): boolean {
-    // A task that came to its end may have begun another run since, with another request.
+    // A finished task may have started another run since, with another request.
     if (surface !== 'mcp') return true;
     if (!isFinal(state)) return false;
     const isDecided = settled !== null && state !== 'canceled';
@@ -85,14 +84,14 @@ function wouldBeHeld(
     if (defer === null || refusal !== null) return false;
     return requiredAcr === null || satisfiesAcr(caller?.acr, requiredAcr, acrHierarchy);
   } catch {
-    // Governance denies it.
+    // Governance denies the call.
     return false;
   }
 }
 
 function keyOf(caller: Caller | null, policy: Pick<Policy, 'modify'>, asked: ToolCall): string {
   const { provider, userId, orgId } = caller ?? {};
-  // A list of another length than that of a message, whose keys stand in the same table.
+  // Its length differs from that of a message key, since both share a table.
   const known = [provider, userId, orgId, 'call', asked.tool, modifiedDigest(policy, asked)];
   return hash('sha256', JSON.stringify(known), 'base64url');
 }
@@ -102,7 +101,7 @@ function modifiedDigest(policy: Pick<Policy, 'modify'>, asked: ToolCall): string
     const modified = policy.modify(asked);
     return (modified.kind === 'modified' ? modified.call : asked).argsSha256;
   } catch {
-    // Governance denies it.
+    // Governance denies the call.
     return asked.argsSha256;
   }
 }

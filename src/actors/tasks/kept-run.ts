@@ -3,10 +3,10 @@ import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { StoredTask, TaskWrite } from '../records/records.ts';
 
-/** What is kept of a run so that it can be gone on with. */
+/** The stored data for resuming a run. */
 type KeptRun = Pick<TaskWrite['change'], 'snapshot' | 'machineVersion' | 'startedCall'>;
 
-/** Returns what is kept of a run; nothing of a final one, which is never gone on with. */
+/** Returns the data to store for a run; none for a final run, which is never resumed. */
 export function keptRun(snapshot: SnapshotFrom<typeof taskMachine>, isOver: boolean): KeptRun {
   return {
     snapshot: isOver ? null : JSON.stringify(persisted(snapshot)),
@@ -15,7 +15,7 @@ export function keptRun(snapshot: SnapshotFrom<typeof taskMachine>, isOver: bool
   };
 }
 
-/** Returns where a run stands in the chart that kept it; `null` when nothing of it is kept. */
+/** Returns the stored state of a run in its chart version; `null` if none is stored. */
 export function keptValue(stored: StoredTask | undefined): StateValue | null {
   return (stored?.snapshot as { value?: StateValue } | null | undefined)?.value ?? null;
 }
@@ -24,7 +24,7 @@ function startedCallOf({ startedAt, pending }: TaskContext): string | null {
   return startedAt === null ? null : (pending[0]?.id ?? null);
 }
 
-/** The context is plain JSON without actors in it, so it is spared the search for them. */
+/** The context is plain JSON without actors, so it skips the library's search for them. */
 function persisted(snapshot: SnapshotFrom<typeof taskMachine>): Snapshot<unknown> {
   const bare = taskMachine.getPersistedSnapshot({ ...snapshot, context: noContext });
   return Object.assign(bare, { context: snapshot.context });

@@ -29,36 +29,35 @@ import { type Measured, RunMeasures } from './run-measures.ts';
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
 
-/** What a live task needs around it. */
 export interface LiveTaskPorts {
   store: TaskStore;
   clock: Clock;
-  /** The keys that every audit event of the agent carries. */
+  /** Envelope keys of every audit event of the agent. */
   envelope: AgentEntity;
-  /** Takes contents into the log; `null` while none are. */
+  /** Captures contents for the log; `null` if disabled. */
   capture: Capture | null;
   onCommitted: (live: LiveTask, saved: Saved) => void;
   onLost: (live: LiveTask, error: Error) => void;
-  /** Hears of every tool call and of every wait for a decision that has ended. */
+  /** Receives a measurement for every finished tool call and approval wait. */
   onMeasured: (measured: Measured) => void;
 }
 
-/** A change of a task that is on disk. */
+/** A committed change of a task. */
 export interface Saved {
   task: Task;
-  /** The task before it; `null` for the first change. */
+  /** The previous version; `null` for the first change. */
   before: Task | null;
-  /** The states that it passed on the way. */
+  /** States passed since the previous commit. */
   passed: PassedStates;
 }
 
 /**
- * A task whose actor is running, with what the disk knows of it. Whatever the chart notes is
- * saved together with the state it led to; the outside is only ever told what was saved.
+ * A task with a running actor, and its stored state. Facts of the chart are saved together with the resulting state;
+ * observers see only committed changes.
  */
 export class LiveTask {
   readonly id: string;
-  /** What the run is traced by while it is live. */
+  /** Trace of the run while it is live. */
   readonly trace: RunTrace;
   readonly #ports: LiveTaskPorts;
   #actor: TaskActor | null = null;
@@ -76,12 +75,12 @@ export class LiveTask {
   readonly #measures: RunMeasures;
   #crashed = false;
   #isClaimed = false;
-  /** What waits for the next commit, put together before the actor stopped. */
+  /** The pending write, collected before the actor stopped. */
   #sealed: (() => TaskWrite) | null = null;
-  /** Why a change of it could not be saved, after which it is never saved again. */
+  /** The error of a lost change; afterwards the task is never saved again. */
   #lost: Error | null = null;
 
-  /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
+  /** `parent` is the run's parent trace as a W3C `traceparent`; `null` for none. */
   constructor(
     id: string,
     stored: StoredTask | undefined,
@@ -102,7 +101,7 @@ export class LiveTask {
     if (begins) this.#path.see('submitted', () => causes.begun, ports.clock.now());
   }
 
-  /** The actor; there is one as soon as the task is live. */
+  /** The actor; set as soon as the task is live. */
   get actor(): TaskActor {
     if (this.#actor === null) throw new Error(`task ${this.id} has no actor`);
     return this.#actor;
@@ -116,46 +115,46 @@ export class LiveTask {
         this.#states.see(snapshot, at);
         this.#busy.see(snapshot, at);
       },
-      // The registry hears of it.
+      // The registry handles errors.
       error: () => undefined,
     });
   }
 
-  /** Takes in where a snapshot of the store, brought up to the present chart, has the task go on from. */
+  /** Records the state in which a stored snapshot, migrated to the current chart, resumes. */
   resumeFrom(value: StateValue): void {
     this.#path.see(value, () => causes.resumed, this.#ports.clock.now());
   }
 
-  /** Takes in one transition of the chart. */
+  /** Processes a transition of the chart. */
   moved(step: InspectedMicrostepEvent): void {
-    // An actor that was stopped may have left its id to another one.
+    // A stopped actor's id may have been reused.
     if (this.#actor !== null && step.actorRef !== this.#actor) return;
     this.#path.moved(step, this.#ports.clock.now());
   }
 
-  /** The egress scope of this run. */
+  /** Egress scope of this run. */
   get scope(): EgressScope {
     const { correlationId, tags } = this.actor.getSnapshot().context.run;
     return { taskId: this.id, correlationId, tags };
   }
 
-  /** The task as it stands on disk; `null` until its first save. */
+  /** The committed task; `null` until its first save. */
   get committed(): Task | null {
     return this.#committed;
   }
 
-  /** The revision of the task as it stands on disk; 0 until its first save. */
+  /** The committed revision; 0 until the first save. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Tells whether a deadline that is on disk has come, at a time in epoch milliseconds. */
+  /** Returns whether a committed deadline has passed at a time in epoch milliseconds. */
   isDue(at: number): boolean {
     const wakeAt = this.#committed?.wakeAt ?? null;
     return wakeAt !== null && wakeAt <= at && this.actor.getSnapshot().status === 'active';
   }
 
-  /** Ends the run when its work takes longer than it may, at a time in epoch milliseconds. */
+  /** Ends the run if its work exceeds the time limit at a time in epoch milliseconds. */
   endOverrun(at: number): void {
     const { status, context } = this.actor.getSnapshot();
     const busy = this.#busy.until(at);
@@ -164,24 +163,26 @@ export class LiveTask {
     this.actor.send({ type: 'time.passed', at, busy });
   }
 
-  /** True while something waits for the next commit. */
+  /** True while a commit is pending. */
   get isSaving(): boolean {
     return this.#saving !== null;
   }
 
-  /** Has a message known again from the next commit on. */
+  /** Registers a message with the next commit, so that it is recognised when it is sent again. */
   keep(sent: SentMessage): void {
     this.#sent.push(sent);
   }
 
-  /** Saves the task as that of this daemon, which others thought to be gone. Rejects when it could not be saved. */
+  /**
+   * Saves the task as owned by this daemon after others considered the daemon dead. Rejects if it could not be saved.
+   */
   claim(): Promise<void> {
     this.#isClaimed = true;
     this.#save();
     return this.saved();
   }
 
-  /** Takes a fact of the chart and has it saved together with the state it leads to. */
+  /** Records a fact of the chart, and saves it together with the resulting state. */
   note(fact: TaskFact, { correlationId, tags }: Pick<TaskRun, 'correlationId' | 'tags'>): void {
     this.#auditSeq += 1;
     this.#events.push(
@@ -203,14 +204,14 @@ export class LiveTask {
     this.#save();
   }
 
-  /** Has the outside see where the call that runs waits for a person; `null` for a call that works again. */
+  /** Publishes where the running call waits for a person; `null` when it continues. */
   waits(wait: WaitElsewhere | null): void {
     if (this.actor.getSnapshot().status !== 'active') return;
     this.actor.send({ type: 'tool.waiting', wait });
     this.#save();
   }
 
-  /** Ends the task after a defect stopped its chart. */
+  /** Ends the task after an internal error stopped its chart. */
   crash(): void {
     this.#crashed = true;
     const { context } = this.actor.getSnapshot();
@@ -221,19 +222,19 @@ export class LiveTask {
     this.note({ type: 'session.ended', state: 'failed' }, context.run);
   }
 
-  /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */
+  /** Resolves when everything recorded so far is on disk. Rejects if it could not be saved. */
   saved(): Promise<void> {
     return this.#saving ?? Promise.resolve();
   }
 
-  /** Lets a task that waits for the disk go on; `standing` is that of the start of its call. */
+  /** Resumes a task that waits for its save; `standing` describes the start of its call. */
   goOn(standing: StartStanding): void {
     const snapshot = this.actor.getSnapshot();
     if (snapshot.status !== 'active' || !snapshot.hasTag('saving')) return;
     this.actor.send({ type: 'task.saved', standing, at: this.#ports.clock.now() });
   }
 
-  /** Puts together what waits for the next commit: what is kept of an actor that has stopped is never gone on with. */
+  /** Collects the pending write now; the state of a stopped actor cannot be collected later. */
   seal(): void {
     if (!this.#isQueued) return;
     try {
@@ -259,14 +260,14 @@ export class LiveTask {
           throw error;
         },
       );
-    // Whoever waits hears of a failure; nobody waiting is no defect.
+    // Callers of `saved` receive the failure; without callers it must not be an unhandled rejection.
     saving.catch(() => undefined);
     this.#saving = saving;
   }
 
   #collect(): TaskWrite {
     this.#isQueued = false;
-    // Its events would stand in the log without those before them.
+    // The log would contain its events without the preceding ones.
     if (this.#lost !== null) {
       const cause = this.#lost;
       throw new Error(`a change of task ${this.id} before this one was lost`, { cause });
@@ -315,7 +316,7 @@ export class LiveTask {
     try {
       this.#ports.onCommitted(this, { task, before, passed });
     } finally {
-      // What was reported since is not on disk, so the next commit is the one that counts.
+      // If facts were recorded since, they are not on disk yet, so the next commit resumes the task.
       if (auditSeq === this.#auditSeq) this.goOn('first');
     }
   }

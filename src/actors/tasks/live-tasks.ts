@@ -25,32 +25,31 @@ import { endUnreadable } from './unreadable-task.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
-/** What keeping tasks alive needs. */
 export interface LiveTasksOptions
   extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
-  /** Takes contents into the audit log; left out while none are. */
+  /** Captures contents for the audit log; absent if disabled. */
   capture?: LiveTaskPorts['capture'];
   watchers: Watchers;
   inspect?: Observer<InspectionEvent>;
-  /** Hears of what has ended in a task, for the metrics. */
+  /** Receives measurements of tasks for the metrics. */
   onMeasured: (measured: Measured) => void;
-  /** How long a parked task that nobody follows stays in memory, in milliseconds. */
+  /** Time after which a parked task without followers is unloaded from memory, in milliseconds. */
   restAfter: number;
-  /** How what is done now and then is timed; by the time of this machine when absent. */
+  /** Timer for periodic work; this machine's timers when absent. */
   every?: Every;
-  /** The release that runs, for whoever finds its tasks with another one. */
+  /** The running release, named in errors for tasks of another one. */
   release: string;
-  /** True when other daemons work on the same tasks: one at work without an actor here is theirs. */
+  /** True if other daemons share the tasks: a running task without an actor here then belongs to another daemon. */
   isShared: boolean;
 }
 
 type TaskLogic = typeof taskMachine;
 
 /**
- * The tasks that have an actor: one for each id at most. A parked task is put to rest in the store, followed
- * or not, and comes back to life with the next event for it: what waits for days costs no memory.
+ * Tasks with an actor, at most one for each id. A parked task is unloaded to the store, even if followed, and reloaded
+ * by its next event, so waiting for days costs no memory.
  */
 export class LiveTasks {
   readonly registry: TaskRegistry;
@@ -59,7 +58,7 @@ export class LiveTasks {
   readonly #idleLogic: TaskLogic;
   readonly #ports: LiveTaskPorts;
   readonly #live = new Map<string, LiveTask>();
-  /** Tasks let go of, until what they had to save is settled. */
+  /** Unloaded tasks whose last save is still pending. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   readonly #upkeep: Upkeep;
   #isStopped = false;
@@ -94,36 +93,36 @@ export class LiveTasks {
     this.#upkeep = new Upkeep({ ...options, live: this.#live, rest, wake });
   }
 
-  /** Takes tasks in, and looks after all of them from now on. */
+  /** Starts accepting tasks and maintaining all of them. */
   start(): void {
     this.registry.start();
     this.#upkeep.start();
   }
 
-  /** Ids of the tasks that are at work, not parked. */
+  /** Returns the ids of running tasks; parked ones are excluded. */
   atWork(): string[] {
     return [...this.#live.values()]
       .filter((task) => task.committed?.state !== 'deferred')
       .map(({ id }) => id);
   }
 
-  /** How many tasks have an actor. */
+  /** Number of tasks with an actor. */
   get size(): number {
     return this.#live.size;
   }
 
-  /** Returns the live task of an id, if it has one. */
+  /** Returns the live task of an id, if any. */
   find(id: string): LiveTask | undefined {
     return this.#live.get(id);
   }
 
-  /** Starts a task, or a new run of one that had ended; `sent` has its message known again. */
+  /** Starts a task, or a new run of a finished one; `sent` registers its message for recognition. */
   open(input: TaskInput, stored: StoredTask | undefined, sent: SentMessage | null): LiveTask {
     const task = new LiveTask(input.id, stored, input.trace, this.#ports);
     if (sent !== null) task.keep(sent);
-    // An actor takes its first steps as it is made.
+    // An actor takes its first steps during creation, so the task must be registered before.
     this.#live.set(task.id, task);
-    // A trace that begins here is the one that the run goes on in after a restart.
+    // A new trace is stored, so that the run continues in it after a restart.
     const traced = { ...input, trace: input.trace ?? task.trace.traceParent };
     task.actor = createActor(this.#logic, {
       id: input.id,
@@ -134,17 +133,16 @@ export class LiveTasks {
   }
 
   /**
-   * Returns the live task of an id, bringing it back from the store when it is at rest;
-   * `undefined` when it is unknown, final or unreadable. Throws SystemError for a snapshot of a version
-   * that nothing leads from.
+   * Returns the live task of an id, and reloads it from the store if necessary; `undefined` if it is unknown, final or
+   * unreadable. Throws SystemError for a snapshot version without a migration.
    */
   async activate(id: string): Promise<LiveTask | undefined> {
     return this.#live.get(id) ?? this.#awaken(await this.#stored(id));
   }
 
   /**
-   * Returns the live task of an id, bringing it back only when it is parked: one that is at work
-   * without an actor here may be at work in another process over the same store.
+   * Returns the live task of an id, and reloads it only if it is parked: a running task without an actor here may run
+   * in another process over the same store.
    */
   async activateParked(id: string): Promise<LiveTask | undefined> {
     const live = this.#live.get(id);
@@ -154,8 +152,8 @@ export class LiveTasks {
   }
 
   /**
-   * Returns the live task of an id for a word that ends it: one that another daemon may have at work is brought to life
-   * with ports that do nothing, so that nothing of it runs twice.
+   * Returns the live task of an id for an event that ends it. A task that may be running on another daemon is loaded
+   * with inert ports, so that nothing runs twice.
    */
   async activateToEnd(id: string): Promise<LiveTask | undefined> {
     const live = this.#live.get(id);
@@ -165,7 +163,7 @@ export class LiveTasks {
     return isElsewhere ? this.#restore(stored, this.#idleLogic) : this.#awaken(stored);
   }
 
-  /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
+  /** Ends an interrupted task through its own chart; nothing is executed again. */
   async abandon(id: string): Promise<LiveTask | undefined> {
     const task = await this.#restore(await this.#stored(id), this.#idleLogic);
     const event: TaskEvent = { type: 'service.restarted', at: this.#options.clock.now() };
@@ -174,18 +172,20 @@ export class LiveTasks {
   }
 
   /**
-   * Goes on with a task at work whose daemon is gone. It is saved first, so that nothing is committed any more by one
-   * that was only cut off. Rejects with ConflictError when somebody else was quicker.
+   * Resumes a running task whose daemon is dead. Saves the task first, so that a daemon that was merely disconnected
+   * can no longer commit. Rejects with ConflictError if another daemon was faster.
    */
   async resume(id: string): Promise<void> {
     const stored = await this.#stored(id);
     if (stored === undefined || isStandingStill(stored)) return;
-    // What another release alone can go on with is left to it.
+    // Leaves the task to a release that can resume it.
     if (!isKnownVersion(stored.machineVersion)) throw await unknownVersion(stored, this.#options);
     await this.#awaken(await claimed(stored, this.#options.store));
   }
 
-  /** Has the policy in force rule again on the call of a parked task, and ends the wait when it rules otherwise. */
+  /**
+   * Re-evaluates the held call of a parked task under the current policy, and ends the wait if the ruling has changed.
+   */
   async review(id: string): Promise<void> {
     const stored = await this.#stored(id);
     if (stored?.task.state !== 'deferred' || !isKnownVersion(stored.machineVersion)) return;
@@ -199,14 +199,17 @@ export class LiveTasks {
     task?.actor.send({ type: 'policy.changed', at: this.#options.clock.now() });
   }
 
-  /** Lets go of a task that another daemon has changed; it is read again when it is needed. */
+  /** Unloads a task that another daemon has changed; it is reloaded when needed. */
   letGo(id: string, revision: number): void {
     const task = this.#live.get(id);
     if (task === undefined || task.revision >= revision) return;
     this.#leave(task);
   }
 
-  /** Has a task rest that is behind the store. What it had to save is refused first, so that nothing else is saved in its place. */
+  /**
+   * Unloads an outdated task. Its pending save is awaited and fails first, so that no other state is saved in its
+   * place.
+   */
   #leave(task: LiveTask): void {
     const { id } = task;
     this.#rest(task);
@@ -216,8 +219,8 @@ export class LiveTasks {
   }
 
   /**
-   * Has a live task note what the egress policy ruled on one of its hops; false when the task is at work
-   * no more, so that somebody else has to note it.
+   * Records an egress ruling with its live task; returns false if the task is no longer running, in which case the
+   * caller must record it.
    */
   noteEgress({ scope, domain, mode, reason }: EgressRecord): boolean {
     const id = scope?.taskId ?? null;
@@ -227,7 +230,7 @@ export class LiveTasks {
     return true;
   }
 
-  /** Stops every actor, whatever it does; the store keeps what was saved. */
+  /** Stops every actor immediately; committed data remains in the store. */
   stop(): void {
     this.#isStopped = true;
     this.#upkeep.stop();
@@ -246,7 +249,7 @@ export class LiveTasks {
     return task;
   }
 
-  /** Brings a task back to life and has it go on. */
+  /** Reloads a task and resumes it. */
   async #awaken(stored: StoredTask | undefined): Promise<LiveTask | undefined> {
     const isBarred = (await this.#mayRepeat(stored)) === false;
     return this.#restore(stored, this.#logic, (task) => {
@@ -256,7 +259,7 @@ export class LiveTasks {
     });
   }
 
-  /** Tells whether the call of a stored task that may run again still may; `null` when none would. */
+  /** Returns whether the repeatable call of a stored task may still run; `null` if there is none. */
   async #mayRepeat(stored: StoredTask | undefined): Promise<boolean | null> {
     if (stored === undefined || isStandingStill(stored)) return null;
     try {
@@ -264,13 +267,15 @@ export class LiveTasks {
       if (standingOf(context, this.#options.tools) !== 'repeatable') return null;
       return await mayRepeat(context, this.#options);
     } catch (error) {
-      // It is refused where it is restored.
+      // The error is reported when the task is restored.
       if (error instanceof UnrestorableError) return null;
       throw error;
     }
   }
 
-  /** Makes a task live again; of several who ask at once the first does, and runs `begun` before anybody else goes on. */
+  /**
+   * Reloads a task. Of several concurrent callers only the first does, and runs `begun` before any of them continues.
+   */
   async #restore(
     stored: StoredTask | undefined,
     logic: TaskLogic,
@@ -279,7 +284,7 @@ export class LiveTasks {
     if (stored === undefined || isFinal(stored.task.state)) return undefined;
     const live = this.#live.get(stored.task.id);
     if (live !== undefined) return live;
-    // It may have been read for long.
+    // The system may have stopped during the read.
     if (this.#isStopped) throw shuttingDown();
     try {
       const task = this.#restoreNow(stored, logic);
@@ -303,7 +308,7 @@ export class LiveTasks {
     });
   }
 
-  /** Returns what is kept of a task; one whose row cannot be read is ended. */
+  /** Returns the stored task; a task whose row is unreadable is ended. */
   async #stored(id: string): Promise<StoredTask | undefined> {
     await this.#leaving.get(id);
     const stored = await this.#options.store.rows.read(id);
@@ -320,7 +325,7 @@ export class LiveTasks {
     this.registry.rest(task.actor);
   }
 
-  /** Has a task go on: one that was interrupted, and one whose deadline has come. */
+  /** Resumes an interrupted task, or a task whose deadline has passed. */
   async #wake(id: string): Promise<void> {
     const at = this.#options.clock.now();
     try {
@@ -353,7 +358,7 @@ export class LiveTasks {
   #onLost(task: LiveTask, error: Error): void {
     if (this.#live.get(task.id) !== task) return;
     this.#leave(task);
-    // Who follows the task here is told of the change that came first.
+    // Local followers are notified of the change that won the conflict.
     if (this.#options.isShared && error instanceof ConflictError) return;
     this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
     if (error instanceof UnrecordedError) this.#upkeep.noticeUnrecorded(task.id);

@@ -5,13 +5,12 @@ import { SystemError, unrecorded } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { SharedWork } from './shared-work.ts';
 
-/** Waiting calls that are ruled on again at the same time when the service starts. */
+/** Maximum held calls re-evaluated concurrently at start-up. */
 const reviewedAtOnce = 64;
 
-/** Tasks given up in one commit when the service restarts. */
+/** Tasks abandoned per commit after a restart. */
 const abandonedAtOnce = 500;
 
-/** What recovery needs. */
 export interface RecoveryPorts {
   shared: Pick<SharedWork, 'interrupted'> | null;
   tasks: LiveTasks;
@@ -22,9 +21,9 @@ export interface RecoveryPorts {
 }
 
 /**
- * Gives up or goes on with what a restart interrupted, as configured, ends waits that the policy in force would not
- * allow any more, and has deadlines that passed meanwhile take effect (docs/contract/task.md). Tasks are taken in from
- * then on. Rejects with SystemError.
+ * Recovers after a restart: abandons or resumes interrupted tasks as configured, ends waits that the current policy no
+ * longer allows, and applies deadlines that passed meanwhile (docs/contract/task.md). New tasks are accepted
+ * afterwards. Rejects with SystemError.
  */
 export async function recover(ports: RecoveryPorts): Promise<void> {
   const { tasks, store, onRestart, release } = ports;
@@ -39,7 +38,7 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
   }
 }
 
-/** Rules again on the calls that wait, several at the same time, as one may wait for the server of its tool. */
+/** Re-evaluates held calls concurrently, since one may wait for its tool's server. */
 async function reviewParked(ports: RecoveryPorts): Promise<void> {
   const ids = (await ports.store.rows.parked()).values();
   const reviewer = async () => {
@@ -60,7 +59,7 @@ async function nameStrangers({ store, log }: RecoveryPorts): Promise<void> {
 
 async function abandonInterrupted(ports: RecoveryPorts): Promise<void> {
   const { tasks, store, shared } = ports;
-  // What other daemons have at work is not interrupted.
+  // Tasks running on other daemons are not interrupted.
   const interrupted = shared?.interrupted ?? [
     ...(await store.rows.working()),
     ...(await store.rows.parked()),
@@ -71,7 +70,7 @@ async function abandonInterrupted(ports: RecoveryPorts): Promise<void> {
     }
     const failure = await store.flush();
     if (failure !== null) throw unrecorded(store, failure);
-    // Lets each task hear that it was saved before more of them come to life.
+    // Lets each task process its commit before further tasks are loaded.
     await new Promise((next) => setImmediate(next));
   }
 }

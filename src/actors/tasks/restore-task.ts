@@ -8,27 +8,26 @@ import type { Tool } from '../ports.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
 
-/** What telling why a task cannot be restored needs. */
 export interface RestorePorts {
   store: Pick<TaskStore, 'releases'>;
-  /** The release that runs, for whoever finds its tasks with another one. */
+  /** The running release, named in errors for tasks of another one. */
   release: string;
 }
 
-/** A snapshot of the present chart. */
+/** A snapshot of the current chart version. */
 export type RestorableSnapshot = Snapshot<unknown> & {
   value?: StateValue;
   context: Partial<TaskContext>;
 };
 
-/** What is kept of a task cannot be brought to a snapshot of the present chart. */
+/** Stored task data cannot be migrated to a snapshot of the current chart. */
 export class UnrestorableError extends Error {
   readonly code = 'unrestorable';
 }
 
 /**
- * Returns what `restore` makes of what is kept of a task, brought to a snapshot of the present chart. Throws
- * UnrestorableError when that cannot be done.
+ * Migrates stored task data to a snapshot of the current chart and returns the result of `restore`. Throws
+ * UnrestorableError if this fails.
  */
 export function restoreTask<Restored>(
   stored: StoredTask,
@@ -40,12 +39,15 @@ export function restoreTask<Restored>(
   try {
     return restore(restorableSnapshot(snapshot, machineVersion) as RestorableSnapshot);
   } catch (error) {
-    // It may be a defect of this release, so what is kept stays for another one.
+    // It may be a bug of this release, so the stored data is kept for another one.
     throw new UnrestorableError(message, { cause: error });
   }
 }
 
-/** Tells how the call of a restored task stands: one whose start was on disk ran, or may have, so only one that does no harm twice runs again. */
+/**
+ * Returns the state of a restored task's call. A call whose start is on disk may have run, so it runs again only if its
+ * tool is idempotent.
+ */
 export function standingOf(
   { startedAt, pending: [call] }: TaskContext,
   tools: ReadonlyMap<string, Tool>,
@@ -54,7 +56,9 @@ export function standingOf(
   return tools.get(call.tool)?.idempotent === true ? 'repeatable' : 'unknown';
 }
 
-/** Creates the SystemError `unknown_machine_version` for a task that cannot be restored, which names the release that can. */
+/**
+ * Creates the SystemError `unknown_machine_version` for a task that cannot be restored; it names the release that can.
+ */
 export async function unknownVersion(
   { task: { id }, machineVersion }: StoredTask,
   { release, store }: RestorePorts,

@@ -2,21 +2,20 @@ import { type Every, everyInterval } from '../every.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
 
-/** How often expired tasks are looked for, in milliseconds. */
+/** Interval at which expired tasks are deleted, in milliseconds. */
 const lookEvery = 600_000;
 
-/** What deleting expired tasks needs. */
 export interface RetentionPorts {
   store: TaskStore;
-  /** How long a final task is kept, in milliseconds. */
+  /** Retention time of final tasks, in milliseconds. */
   retention: number;
   clock: Clock;
-  /** The time of this machine when absent. */
+  /** This machine's timers when absent. */
   every?: Every;
   log: Log;
 }
 
-/** Deletes final tasks that are older than the retention. */
+/** Deletes final tasks that are older than the retention time. */
 export class Retention {
   readonly #ports: RetentionPorts;
   #stopLooking: () => void = () => undefined;
@@ -26,14 +25,14 @@ export class Retention {
     this.#ports = ports;
   }
 
-  /** Deletes what has expired now, and from now on every ten minutes. */
+  /** Deletes expired tasks now and every ten minutes. */
   start(): void {
     void this.deleteExpired();
     const { every = everyInterval } = this.#ports;
     this.#stopLooking = every(lookEvery, () => void this.deleteExpired());
   }
 
-  /** Deletes what has expired, some tasks in each turn of the event loop. */
+  /** Deletes expired tasks in batches, one for each event-loop turn. */
   async deleteExpired(): Promise<void> {
     const { store, clock, retention, log } = this.#ports;
     if (this.#isStopped) return;
@@ -45,7 +44,7 @@ export class Retention {
     }
   }
 
-  /** Deletes nothing any more. */
+  /** Stops deleting. */
   stop(): void {
     this.#isStopped = true;
     this.#stopLooking();

@@ -8,17 +8,16 @@ import type { StoredTask } from '../records/records.ts';
 import { nothingHeard, type Sessions } from './sessions.ts';
 import type { TaskRequest } from './task-request.ts';
 
-/** What a run begins with besides its request. */
 export interface RunInputPorts {
   clock: Clock;
   ids: Ids;
   limits: TaskLimits;
-  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  /** Effect of a tool error: it ends the run, or is a result for the model. */
   onToolError: TaskInput['onToolError'];
   sessions: Pick<Sessions, 'heard' | 'ran'>;
 }
 
-/** Returns what a run of a task begins with; one after another goes on with the history of the task. */
+/** Returns the input of a task's run; a further run continues the task's history. */
 export async function runInputOf(
   id: string,
   request: TaskRequest,
@@ -43,7 +42,7 @@ export async function runInputOf(
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),
     limits,
-    // Who calls a tool over MCP is told of its error by the end of the task.
+    // A tool error in an MCP call ends the task, which reports it to the caller.
     onToolError: request.surface === 'mcp' ? 'fail' : onToolError,
     settled: before?.task.settled ?? null,
     createdAt: before?.task.createdAt ?? clock.now(),

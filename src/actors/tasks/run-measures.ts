@@ -2,7 +2,7 @@ import type { TaskFact } from '../../machines/task/facts.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { activeSpanContext, type EndedWait, type RunTrace } from '../telemetry/telemetry.ts';
 
-/** Something of a task that has ended, for the metrics. */
+/** A finished part of a task, for the metrics. */
 export type Measured =
   | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
   | {
@@ -16,7 +16,7 @@ export type Measured =
     }
   | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
 
-/** Measures the calls and the waits of one run, and traces the waits. */
+/** Measures the calls and waits of one run, and traces the waits. */
 export class RunMeasures {
   readonly #trace: RunTrace;
   readonly #onMeasured: (measured: Measured) => void;
@@ -27,7 +27,7 @@ export class RunMeasures {
     this.#onMeasured = onMeasured;
   }
 
-  /** Takes what a fact tells of a call or of the end of a wait. */
+  /** Processes a fact about a call or the end of a wait. */
   noted(fact: TaskFact): void {
     switch (fact.type) {
       case 'deferral.decided':
@@ -56,8 +56,7 @@ export class RunMeasures {
   }
 
   /**
-   * Takes a change that is on disk. A wait has ended when what was waited for is gone; an approval short of the
-   * quorum ends none.
+   * Processes a committed change. A wait ends when its deferral is gone; an approval below the quorum does not end it.
    */
   committed(before: Task | null, { deferral, changedAt: to }: Task): void {
     const waited = before?.deferral ?? null;

@@ -11,14 +11,13 @@ import {
 import type { LiveTask } from './live-task.ts';
 import type { SaidMessage } from './task-request.ts';
 
-/** Milliseconds after the end of its task for which a message is known again (docs/contract/a2a.md). */
+/** Time after a task's end during which its messages are recognised, in milliseconds (docs/contract/a2a.md). */
 const knownAfterEnd = 5 * 60_000;
 
-/** What knowing messages again needs. */
 export interface SentMessagesPorts {
   rows: MessageRows;
   findLive: (id: string) => LiveTask | undefined;
-  /** Returns a task as it stands on disk. */
+  /** Returns a task as stored on disk. */
   find: (id: string) => Promise<Task | undefined>;
   store: Pick<TaskStore, 'record'>;
   envelope: AgentEntity;
@@ -26,12 +25,12 @@ export interface SentMessagesPorts {
   log: Log;
 }
 
-/** A message as it is known again, with the task that it led to before. */
+/** A recognised message, with its previous task. */
 export interface Recalled extends SentMessage {
   taskId?: string;
 }
 
-/** Which message led to which task, also while that is not on disk yet (docs/contract/a2a.md). */
+/** Maps messages to their tasks, including uncommitted ones (docs/contract/a2a.md). */
 export class SentMessages {
   readonly #ports: SentMessagesPorts;
   readonly #underWay = new Map<string, LiveTask>();
@@ -42,8 +41,8 @@ export class SentMessages {
   }
 
   /**
-   * Runs `take` with what is known by a key, and returns its answer; of several at once by the same key the next begins
-   * when the one before has an answer.
+   * Runs `take` with the task recalled for a key, and returns its result; operations with the same key run one after
+   * the other.
    */
   async inTurn<Answer>(
     key: string,
@@ -63,19 +62,19 @@ export class SentMessages {
     }
   }
 
-  /** Does `inTurn` with a message of a sender. A repeat is recorded. */
+  /** Runs `inTurn` for a sender's message. A repeat is recorded. */
   recalled<Answer>(said: SaidMessage, take: (sent: Recalled) => Promise<Answer>): Promise<Answer> {
     const { provider, userId, orgId } = said.requester ?? {};
     const key = JSON.stringify([provider, userId, orgId, said.message.messageId]);
     return this.inTurn(key, () => this.recalledAgain(said), take);
   }
 
-  /** Returns the id of the task of a message that is a repeat, which is recorded. */
+  /** Returns the task id if a message is a repeat, and records the repeat. */
   async repeated(said: SaidMessage): Promise<string | undefined> {
     return (await this.recalledAgain(said)).taskId;
   }
 
-  /** Does `recall`, and records a repeat. */
+  /** Runs `recall`, and records a repeat. */
   async recalledAgain(said: SaidMessage): Promise<Recalled> {
     const sent = await this.recall(said);
     if (sent.taskId !== undefined) this.#record(said, sent.taskId);
@@ -83,8 +82,8 @@ export class SentMessages {
   }
 
   /**
-   * Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is
-   * new; so is one whose task ended more than five minutes ago.
+   * Returns the key of a sender's message, and its task if it is a repeat. A message whose task ended in a step-up is
+   * new, since it is resent with a stronger token; so is one whose task ended more than five minutes ago.
    */
   async recall({ requester, message, place = {} }: SaidMessage): Promise<Recalled> {
     const [key, ...others] = messageKeys(requester, message, place);
@@ -102,8 +101,8 @@ export class SentMessages {
   }
 
   /**
-   * Returns what is known by a key. A task that `isOver` holds for does not count, nor one that begins another run; it is
-   * given none before the first save.
+   * Returns the task of a key. A task for which `isOver` returns true does not count, nor does one that runs again;
+   * `isOver` receives `undefined` before the first save.
    */
   async recallUnless(key: string, isOver: (task: Task | undefined) => boolean): Promise<Recalled> {
     const taskId = await this.#find(key);
@@ -114,12 +113,12 @@ export class SentMessages {
     return isSuperseded ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
-  /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */
+  /** Resolves when the task of a message is on disk. Rejects if it could not be saved. */
   async saved(key: string): Promise<void> {
     await this.#underWay.get(key)?.saved();
   }
 
-  /** Has a task known by a message until that is on disk, or was lost. */
+  /** Maps a message to a task until the task is on disk or lost. */
   begin(key: string, task: LiveTask): void {
     this.#underWay.set(key, task);
     const end = (): void => {
@@ -128,7 +127,7 @@ export class SentMessages {
     task.saved().then(end, end);
   }
 
-  /** Returns whether a task is where a message belongs, and a message that led to it is known still. */
+  /** Returns whether a task matches the place named by a message, and its messages are still recognised. */
   async #counts(id: string, { taskId = id, contextId }: MessagePlace): Promise<boolean> {
     if (taskId !== id) return false;
     const task = await this.#ports.find(id);
@@ -157,7 +156,7 @@ export class SentMessages {
 
   async #find(key: string): Promise<string | undefined> {
     const task = this.#underWay.get(key);
-    // One that was let go of may never have been saved.
+    // An unloaded task may never have been saved.
     const isLive = task !== undefined && this.#ports.findLive(task.id) === task;
     return isLive ? task.id : this.#ports.rows.find(key);
   }

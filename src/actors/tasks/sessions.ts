@@ -11,36 +11,36 @@ import { asOwner, ownerOf } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
 import { Turns } from './turns.ts';
 
-/** A session as a list shows it; times are epoch milliseconds. */
+/** A session as listed; times are in epoch milliseconds. */
 export interface SessionBrief {
   id: string;
-  /** The beginning of what was said first. */
+  /** Start of the first message. */
   preview: string;
   createdAt: number;
   updatedAt: number;
 }
 
-/** A page of sessions; `cursor` asks for the next one. */
+/** A page of sessions; `cursor` requests the next one. */
 export interface SessionPage {
   sessions: SessionBrief[];
   cursor: string | null;
 }
 
-/** A session with what was said in it, oldest first, as far as it is kept. */
+/** A session with its stored messages, oldest first. */
 export interface Session extends SessionBrief {
   messages: Message[];
 }
 
-/** What a new task starts with of the earlier tasks of its session, oldest first. */
+/** The part of a session's earlier tasks that a new task receives, oldest first. */
 export interface HeardSession {
   messages: Message[];
   ran: RanCall[];
 }
 
-/** What a task starts with that is the first of its session. */
+/** For the first task of a session. */
 export const nothingHeard: HeardSession = { messages: [], ran: [] };
 
-/** The sessions of callers: the tasks of one `contextId` that one caller owns. Nobody is shown another's. */
+/** Sessions of callers: the tasks of one `contextId` owned by one caller. No caller sees another caller's sessions. */
 export class Sessions {
   readonly #rows: SessionRows;
   readonly #turns = new Turns();
@@ -49,14 +49,14 @@ export class Sessions {
     this.#rows = rows;
   }
 
-  /** Returns what a new task of a session starts with of the earlier ones: what was said, and the calls that ran. */
+  /** Returns the earlier messages and calls of a session for a new task. */
   async heard(contextId: string, caller: Caller | null): Promise<HeardSession> {
     const owner = caller && asOwner(caller);
     const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, owner, sessionBound.tasks));
     return { messages: sessionMessages(tasks, owner), ran: ranBefore(tasks) };
   }
 
-  /** Returns the newest calls that started in the session of a task, oldest first. */
+  /** Returns the latest calls that started in the session of a task, oldest first. */
   async ran({
     contextId,
     owner,
@@ -67,7 +67,7 @@ export class Sessions {
     return ranBefore(await Array.fromAsync(this.#rows.newestOf(contextId, whose, tasks)));
   }
 
-  /** Lists the sessions of a caller, the one that changed last first. */
+  /** Lists the sessions of a caller, latest change first. */
   async list(
     caller: Caller | null,
     page: { limit: number; cursor?: string },
@@ -85,7 +85,7 @@ export class Sessions {
     return { sessions, cursor };
   }
 
-  /** Returns a session of a caller; `undefined` when they have none of that id. */
+  /** Returns a session of a caller; `undefined` if the caller has none with that id. */
   async find(contextId: string, caller: Caller | null): Promise<Session | undefined> {
     await this.#turns.next();
     const owner = caller && asOwner(caller);

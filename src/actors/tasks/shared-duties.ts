@@ -8,7 +8,6 @@ import type { TaskFeed } from './task-feed.ts';
 import type { TaskReads } from './task-reads.ts';
 import type { Watchers } from './watchers.ts';
 
-/** What the duties of a daemon that shares its tasks are done with. */
 export interface SharedDutiesPorts {
   tasks: LiveTasks;
   reads: TaskReads;
@@ -18,14 +17,14 @@ export interface SharedDutiesPorts {
   store: Pick<TaskStore, 'rows'>;
   clock: Clock;
   onRestart: 'abandon' | 'resume';
-  /** Sends something to a task that waits, and resolves when its consequences are on disk. */
+  /** Sends an event to a waiting task, and resolves when its effects are on disk. */
   tellParked: (id: string, send: (task: LiveTask) => void) => Promise<unknown>;
 }
 
-/** How often a task is looked at again that its daemon has changed meanwhile, at most. */
+/** Maximum attempts for a task that its daemon changes concurrently. */
 const maximumTries = 4;
 
-/** Does what a daemon is asked for the tasks that it shares with others. */
+/** Creates the callbacks for tasks shared with other daemons. */
 export function sharedDuties(ports: SharedDutiesPorts): SharedDuties {
   return {
     changed: (change) => takeIn(ports, change),
@@ -50,17 +49,17 @@ async function wake({ clock, tellParked }: SharedDutiesPorts, id: string): Promi
   const at = clock.now();
   await tellParked(id, (task) => {
     if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
-    // The clocks of two machines differ; the engine asks again.
+    // The clocks of two machines may differ; the engine calls again.
     else if ((task.committed?.wakeAt ?? at) > at) throw new Error('the deadline is not here yet');
   });
 }
 
-/** Gives up or goes on with a task whose daemon is gone, as configured. */
+/** Abandons or resumes a task whose daemon is dead, as configured. */
 async function takeUp({ tasks, reads, onRestart }: SharedDutiesPorts, id: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const live = tasks.find(id);
-      // This daemon was taken for one that is gone.
+      // The task belongs to this daemon, which was wrongly considered dead.
       if (live !== undefined) await live.claim();
       else if (onRestart === 'resume') await tasks.resume(id);
       else if ((await reads.find(id))?.state !== 'deferred') {
@@ -68,7 +67,7 @@ async function takeUp({ tasks, reads, onRestart }: SharedDutiesPorts, id: string
       }
       return;
     } catch (error) {
-      // The one that was thought to be gone may still have said something.
+      // The supposedly dead daemon may still have committed a change.
       if (!(error instanceof ConflictError) || tries === maximumTries) throw error;
     }
   }

@@ -1,31 +1,34 @@
 import type { OwnedTask } from '../../machines/task/task-access.ts';
 
-/** A change of a task that another daemon committed. */
+/** A change of a task committed by another daemon. */
 export interface ForeignChange {
   taskId: string;
   revision: number;
-  /** Whose the task was while a call of it waited that waits no more; `null` when none did. */
+  /** Owner data of the task while its call was held, if the change ended the wait; `null` otherwise. */
   waited: OwnedTask | null;
 }
 
-/** What a daemon is asked to do for the tasks that it shares with others. */
+/** Callbacks of a daemon for tasks that it shares with others. */
 export interface SharedDuties {
-  /** Takes in a change; called in the order of the commits, and not again before it is done. */
+  /** Processes a change; called in commit order, one call at a time. */
   changed(change: ForeignChange): Promise<void>;
-  /** Takes up a task at work whose daemon is gone. */
+  /** Resumes a running task whose daemon is dead. */
   takeUp(taskId: string): Promise<void>;
-  /** Has a parked task go on whose deadline has come. */
+  /** Resumes a parked task whose deadline has passed. */
   wake(taskId: string): Promise<void>;
-  /** Deletes tasks that have been final for long enough. */
+  /** Deletes tasks that have been final for longer than the retention time. */
   deleteExpired(): Promise<void>;
 }
 
-/** Which of several daemons over one store does what, and when: a job engine decides it, not the daemons. */
+/** Distribution of work among daemons over one store; decided by a job engine, not by the daemons. */
 export interface SharedWork {
-  /** The tasks that no daemon was there for as this one began, and that are to be given up: a restart of the agent interrupted them. */
+  /**
+   * Tasks interrupted by a restart of the agent that are to be abandoned: no daemon was running them when this one
+   * started.
+   */
   readonly interrupted: readonly string[];
-  /** Takes part in the work from now on. */
+  /** Starts accepting work. */
   start(duties: SharedDuties): Promise<void>;
-  /** Takes no part any more; what is at work here is then taken up by others. */
+  /** Stops accepting work; tasks running here are then taken over by other daemons. */
   stop(): Promise<void>;
 }

@@ -1,13 +1,13 @@
-/** What a model has said so far in a turn, in the pieces in which it came; none of it is the answer yet. */
+/** The text of a running model turn, in the chunks in which it arrived; not the answer yet. */
 export interface SpokenTurn {
   readonly pieces: readonly string[];
-  /** True once the turn has ended: what it came to is in the task. */
+  /** True once the turn has ended; its result is then in the task. */
   readonly isOver: boolean;
 }
 
-/** Tells what a model says in one turn to who follows its task. */
+/** Publishes a model's output during a turn to the followers of its task. */
 export interface Speaker {
   say(text: string): void;
-  /** The turn has ended, however it did. */
+  /** Ends the turn with any result. */
   end(): void;
 }

@@ -10,8 +10,8 @@ import type { StoredTask } from '../records/records.ts';
 import { restoreTask } from './restore-task.ts';
 
 /**
- * Tells whether the policy in force still holds the call of a parked task, unchanged. It runs the chart that ruled
- * before. A tool that is not there may come back, as that of a server does, so its call waits on.
+ * Returns whether the current policy still holds the call of a parked task unchanged, by running the same chart again.
+ * If its tool is missing, the call keeps waiting, since the tool may return, as with the tools of a server.
  */
 export async function stillHolds(
   stored: StoredTask,
@@ -29,8 +29,8 @@ export async function stillHolds(
 }
 
 /**
- * Tells whether a call that had started before a restart may run once more: the policy in force still allows it as it is,
- * and what was approved is what would run. A call that nobody had to approve is not one that somebody must approve now.
+ * Returns whether a call that had started before a restart may run again: the current policy still allows it unchanged,
+ * and what would run is what was approved. A call that did not need an approval must not need one now.
  */
 export async function mayRepeat(
   context: TaskContext,
@@ -41,7 +41,7 @@ export async function mayRepeat(
   const { id: taskId, request, requester } = context.run;
   const speakers = speakersIn(context);
   const asked = { taskId, call, request, requester, speakers, held };
-  // What was asked for is as it was when the call was compared with it.
+  // Intent alignment is skipped: the request has not changed since the call was compared with it.
   const rulesFor = (one: ToolCall) => ({ ...policy.rulesFor(one), judgesIntent: false });
   const ruling = await ruledAgain(asked, { ...ports, policy: { ...policy, rulesFor } });
   return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;

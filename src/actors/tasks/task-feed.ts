@@ -4,55 +4,55 @@ import type { OwnedTask } from '../../machines/task/task-access.ts';
 import type { Clock } from '../ports.ts';
 import { waitedIn } from '../records/records.ts';
 
-/** Tasks whose last change is known, so that a follower may go on after it. */
+/** Maximum tasks whose last change is remembered, so that followers can resume. */
 const mostKnown = 1_000;
 
-/** A change of a task that is on disk; of several in one turn of the event loop the last. */
+/** A committed change of a task; several within one event-loop turn are merged into the last. */
 export interface FeedChange {
-  /** Where in the feed it stands. */
+  /** Its position in the feed. */
   position: number;
   task: Task;
-  /** Whose the task was while a call of it waited that waits no more; `null` when none did. */
+  /** Owner data of the task while its call was held, if the change ended the wait; `null` otherwise. */
   waited: OwnedTask | null;
-  /** True when a call waits now, and that is new, or what its approvers see of it is. */
+  /** True if a call waits, and the wait or the part of it that approvers see is new. */
   isAsked: boolean;
 }
 
-/** What is remembered of a change. */
+/** The remembered part of a change. */
 export interface KnownChange {
   taskId: string;
   position: number;
   waited: OwnedTask | null;
 }
 
-/** Somebody who follows all tasks; neither function may throw. */
+/** A follower of all tasks; neither function may throw. */
 export interface FeedFollower {
   onChange(change: FeedChange): void;
-  /** Nothing more comes from this process. */
+  /** This process will emit no further changes. */
   onEnd(): void;
 }
 
 interface Pending {
   before: Task | null;
   task: Task;
-  /** What another daemon says of the wait that ended; absent for a change of this one. */
+  /** `waited` as reported by another daemon; absent for a change of this one. */
   waited?: OwnedTask | null;
 }
 
 /**
- * The changes of all tasks, for whoever follows every one of them. A position is a time in microseconds, so that it
- * tells nobody how much happens to the tasks of others.
+ * Changes of all tasks, for followers of every task. A position is a time in microseconds, so it reveals nothing about
+ * the number of other users' changes.
  */
 export class TaskFeed {
-  /** Names this process: a position of another one means nothing here. */
+  /** Identifies this process; positions of another process are invalid here. */
   readonly epoch = randomUUID().slice(0, 8);
   readonly #clock: Clock;
   readonly #followers = new Set<FeedFollower>();
-  /** The latest change of each task, in the order of their positions. */
+  /** Latest change of each task, ordered by position. */
   readonly #known = new Map<string, KnownChange>();
   #pending = new Map<string, Pending>();
   #position: number;
-  /** The last position of which a change may have been forgotten. */
+  /** Last position whose change may have been forgotten. */
   #forgotten: number;
   #isOver = false;
 
@@ -62,24 +62,24 @@ export class TaskFeed {
     this.#forgotten = this.#position - 1;
   }
 
-  /** Where the feed stands. */
+  /** Current position of the feed. */
   get position(): number {
     return this.#position;
   }
 
-  /** How many follow. */
+  /** Number of followers. */
   get followers(): number {
     return this.#followers.size;
   }
 
-  /** Takes in a change of a task that is on disk, with the task before it. */
+  /** Processes a committed change of a task; `before` is the previous version. */
   changed(task: Task, before: Task | null): void {
     const first = this.#pending.get(task.id)?.before;
     if (this.#pending.size === 0) setImmediate(() => this.#tell());
     this.#pending.set(task.id, { task, before: first === undefined ? before : first });
   }
 
-  /** Takes in a change that another daemon has committed; `task` is `null` while nobody follows. */
+  /** Processes a change committed by another daemon; `task` is `null` if there are no followers. */
   changedElsewhere({ taskId, waited }: Omit<KnownChange, 'position'>, task: Task | null): void {
     if (task === null) {
       this.#remember(taskId, waited);
@@ -91,20 +91,20 @@ export class TaskFeed {
     this.#pending.set(taskId, { task, before: null, waited: ended });
   }
 
-  /** Follows every task from now on; the returned function stops it. */
+  /** Adds a follower of every task; the returned function removes it. */
   follow(follower: FeedFollower): () => void {
     if (this.#isOver) queueMicrotask(() => follower.onEnd());
     else this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 
-  /** Returns the tasks that have changed since a position; `null` when that is not known any more, or never was. */
+  /** Returns the tasks changed since a position; `null` if the position is too old or unknown. */
   since(position: number): KnownChange[] | null {
     if (position < this.#forgotten || position > this.#position) return null;
     return [...this.#known.values()].filter((change) => change.position > position);
   }
 
-  /** Lets go of every follower. */
+  /** Ends the feed for every follower. */
   end(): void {
     this.#tell();
     this.#isOver = true;
@@ -125,7 +125,7 @@ export class TaskFeed {
   }
 
   #remember(taskId: string, waited: OwnedTask | null): number {
-    // The position before it is free, for what a follower is told first of the change.
+    // Leaves the preceding position free for an event that followers receive before the change.
     this.#position = Math.max(this.#position + 2, this.#clock.now() * 1_000);
     const position = this.#position;
     const known = this.#known.get(taskId);

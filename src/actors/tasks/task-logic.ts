@@ -40,31 +40,31 @@ import type { WaitingLimit } from './waiting-limit.ts';
 import type { Progress } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
 
-/** What the chart of a task needs from outside. */
+/** Ports of the task chart. */
 export interface TaskLogicPorts {
   model: LanguageModel;
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
-  /** Compares calls with what was asked; `null` while intent alignment is off. */
+  /** Scores calls against their request; `null` while intent alignment is off. */
   scorer: IntentScorer | null;
-  /** Makes the credentials of calls; `null` when no tool has any. */
+  /** Issues the credentials of calls; `null` if no tool has any. */
   issuer: CredentialIssuer | null;
-  /** The egress of tools; they have none while it is `null`. */
+  /** Egress of tools; `null` gives them none. */
   egress: ScopedOutbound | null;
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** Bounds how many calls of one caller wait. */
+  /** Limits the waiting calls of each caller. */
   waits: WaitingLimit;
   sessions: Pick<Sessions, 'ran'>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   onToolProgress: (id: string, report: ToolProgress) => void;
-  /** Begins a turn of a task's model for who follows the task. */
+  /** Starts a model turn for followers of the task. */
   speak: (id: string) => Speaker;
 }
 
-/** Fills every port of the task chart; this is the only place where they are filled. */
+/** Binds every port of the task chart; the only place where they are bound. */
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
   const { onProgress, onToolProgress, speak, waits, sessions } = ports;
@@ -75,7 +75,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
     actors: {
       think: served(
         createThink({
-          // What an MCP client calls needs nobody to think.
+          // A call from an MCP client needs no model.
           modelOf: ({ surface }) => (surface === 'mcp' ? oneCallModel : model),
           ids,
           clock,
@@ -119,8 +119,8 @@ export function createTaskLogic(ports: TaskLogicPorts) {
 }
 
 /**
- * The task chart with ports that do nothing but take notes: it lets a task that was interrupted
- * end in its own words without thinking, governing or running anything again.
+ * The task chart with ports that only record facts. Ends an interrupted task through its own chart, without calling the
+ * model, governance or tools again.
  */
 export function createIdleTaskLogic(live: (id: string) => LiveTask) {
   const never = () => new Promise<never>(() => undefined);
@@ -135,9 +135,8 @@ export function createIdleTaskLogic(live: (id: string) => LiveTask) {
 }
 
 /**
- * Has what an actor of a task does belong to the span of its run, and what it sends to the task. An actor
- * starts in the turn of whatever moved the chart, such as the request that decided, and would otherwise be
- * counted as part of that.
+ * Runs an actor's work, and the events it sends, in the span of its task's run. Otherwise the work would belong to the
+ * trace that moved the chart, such as the request with the decision.
  */
 function beneathRun({ live, egress }: TaskLogicPorts, own: Pick<EgressScope, 'isOwn'>) {
   return <Output, Input extends { taskId: string }>(

@@ -2,16 +2,15 @@ import type { TaskState } from '../../machines/task/task.ts';
 import type { TaskRows } from '../records/records.ts';
 import type { Measured } from './run-measures.ts';
 
-/** What tasks are counted from. */
 export interface TaskMetricsPorts {
   rows: TaskRows;
-  /** True when other daemons write to the same store. */
+  /** True if other daemons write to the same store. */
   isShared: boolean;
-  /** How many tasks have an actor. */
+  /** Returns the number of tasks with an actor. */
   live: () => number;
 }
 
-/** Counts tasks, and nothing of a task that tells whose it is. */
+/** Counts tasks, without any data that identifies their owners. */
 export class TaskMetrics {
   readonly #ports: TaskMetricsPorts;
   readonly #hearing: ((measured: Measured) => void)[] = [];
@@ -21,20 +20,20 @@ export class TaskMetrics {
     this.#ports = ports;
   }
 
-  /** Tasks with an actor, and tasks that wait for a decision. */
+  /** Returns the number of tasks with an actor, and of tasks that wait for a decision. */
   async load(): Promise<{ live: number; deferred: number }> {
     const { rows, live } = this.#ports;
     return { live: live(), deferred: await rows.count('deferred') };
   }
 
-  /** How many tasks there are in each state that has any. */
+  /** Counts tasks by state; states without tasks are omitted. */
   census(): Promise<Partial<Record<TaskState, number>>> {
     return this.#ports.rows.countByState();
   }
 
-  /** How many tasks have not ended and can be gone on with by another release alone. */
+  /** Returns the number of unfinished tasks that only another release can resume. */
   async strangers(): Promise<number> {
-    // Where nobody else writes to the store, they never come back once there are none.
+    // Without other writers, the number stays zero once it is zero.
     if (!this.#hasStrangers && !this.#ports.isShared) return 0;
     const strangers = await this.#ports.rows.strangers();
     const found = strangers.reduce((sum, { tasks }) => sum + tasks, 0);
@@ -42,12 +41,12 @@ export class TaskMetrics {
     return found;
   }
 
-  /** Has somebody hear of every tool call and every wait that ends, from now on; must not throw. */
+  /** Subscribes to measurements of tool calls and waits; the listener must not throw. */
   onMeasured(hear: (measured: Measured) => void): void {
     this.#hearing.push(hear);
   }
 
-  /** Tells everybody who hears of it that a tool call or a wait has ended. */
+  /** Reports a finished tool call or wait to all listeners. */
   measured(measured: Measured): void {
     for (const hear of this.#hearing) hear(measured);
   }

@@ -18,18 +18,17 @@ import { Turns } from './turns.ts';
 
 const finalStates = new Set<string>(taskStates.filter(isFinal));
 
-/** What reading tasks needs. */
 export interface TaskReadsPorts {
   rows: TaskRows;
   tasks: Pick<LiveTasks, 'find'>;
   sent: Pick<SentMessages, 'repeated'>;
-  /** True when other daemons change the same tasks, so that none is known without a look at the store. */
+  /** True if other daemons change the same tasks, so that cached tasks may be outdated. */
   isShared: boolean;
   /** True while the inspector is on. */
   isInspected: boolean;
 }
 
-/** Reads tasks as they stand on disk. Many lists at once hold nothing else up. */
+/** Reads committed tasks. Concurrent lists do not block other work. */
 export class TaskReads {
   readonly #ports: TaskReadsPorts;
   readonly #turns = new Turns();
@@ -38,18 +37,18 @@ export class TaskReads {
     this.#ports = ports;
   }
 
-  /** Returns a task as it stands on disk. */
+  /** Returns a committed task. */
   async find(id: string): Promise<Task | undefined> {
     const { tasks, rows, isShared } = this.#ports;
     const known = isShared ? null : tasks.find(id)?.committed;
     return known ?? rows.find(id);
   }
 
-  /** Returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
+  /** Returns the latest run of a committed task; `undefined` until part of it is on disk. */
   async latestRun(id: string): Promise<Task | undefined> {
     const live = this.#ports.tasks.find(id);
     if (live === undefined) return this.#ports.rows.find(id);
-    // What a live task shows as final is the run before. Nothing has to be read, as every send asks this.
+    // A live task that appears final shows its previous run. No read is needed; every send calls this.
     const { committed } = live;
     if (committed === null || isFinal(committed.state)) return undefined;
     return this.#ports.isShared ? this.#ports.rows.find(id) : committed;
@@ -60,17 +59,17 @@ export class TaskReads {
     return this.#ports.rows.findByDeferral(deferralId);
   }
 
-  /** Returns the id of the task of a message that is a repeat, which is recorded. */
+  /** Returns the task id if a message is a repeat, and records the repeat. */
   findBySent(said: SaidMessage): Promise<string | undefined> {
     return this.#ports.sent.repeated(said);
   }
 
-  /** Returns the id of the task with an alias, which only tasks of a store that daemons share have. */
+  /** Returns the id of the task with an alias; only tasks of a shared store have aliases. */
   findByAlias(alias: string): Promise<string | undefined> {
     return this.#ports.rows.messages.find(alias);
   }
 
-  /** Returns what tells whose a task is, also before it is first on disk. */
+  /** Returns the owner data of a task, even before its first save. */
   async whose(id: string): Promise<OwnedTask | undefined> {
     const { tasks, rows } = this.#ports;
     const live = tasks.find(id)?.actor.getSnapshot().context;
@@ -79,14 +78,14 @@ export class TaskReads {
     return { ...run, deferral, settled };
   }
 
-  /** Returns the states of the chart that a task has entered, as they stand on disk. */
+  /** Returns the committed states of the chart that a task has entered. */
   statesOf(id: string): Promise<StateHistory> {
     return this.#ports.rows.states.of(id);
   }
 
   /**
-   * Returns the way of a task through its chart as inspection events, redacted, from what stands on disk; `null` while
-   * the inspector is off.
+   * Returns the stored path of a task through its chart as redacted inspection events; `null` while the inspector is
+   * off.
    */
   async inspectionOf(id: string): Promise<object[] | null> {
     const { rows, isInspected } = this.#ports;
@@ -95,7 +94,7 @@ export class TaskReads {
     const snapshot = (await rows.read(id))?.snapshot as { context?: object } | null | undefined;
     return keptEvents({
       name: id,
-      // A chart of another version may lack states that this task was in.
+      // A chart of another version may lack states of this task.
       chart: version === taskMachineVersion ? taskMachine.config : null,
       states,
       leftOut,
@@ -104,25 +103,25 @@ export class TaskReads {
     });
   }
 
-  /** Lists the tasks of a scope, the one that was made last first. */
+  /** Lists the tasks of a scope by creation, newest first. */
   async list(query: TaskQuery, scope = everything): Promise<TaskPage> {
     await this.#turns.next();
     return this.#ports.rows.listing.made(query, scope);
   }
 
-  /** Lists the tasks of a scope, the one whose state changed last first. */
+  /** Lists the tasks of a scope by their last state change, newest first. */
   async listChanged(query: ChangedQuery, scope = everything): Promise<TaskPage> {
     await this.#turns.next();
     return this.#ports.rows.listing.changed(query, scope);
   }
 
-  /** Lists tasks of a scope that wait for a decision, the one whose deadline comes first at the front. */
+  /** Lists tasks of a scope that wait for a decision, earliest deadline first. */
   async listWaiting(query: PageQuery, scope = everything): Promise<TaskPage> {
     await this.#turns.next();
     return this.#ports.rows.listing.waiting(query, scope);
   }
 
-  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
+  /** Counts the tasks of a list across all its pages, up to a separate limit. */
   total(filter: TaskFilter, scope = everything): Promise<number> {
     return this.#ports.rows.listing.total(filter, scope);
   }

@@ -12,28 +12,27 @@ import type { TaskRows } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
 import { createWatchDeadlines } from './watch-deadlines.ts';
 
-/** A task whose actor broke. */
+/** A task whose actor failed. */
 export interface BrokenTask {
   actorId: string;
   error: unknown;
 }
 
-/** What the registry needs. */
 export interface TaskRegistryPorts {
-  /** Where deadlines are found; `null` where somebody else watches them. */
+  /** Source of deadlines; `null` if the job engine watches them. */
   rows: TaskRows | null;
   clock: Clock;
   log: Log;
   inspect?: Observer<InspectionEvent>;
-  /** Returns the live task of an id, which takes in every transition of its actor. */
+  /** Returns the live task of an id; it receives every transition of its actor. */
   find: (id: string) => LiveTask | undefined;
-  /** Has a task whose deadline has come go on. */
+  /** Resumes a task whose deadline has passed. */
   wake: (id: string) => void;
-  /** Ends a task whose actor broke. */
+  /** Ends a task whose actor failed. */
   bury: (broken: BrokenTask) => void;
 }
 
-/** The actor that every live task is a child of: it takes tasks in, watches their deadlines and buries those that break. */
+/** Parent actor of every live task: accepts tasks, watches their deadlines and handles failed actors. */
 export class TaskRegistry {
   readonly actor: ActorRefFrom<typeof registryMachine>;
 
@@ -50,7 +49,7 @@ export class TaskRegistry {
       ),
       { id: 'registry', ...(inspect === undefined ? {} : { inspect }) },
     );
-    // A snapshot tells where a turn has led; the states on the way are told by its steps alone.
+    // Subscribes to single steps: a snapshot shows only the state at the end of a turn.
     this.actor.system.inspect({
       next: (inspected) => {
         if (inspected.type !== '@xstate.microstep') return;
@@ -61,28 +60,28 @@ export class TaskRegistry {
     this.actor.subscribe({ error: (error) => log.error({ error }, 'registry: failed') });
   }
 
-  /** Takes tasks in, and watches the deadlines of all from now on. */
+  /** Starts accepting tasks and watching all deadlines. */
   start(): void {
     this.actor.start();
     this.actor.send({ type: 'registry.accept' });
   }
 
-  /** Tells whether new tasks are taken in. */
+  /** Returns whether new tasks are accepted. */
   get isAccepting(): boolean {
     return this.actor.getSnapshot().hasTag('accepting');
   }
 
-  /** Tells whether what a restart interrupted is still being dealt with. */
+  /** Returns whether recovery after a restart is still running. */
   get isStarting(): boolean {
     return this.actor.getSnapshot().hasTag('starting');
   }
 
-  /** Takes in no more tasks. */
+  /** Stops accepting tasks. */
   drain(): void {
     this.actor.send({ type: 'registry.drain' });
   }
 
-  /** Watches a deadline of a task that is on disk, in epoch milliseconds. */
+  /** Watches the deadline of a committed task, in epoch milliseconds. */
   watchDeadline(at: number): void {
     this.actor.getSnapshot().children.deadlines?.send({ type: 'deadline.known', at });
   }
@@ -92,15 +91,15 @@ export class TaskRegistry {
     this.actor.send({ type: 'task.rest', ref: task });
   }
 
-  /** Stops watching, and every actor that is left. */
+  /** Stops watching, and stops every remaining actor. */
   stop(): void {
     this.actor.stop();
   }
 }
 
 /**
- * XState keeps for good what each type of event leads to in a state, and the type that says that a child is done names the
- * child: asked about every task that ends, a chart would grow with each.
+ * Keeps done events away from the chart. XState permanently caches the transitions for each event type, and the type of
+ * a done event contains the child's id, so the cache would grow with every task that ends.
  */
 function unmovedByEnds(chart: typeof registryMachine): typeof registryMachine {
   const transition = chart.transition.bind(chart);

@@ -1,33 +1,35 @@
 import type { Caller, Message, Surface } from '../../machines/task/task.ts';
 import type { MessagePlace } from '../records/records.ts';
 
-/** What a caller sends to have a task worked on. */
+/** A caller's request to work on a message. */
 export interface TaskRequest {
-  /** Names a new task, or a final one that is to run again; a new id is made when absent. */
+  /** Id of a new task, or of a final one to run again; generated when absent. */
   id?: string;
   contextId?: string;
   message: Message;
   /**
-   * True when the id of the message is its sender's own, so that a second one with the same parts is the first again
+   * True if the sender chose the message id, so that a second message with the same id and parts is a repeat
    * (docs/contract/a2a.md).
    */
   isKnownById?: boolean;
-  /** The task and context that the message names. */
+  /** Task and context named by the message. */
   place?: MessagePlace;
   requester: Caller | null;
   correlationId: string;
-  /** What every audit event of the run carries besides, such as `workflow_id`. */
+  /** Additional keys of every audit event of the run, such as `workflow_id`. */
   tags?: Record<string, string>;
-  /** Where the request stands in a trace, as a W3C `traceparent`; in none when absent. */
+  /** Trace of the request as a W3C `traceparent`; absent for none. */
   trace?: string | null;
-  /** A digest by which other daemons over the store find the task; of two tasks the later one has it. */
+  /**
+   * A digest by which other daemons over the store find the task; of two tasks with the same alias the later one wins.
+   */
   alias?: string;
-  /** `legacy` when left out. */
+  /** `legacy` by default. */
   surface?: Surface;
-  /** Hears the id of a task that is there to be followed before its caller is told of it. */
+  /** Called with the id of a task once it can be followed, before `open` returns. */
   onBegun?: (id: string) => void;
 }
 
-/** A message to a task that is there. */
+/** A message to an existing task. */
 export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById' | 'place'> &
   Partial<Pick<TaskRequest, 'correlationId'>>;

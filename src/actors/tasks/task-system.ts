@@ -33,30 +33,29 @@ import { WaitingLimit } from './waiting-limit.ts';
 import { Watchers } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
 
-/** What the task system is made of. */
 export interface TaskSystemOptions
   extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'> {
   onRestart: 'abandon' | 'resume';
-  /** How much a run of a task may use up. */
+  /** Resource limits of a task's run. */
   limits: TaskLimits;
-  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  /** Effect of a tool error: it ends the run, or is a result for the model. */
   onToolError: TaskRun['onToolError'];
-  /** How many calls of one caller may wait for a decision at once. */
+  /** Maximum calls of one caller that may wait for a decision at once. */
   maxPendingPerCaller: number;
-  /** How long a final task is kept, in milliseconds. */
+  /** Retention time of final tasks, in milliseconds. */
   retention: number;
-  /** How the work is shared with other daemons; `null` for the only one. */
+  /** Work sharing with other daemons; `null` for a single daemon. */
   shared: SharedWork | null;
 }
 
-/** How often a lost process lets its tasks be seen again by another try, at most. */
+/** Maximum attempts to send an event to a task that is unloaded meanwhile. */
 const maximumTries = 4;
 
-/** How often a repeated call is tried to be counted, at most: many may come at several daemons at once. */
+/** Maximum attempts to count a repeated call: many may arrive at several daemons at once. */
 const maximumCounts = 50;
 
 /**
- * The one way to tasks: start, say, decide, cancel; what stands beside it reads and follows them. What it tells is
+ * The only write access to tasks: start, send, decide, cancel; its members read and follow them. Returned states are
  * always on disk already. Every refusal is a SystemError.
  */
 export class TaskSystem {
@@ -65,16 +64,16 @@ export class TaskSystem {
   readonly watchers: Watchers;
   readonly sessions: Sessions;
   readonly metrics: TaskMetrics;
-  /** Hears of every hop that goes out. */
+  /** Records every outgoing hop. */
   readonly egress: EgressRecorder;
   readonly retention: Retention;
-  /** The changes of all tasks. */
+  /** Changes of all tasks. */
   readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
   readonly #tasks: LiveTasks;
   readonly #sent: SentMessages;
   readonly #joined: JoinedCalls;
-  /** Decisions that are not on disk yet. */
+  /** Decisions that are not yet on disk. */
   readonly #deciding = new Set<Promise<unknown>>();
   #isDrained = false;
 
@@ -127,7 +126,7 @@ export class TaskSystem {
     this.retention = new Retention(options);
   }
 
-  /** Begins to work, once what a restart interrupted is given up or gone on with. Rejects with SystemError. */
+  /** Starts work after interrupted tasks are abandoned or resumed. Rejects with SystemError. */
   async start(): Promise<void> {
     const { shared } = this.#options;
     await recover({ ...this.#options, tasks: this.#tasks });
@@ -139,8 +138,8 @@ export class TaskSystem {
   }
 
   /**
-   * Starts work on a message and returns the id of its task; one that is known by its id starts nothing and
-   * returns the task it led to before. Throws SystemError.
+   * Starts a task for a message and returns its id; for a repeated message returns the id of its existing task. Throws
+   * SystemError.
    */
   async open(request: TaskRequest): Promise<string> {
     this.intake.checkRun();
@@ -149,8 +148,8 @@ export class TaskSystem {
   }
 
   /**
-   * Starts work on one call, or finds the equal call of the same caller that is at work, waits or has an outcome that
-   * its caller has not received. Returns the task, and whether it is new. Throws SystemError.
+   * Starts a task for one call, or finds the identical call of the same caller that is running, waiting, or has an
+   * unreceived outcome. Returns the task, and whether it is new. Throws SystemError.
    */
   async openCall(request: TaskRequest, call: AskedCall): Promise<{ id: string; isNew: boolean }> {
     this.intake.checkRun();
@@ -167,20 +166,20 @@ export class TaskSystem {
     });
   }
 
-  /** Counts one more request for the call that a task waits with, which approvers are shown. Throws SystemError. */
+  /** Counts another request for the waiting call of a task; approvers see the count. Throws SystemError. */
   async joinCall(id: string): Promise<void> {
     const count = (task: LiveTask): void => task.actor.send({ type: 'call.repeated' });
     await this.#tell(id, count, () => this.#tasks.activateParked(id), maximumCounts);
   }
 
-  /** Notes that the caller has received what a call came to. Rejects with the error of the store. */
+  /** Records that the caller has received the outcome of a call. Rejects with the store's error. */
   receivedCall(task: Task, call: AskedCall): Promise<void> {
     return this.#joined.received(task, call);
   }
 
   /**
-   * Puts a message to a task that waits, and returns the task's answer once it is on disk, with the task that
-   * it led to: one that is known by its id is put to none again. Throws SystemError.
+   * Adds a message to a waiting task. Resolves with the task's answer once it is on disk, and with the task's id; a
+   * repeated message is not added again. Throws SystemError.
    */
   async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
     this.intake.checkMessage();
@@ -195,10 +194,10 @@ export class TaskSystem {
     });
   }
 
-  /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
+  /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
   async decide(id: string, asked: DecisionAttempt): Promise<DecisionAnswer> {
     const attempt = pinnedToArguments(asked);
-    // It would put a task to work that is stopped at once, and nobody could tell how far it came.
+    // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {
       const { deferral } = actor.getSnapshot().context;
@@ -209,7 +208,7 @@ export class TaskSystem {
     try {
       const answer = await deciding;
       if (answer !== null) return answer;
-      // Somebody may just have brought it to life from a reading that is older.
+      // The live task may have been loaded from an older read.
       const stored = await this.#options.store.rows.find(id);
       return answerWithoutPending(stored?.settled ?? null);
     } finally {
@@ -217,7 +216,7 @@ export class TaskSystem {
     }
   }
 
-  /** Calls a task off and returns it; a final one is returned as it is. Throws SystemError. */
+  /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
     const at = this.#options.clock.now();
     await this.#tell(
@@ -228,19 +227,19 @@ export class TaskSystem {
     return this.reads.find(id);
   }
 
-  /** Tells a task that the caller who streamed it has gone. */
+  /** Notifies a task that its streaming caller has disconnected. */
   async callerLeft(id: string): Promise<void> {
     const at = this.#options.clock.now();
     await this.#tellParked(id, (task) => task.actor.send({ type: 'caller.left', at }));
   }
 
   /**
-   * Stops taking in work, lets go of everybody who waits for a decision, gives tasks at work
-   * `grace` milliseconds to end, and lets go of the rest.
+   * Stops accepting work, disconnects callers that wait for a decision, gives running tasks `grace` milliseconds to
+   * end, and disconnects the rest.
    */
   async drain(grace: number): Promise<void> {
     this.#tasks.registry.drain();
-    // Without an actor here it rests, or another daemon has it.
+    // A task without an actor here is unloaded or belongs to another daemon.
     const atWork = new Set(this.#tasks.atWork());
     this.watchers.lostAll(shuttingDown(), (id) => !atWork.has(id));
     const signal = AbortSignal.timeout(grace);
@@ -249,7 +248,7 @@ export class TaskSystem {
       await Promise.race([isOver, Promise.allSettled(this.#deciding)]);
       await Promise.allSettled(this.#tasks.atWork().map((id) => this.watchers.settled(id, signal)));
       await turn();
-      // A decision may have put a task to work meanwhile.
+      // A decision may have started another task meanwhile.
     } while (!signal.aborted && this.#deciding.size + this.#tasks.atWork().length > 0);
     this.#isDrained = true;
     this.watchers.lostAll(shuttingDown(), () => true);
@@ -263,7 +262,7 @@ export class TaskSystem {
     await this.#options.shared?.stop();
     const { store } = this.#options;
     const flushed = store.flush();
-    // No task goes on with what is written last.
+    // Stopped during the flush, so no task continues after the final commit.
     this.#tasks.stop();
     await flushed;
     await store.close();
@@ -296,7 +295,7 @@ export class TaskSystem {
     return this.#sent.recallUnless(alias, () => true);
   }
 
-  /** Resolves with the id of a task once no other daemon can have begun one in its place. */
+  /** Resolves with the id of a task once it is certain that no other daemon has started one in its place. */
   async #kept(task: LiveTask, recall: (() => Promise<Recalled>) | null): Promise<string> {
     try {
       await task.saved();
@@ -336,12 +335,12 @@ export class TaskSystem {
     return refusal ?? screenPrompt(message, this.#options).refusal;
   }
 
-  /** Like `#tell`, for what concerns a task that waits: one at work elsewhere is not disturbed. */
+  /** Like `#tell`, for events to a waiting task: a task running on another daemon is not disturbed. */
   #tellParked<Answer>(id: string, send: (task: LiveTask) => Answer): Promise<Answer | null> {
     return this.#tell(id, send, () => this.#tasks.activateParked(id));
   }
 
-  /** Sends something to a live task and waits for its consequences to be on disk. */
+  /** Sends an event to a live task and waits until its effects are on disk. */
   async #tell<Answer>(
     id: string,
     send: (task: LiveTask) => Answer,
@@ -353,7 +352,7 @@ export class TaskSystem {
       const task = await activate();
       if (task === undefined) return null;
       const { status } = task.actor.getSnapshot();
-      // It was put to rest since it was found.
+      // The task was unloaded after it was found.
       if (status === 'stopped' && tries < most) continue;
       const answer = status === 'active' ? send(task) : null;
       try {
@@ -361,7 +360,7 @@ export class TaskSystem {
         return answer;
       } catch (error) {
         if (!isConflict(error) || tries === most) throw unrecorded(this.#options.store, error);
-        // What was begun here never came to be, and what has its id may be somebody else's.
+        // The task begun here was never saved, and its id may belong to another caller's task.
         if (!hasBegun(task)) throw stillRunning(id);
       }
     }
@@ -380,7 +379,7 @@ export class TaskSystem {
   }
 }
 
-/** True for a change that came second, or after one that did. */
+/** True for a change that lost a conflict, or followed one that did. */
 function isConflict(error: unknown): boolean {
   return causesOf(error).some((cause) => cause instanceof ConflictError);
 }

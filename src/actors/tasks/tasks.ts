@@ -1,4 +1,4 @@
-// Who works: the system of live tasks, the effects of their chart, and the models.
+// Task execution: the system of live tasks, the effects of their chart, and the models.
 
 export type {
   ChangedQuery,

@@ -1,13 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Gives each of those who ask a turn of the event loop of its own, in the order in which they asked, so that
- * whatever else arrives meanwhile waits for one of them at most.
+ * Gives each caller its own event-loop turn, in order of arrival, so that other events wait for at most one of them.
  */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves when it is the caller's turn. */
+  /** Resolves at the caller's turn. */
   next(): Promise<unknown> {
     this.#last = this.#last.then(() => turn());
     return this.#last;

@@ -6,7 +6,6 @@ import type { AuditEvent, Clock, Log } from '../ports.ts';
 import type { AgentEntity, StoredTask, TaskStore, TaskWrite } from '../records/records.ts';
 import type { Watchers } from './watchers.ts';
 
-/** What ending an unreadable task needs. */
 export interface UnreadablePorts {
   store: TaskStore;
   clock: Clock;
@@ -15,7 +14,7 @@ export interface UnreadablePorts {
   watchers: Pick<Watchers, 'changed'>;
 }
 
-/** Ends a task whose row cannot be read, so that whoever waits for it hears so. */
+/** Ends a task whose row is unreadable, so that callers waiting for it are notified. */
 export function endUnreadable(
   stored: StoredTask,
   { store, clock, envelope, log, watchers }: UnreadablePorts,
@@ -31,7 +30,7 @@ export function endUnreadable(
     );
 }
 
-/** Returns what ends the task and what the log is told of it; `at` is in epoch milliseconds. */
+/** Returns the final change of the task and its audit events; `at` is in epoch milliseconds. */
 function wordsOfUnreadable(
   { task: kept, auditSeq, ...stored }: StoredTask,
   envelope: AgentEntity,

@@ -3,33 +3,32 @@ import type { Clock } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
 
-/** How often live tasks are looked after, in milliseconds. */
+/** Interval of maintenance, in milliseconds. */
 const lookEvery = 1_000;
 
-/** What looking after live tasks needs. */
 export interface UpkeepPorts {
   store: Pick<TaskStore, 'isWritable'>;
   clock: Clock;
-  /** The time of this machine when absent. */
+  /** This machine's timers when absent. */
   every?: Every;
-  /** How long a parked task that nobody follows stays in memory, in milliseconds. */
+  /** Time after which a parked task without followers is unloaded from memory, in milliseconds. */
   restAfter: number;
   live: ReadonlyMap<string, LiveTask>;
-  /** Puts a task to rest in the store. */
+  /** Unloads a task to the store. */
   rest: (task: LiveTask) => void;
-  /** Has a task go on. */
+  /** Resumes a task. */
   wake: (id: string) => void;
 }
 
 /**
- * Looks after the live tasks every second: puts parked ones to rest, goes on with those that the disk did not take,
- * and ends runs that take too long.
+ * Maintains the live tasks every second: unloads parked ones, resumes tasks whose save failed, and ends runs that
+ * exceed their time limit.
  */
 export class Upkeep {
   readonly #ports: UpkeepPorts;
-  /** Parked tasks, with the time since when; in the order of that time. */
+  /** Parked tasks with the time since when, in that order. */
   readonly #parked = new Map<string, number>();
-  /** Tasks that were let go of because the disk did not take them. */
+  /** Tasks that were unloaded because their save failed. */
   readonly #unrecorded = new Set<string>();
   #stopLooking: () => void = () => undefined;
 
@@ -37,13 +36,13 @@ export class Upkeep {
     this.#ports = ports;
   }
 
-  /** Looks after the tasks from now on. */
+  /** Starts maintenance. */
   start(): void {
     const { every = everyInterval } = this.#ports;
     this.#stopLooking = every(lookEvery, () => this.#lookAround());
   }
 
-  /** Marks a task that is parked from now on, or still. */
+  /** Marks a task as parked from now on. */
   noticeParked(task: LiveTask): void {
     this.#parked.delete(task.id);
     const { live, clock } = this.#ports;
@@ -51,17 +50,17 @@ export class Upkeep {
     this.#parked.set(task.id, clock.now());
   }
 
-  /** Marks a task that is to go on once the disk takes it. */
+  /** Marks a task to be resumed when the disk accepts writes again. */
   noticeUnrecorded(id: string): void {
     this.#unrecorded.add(id);
   }
 
-  /** Looks no more after a task that rests. */
+  /** Stops maintaining an unloaded task. */
   forget(id: string): void {
     this.#parked.delete(id);
   }
 
-  /** Looks after nothing any more. */
+  /** Stops maintenance. */
   stop(): void {
     this.#stopLooking();
   }
@@ -72,14 +71,14 @@ export class Upkeep {
     this.#endOverruns();
   }
 
-  /** Whoever follows a task at rest is told what happens all the same. */
+  /** Followers of an unloaded task are still notified of changes. */
   #restParked(): void {
     const { live, clock, restAfter, rest } = this.#ports;
     const until = clock.now() - restAfter;
     for (const [id, since] of this.#parked) {
       if (since > until) return;
       const task = live.get(id);
-      // What it waits to save may end its wait; it is looked at again next time.
+      // The pending save may end the wait; the task is checked again next time.
       if (task?.isSaving === true) continue;
       this.#parked.delete(id);
       if (task?.committed?.state === 'deferred') rest(task);

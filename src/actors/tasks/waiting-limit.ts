@@ -9,17 +9,16 @@ import { ownerOf } from '../../machines/task/task-access.ts';
 import type { Policy } from '../governance/governance.ts';
 import { columnsOfOwner, type TaskRows } from '../records/records.ts';
 
-/** What bounds the calls of a caller that wait. */
 export interface WaitingLimitPorts {
   rows: Pick<TaskRows, 'waitingOf'>;
   policy: Policy;
-  /** Tells whether a task has an actor here. */
+  /** Returns whether a task has an actor here. */
   isLive: (taskId: string) => boolean;
-  /** How many calls of one caller may wait at once. */
+  /** Maximum calls of one caller that may wait at once. */
   most: number;
 }
 
-/** Whose call is asked for, in which task. */
+/** The task of a call, and its owner. */
 export interface CallOfTask {
   id: string;
   owner?: Owner | null;
@@ -27,19 +26,20 @@ export interface CallOfTask {
 }
 
 /**
- * Bounds how many calls of one caller wait for a decision. A caller is whom their tasks belong to; all who do not sign in
- * are one. What is committed is counted in the store, which several daemons share, and what is about to be committed here.
+ * Limits the calls of one caller that wait for a decision. Callers are identified by task ownership; all
+ * unauthenticated callers count as one. Counts committed calls in the store, which several daemons share, and calls
+ * about to be committed here.
  */
 export class WaitingLimit {
   readonly #ports: WaitingLimitPorts;
-  /** By caller the tasks here of whose turn calls are about to wait, with how many those are. */
+  /** For each caller, the tasks here with calls that are about to wait, and their number. */
   readonly #coming = new Map<string, Map<string, number>>();
 
   constructor(ports: WaitingLimitPorts) {
     this.#ports = ports;
   }
 
-  /** Returns the calls, those marked as refused that would wait beyond the limit. Rejects with the error of the store. */
+  /** Returns the calls; those that would exceed the limit are marked as refused. Rejects with the store's error. */
   async admit(task: CallOfTask, calls: readonly ToolCall[]): Promise<ToolCall[]> {
     const { rows, most } = this.#ports;
     const owner = ownerOf(task);
@@ -57,7 +57,7 @@ export class WaitingLimit {
     return calls.map((call) => (this.#waits(call) ? { ...call, refused: tooMany(most) } : call));
   }
 
-  /** Hears of a committed change, after which a call less of a task may be about to wait. */
+  /** Processes a committed change, which may reduce the number of calls about to wait. */
   changed(task: Task, before: Task | null): void {
     const coming = this.#coming.get(keyOf(ownerOf(task)));
     const waiting = coming?.get(task.id);
@@ -72,7 +72,7 @@ export class WaitingLimit {
       const { refusal, defer } = this.#ports.policy.rulesFor(call);
       return refusal === null && defer !== null;
     } catch {
-      // Governance denies it.
+      // Governance denies the call.
       return false;
     }
   }

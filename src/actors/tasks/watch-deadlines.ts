@@ -3,22 +3,23 @@ import type { DeadlineEvent } from '../../machines/registry/registry-machine.ts'
 import type { Clock, Log } from '../ports.ts';
 import type { TaskRows } from '../records/records.ts';
 
-/** What watching the deadlines of tasks needs. */
 export interface WatchDeadlinesPorts {
   rows: TaskRows;
   clock: Clock;
   log: Log;
-  /** Tells a task that its deadline has come, bringing it to life when it is at rest. */
+  /** Notifies a task of its deadline; reloads the task if necessary. */
   wake: (id: string) => void;
 }
 
-/** Pause after the store failed, in milliseconds. */
+/** Pause after a store failure, in milliseconds. */
 const storePause = 5_000;
 
-/** Tasks woken in one turn of the event loop, so that requests are served in between. */
+/** Maximum tasks woken per event-loop turn, so that requests are handled in between. */
 const wokenAtOnce = 25;
 
-/** Fills the `watchDeadlines` port: one timer to the earliest deadline in the store, however many tasks wait. */
+/**
+ * Creates the `watchDeadlines` port: a single timer for the earliest deadline in the store, however many tasks wait.
+ */
 export function createWatchDeadlines({ rows, clock, log, wake }: WatchDeadlinesPorts) {
   return fromCallback<DeadlineEvent>(({ receive }) => {
     let timer: unknown = null;
@@ -47,11 +48,11 @@ export function createWatchDeadlines({ rows, clock, log, wake }: WatchDeadlinesP
       const next = await rows.nextDeadline(now);
       if (next !== null) setAlarm(next);
     };
-    /** Looks once at a time: of many that are due at once each look would wake all. */
+    /** Runs one scan at a time; overlapping scans would wake the same tasks twice. */
     const watch = async (): Promise<void> => {
       while (!isStopped) {
         clock.clearTimeout(timer);
-        // One that becomes known while it looks may be nearer than all in the store.
+        // A deadline reported during the scan may be earlier than all in the store.
         dueAt = Number.POSITIVE_INFINITY;
         await look().catch((error: unknown) => {
           log.error({ error }, 'tasks: the deadlines cannot be read; they are looked for again');

@@ -3,49 +3,49 @@ import type { ToolProgress } from '../ports.ts';
 import type { PassedStates } from './entered-states.ts';
 import type { Speaker, SpokenTurn } from './spoken-turn.ts';
 
-/** Something a task does that is worth showing and not worth keeping. */
+/** An activity of a task that is displayed but not stored. */
 export interface Progress {
   phase: 'tool_start' | 'tool_end' | 'token';
   tool?: string;
   text?: string;
 }
 
-/** Somebody who follows a task, such as a held request or an event stream. */
+/** A follower of a task, such as a held request or an event stream. */
 export interface Watcher {
-  /** The task has changed, and the change is on disk. */
+  /** Called after a committed change of the task. */
   onTask(task: Task): void;
-  /** So the task stood on its way to a change that is on disk; heard before that. */
+  /** Called for intermediate states of a change, before `onTask`. */
   onStep?(task: Task): void;
   onProgress?(progress: Progress): void;
-  /** The call that runs has come so far. */
+  /** Called with the progress of the running call. */
   onToolProgress?(report: ToolProgress): void;
-  /** The model has said more in a turn. */
+  /** Called when the model has produced more text in a turn. */
   onSpoken?(turn: SpokenTurn): void;
-  /** The task can no longer be followed from here. */
+  /** Called when the task can no longer be followed from here. */
   onLost(error: Error): void;
 }
 
-/** Hears of a change of any task, with the task before it; `null` for the first change. */
+/** Receives a change of any task with its previous version; `null` for the first change. */
 export type ChangeListener = (task: Task, before: Task | null) => void;
 
-/** Who follows which task. */
+/** The followers of each task. */
 export class Watchers {
   readonly #latestRun: (id: string, signal: AbortSignal) => Promise<Task | undefined>;
   readonly #byTask = new Map<string, Set<Watcher>>();
   readonly #ofAll: ChangeListener[] = [];
-  /** Those who hear of what other daemons have committed as well. */
+  /** Listeners that also receive changes committed by other daemons. */
   readonly #ofEach = new Set<(task: Task) => void>();
   readonly #spoken = new Map<string, SpokenTurn>();
 
   /**
-   * `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. The
-   * signal ends it once nobody waits for it.
+   * `latestRun` returns the latest run of a committed task; `undefined` until part of it is on disk. The signal aborts
+   * when nothing waits for it any more.
    */
   constructor(latestRun: (id: string, signal: AbortSignal) => Promise<Task | undefined>) {
     this.#latestRun = latestRun;
   }
 
-  /** Follows a task; the returned function stops it. A task at rest stays at rest. */
+  /** Follows a task; the returned function stops it. Does not reload the task. */
   watch(id: string, watcher: Watcher): () => void {
     const watchers = this.#byTask.get(id) ?? new Set();
     this.#byTask.set(id, watchers.add(watcher));
@@ -55,20 +55,23 @@ export class Watchers {
     };
   }
 
-  /** Has somebody hear of every change of a task that is on disk, from now on; must not throw. */
+  /** Subscribes to every committed change of a task; the listener must not throw. */
   onChanged(hear: ChangeListener): void {
     this.#ofAll.push(hear);
   }
 
-  /** Has somebody hear of every change of a task, whichever daemon has committed it; the returned function stops it. Must not throw. */
+  /**
+   * Subscribes to every change of a task by any daemon; the returned function unsubscribes. The listener must not
+   * throw.
+   */
   onEachChange(hear: (task: Task) => void): () => void {
     this.#ofEach.add(hear);
     return () => this.#ofEach.delete(hear);
   }
 
   /**
-   * Resolves with a task once it is final, or `isEnough`. Rejects with the signal's reason,
-   * or with SystemError when the task can no longer be followed from here.
+   * Resolves with a task once it is final or `isEnough` returns true. Rejects with the signal's reason, or with
+   * SystemError if the task can no longer be followed from here.
    */
   settled(
     id: string,
@@ -94,16 +97,16 @@ export class Watchers {
       const abort = (): void => lose(signal.reason);
       const unwatch = this.watch(id, { onTask: see, onLost: lose });
       signal.addEventListener('abort', abort);
-      // What changes while it is read is heard all the same.
+      // Changes during the read are received through the subscription.
       this.#latestRun(id, left.signal).then((task) => {
         see(task);
-        // Who comes with a signal that has gone off is still told of a task that is there already.
+        // A caller with an already aborted signal still gets a task that is available immediately.
         if (signal.aborted) abort();
       }, lose);
     });
   }
 
-  /** Tells the watchers who want to hear of it how a task stood between two saves. */
+  /** Notifies interested followers of a task's states between two saves. */
   passed(id: string, passed: PassedStates): void {
     if (passed.count === 0 || !this.#of(id).some((watcher) => 'onStep' in watcher)) return;
     for (const step of passed.describe()) {
@@ -111,35 +114,35 @@ export class Watchers {
     }
   }
 
-  /** Tells every watcher of a task, and whoever follows all, that it has changed. */
+  /** Notifies the followers of a task, and followers of all tasks, of a change. */
   changed(task: Task, before: Task | null): void {
     for (const watcher of this.#of(task.id)) watcher.onTask(task);
     for (const hear of this.#ofAll) hear(task, before);
     for (const hear of this.#ofEach) hear(task);
   }
 
-  /** Tells the watchers of a task of a change that another daemon has committed. */
+  /** Notifies the followers of a task of a change committed by another daemon. */
   changedElsewhere(task: Task): void {
     for (const watcher of this.#of(task.id)) watcher.onTask(task);
     for (const hear of this.#ofEach) hear(task);
   }
 
-  /** Tells whether anybody follows a task, or every one. */
+  /** Returns whether a task, or every task, has a follower. */
   follows(id: string): boolean {
     return this.#byTask.has(id) || this.#ofEach.size > 0;
   }
 
-  /** Shows every watcher of a task what it does. */
+  /** Notifies every follower of a task's activity. */
   progressed(id: string, progress: Progress): void {
     for (const watcher of this.#of(id)) watcher.onProgress?.(progress);
   }
 
-  /** Shows every watcher of a task how far its call has come. */
+  /** Notifies every follower of the progress of a task's call. */
   reported(id: string, report: ToolProgress): void {
     for (const watcher of this.#of(id)) watcher.onToolProgress?.(report);
   }
 
-  /** Begins a turn of a task's model, which every watcher of the task hears. */
+  /** Starts a model turn that is published to every follower of the task. */
   speak(id: string): Speaker {
     const pieces: string[] = [];
     const turn = { pieces, isOver: false };
@@ -159,17 +162,17 @@ export class Watchers {
     };
   }
 
-  /** Returns the turn that the model of a task is taking. */
+  /** Returns the running model turn of a task. */
   spoken(id: string): SpokenTurn | undefined {
     return this.#spoken.get(id);
   }
 
-  /** Tells every watcher of a task that it can no longer be followed. */
+  /** Notifies every follower that a task can no longer be followed. */
   lost(id: string, error: Error): void {
     for (const watcher of this.#of(id)) watcher.onLost(error);
   }
 
-  /** Tells the watchers of all tasks for which `matches` holds. */
+  /** Notifies the followers of all tasks for which `matches` returns true. */
   lostAll(error: Error, matches: (id: string) => boolean): void {
     for (const id of [...this.#byTask.keys()]) if (matches(id)) this.lost(id, error);
   }

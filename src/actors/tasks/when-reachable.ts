@@ -2,12 +2,12 @@ import type { Clock } from '../ports.ts';
 import { UnreachableError } from '../records/records.ts';
 import { rest } from '../rest.ts';
 
-/** Milliseconds between two tries. */
+/** Interval of attempts, in milliseconds. */
 const tryEvery = 1_000;
 
 /**
- * Reads from the store, again and again while it cannot be reached. Rejects with UnreachableError once the signal is
- * aborted; any other error is that of the reading.
+ * Reads from the store, with retries while it is unreachable. Rejects with UnreachableError once the signal is aborted;
+ * any other error comes from the read.
  */
 export async function whenReachable<Found>(
   read: () => Promise<Found>,

@@ -1,14 +1,14 @@
-/** Keys of a chart whose values can carry data rather than structure. */
+/** Chart keys whose values may contain data rather than structure. */
 const dataKeys = new Set(['context', 'input', 'output', 'params', 'meta', 'data']);
 
-/** Keys of a chart under which the author of the chart, not XState, chooses the names. */
+/** Chart keys under which the names are chosen by the chart's author, not by XState. */
 const namedMaps = new Set(['states', 'on', 'after']);
 
 const described = new WeakMap<object, string>();
 
 /**
- * Writes a chart's configuration as the JSON that Stately draws: states, events and the names of
- * actions, guards and actors. What could hold data is left out, and a function is its name.
+ * Serialises a chart's configuration to the JSON that Stately draws: states, events and the names of actions, guards
+ * and actors. Possible data is omitted; a function is represented by its name.
  */
 export function describeChart(config: object): string {
   const known = described.get(config);

@@ -9,19 +9,18 @@ import { pageProtocol, type Refusal, watcherRefusal } from './watcher-refusal.ts
 
 const maximumWatchers = 8;
 
-/** Bytes that may wait for one watcher; whoever reads more slowly is let go. */
+/** Maximum bytes buffered for one watcher; a slower one is disconnected. */
 const maximumBacklog = 1024 * 1024;
 
-/** What a new watcher is sent at once; together well below the backlog, or joining could end in being let go. */
+/** Events sent to a new watcher at once; well below the buffer limit, which joining could otherwise exceed. */
 const replayed = { count: 1_000, bytes: (maximumBacklog * 3) / 8 };
 const standingBytes = (maximumBacklog * 3) / 8;
 
-/** Bytes of one message from a watcher; nothing a watcher says is used. */
+/** Maximum bytes of a message from a watcher; messages are ignored. */
 const maximumMessage = 1024;
 
 /**
- * Sends events to every watcher that holds the token, and to whoever joins late how the actors stand and what happened
- * of late.
+ * Sends events to every watcher with the token; a new watcher first receives the state of the actors and recent events.
  */
 export class EventStream {
   readonly #token: string;
@@ -32,7 +31,7 @@ export class EventStream {
     noServer: true,
     maxPayload: maximumMessage,
     perMessageDeflate: false,
-    // What else a watcher names is its token, which is not said back.
+    // The watcher's other protocol name is its token, which must not be echoed.
     handleProtocols: (named) => named.has(pageProtocol) && pageProtocol,
   });
 
@@ -41,7 +40,7 @@ export class EventStream {
     this.#log = log;
   }
 
-  /** Takes in a watcher, or answers why not; to be given every `upgrade` of a server on `port`. */
+  /** Accepts a watcher, or answers with a refusal; must be called for every `upgrade` of a server on `port`. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, port: number): void {
     const refusal =
       watcherRefusal(request, { port, token: this.#token }) ?? this.#refusalWhenFull();
@@ -62,12 +61,12 @@ export class EventStream {
     for (const watcher of this.#sockets.clients) this.#tell(watcher, text);
   }
 
-  /** Lets every watcher go. */
+  /** Disconnects every watcher. */
   close(): void {
     for (const watcher of this.#sockets.clients) watcher.terminate();
   }
 
-  /** The recent events are the end of the stream, so what is not among them came before. */
+  /** The recent events are the end of the stream, so all other events precede them. */
   #replay(): string[] {
     const recent = this.#recent.all();
     const known = new Set(recent);

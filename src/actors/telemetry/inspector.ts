@@ -7,42 +7,42 @@ import { EventStream } from './event-stream.ts';
 import { type PageFile, servePage } from './serve-page.ts';
 import { statelyEvent } from './stately-event.ts';
 
-/** The live system, streamed to whoever holds the address. */
+/** A stream of the live system for clients with its URL. */
 export interface Inspector {
-  /** Address of the page, with the token that watching needs behind `#`, where no browser sends it; a secret. */
+  /** URL of the page with the token in its fragment, which browsers do not send; a secret. */
   url: string;
-  /** `ws://` address of the stream, for other programs; a secret as well. */
+  /** `ws://` URL of the stream for other programs; also a secret. */
   streamUrl: string;
   listening: { address: string; port: number };
-  /** To be given to `createActor` as its `inspect`. */
+  /** Pass to `createActor` as `inspect`. */
   inspect: Observer<InspectionEvent>;
-  /** Lets every watcher go and frees the port. */
+  /** Disconnects every watcher and closes the port. */
   stop(): Promise<void>;
 }
 
-/** The inspector could not be started; the message says what to do. */
+/** The inspector could not be started; the message gives the remedy. */
 export class InspectorError extends Error {
   readonly code = 'inspector_unavailable';
 }
 
 export interface InspectorOptions {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
-  /** What watching needs; a new one when absent. One that is kept lets a page find the daemon again after a restart. */
+  /** Token of watchers; generated when absent. A stored token lets a page reconnect to the daemon after a restart. */
   token?: string;
-  /** The files of the page, by their path; nothing to look at when absent. */
+  /** Files of the page by path; no page when absent. */
   page?: ReadonlyMap<string, PageFile>;
   log: Log;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   now?: () => number;
 }
 
 const host = '127.0.0.1';
 
 /**
- * Streams the charts of the live system over a WebSocket on loopback, in the format of the Stately
- * inspector and without anything callers, models or tools said, and serves a page that shows them.
- * Throws InspectorError when the port is taken.
+ * Streams the charts of the live system over a WebSocket on loopback, in the format of the Stately inspector and
+ * without any content of callers, models or tools, and serves a page that displays them. Throws InspectorError if the
+ * port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
   const { log, now = Date.now } = options;
@@ -75,7 +75,7 @@ function streamInto(
   let id = 1;
   return {
     next(inspection) {
-      // Whatever is thrown here would break the actor that is being watched.
+      // An exception here would break the inspected actor.
       try {
         const event = statelyEvent(inspection, { id, at: now() });
         if (event === null) return;

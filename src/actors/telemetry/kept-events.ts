@@ -3,18 +3,18 @@ import { describeChart } from './describe-chart.ts';
 import { redactedText, redactFields, redactName } from './redact.ts';
 import { formatVersion, type ShownSnapshot, type StatelyEvent } from './stately-event.ts';
 
-/** The way of an actor through its chart as a store kept it, and not as it was watched. */
+/** The stored path of an actor through its chart. */
 export interface KeptWay {
-  /** The name that the actor has in the stream of the live system. */
+  /** Name of the actor in the live stream. */
   name: string;
-  /** The configuration of the chart that kept it; `null` when that is not at hand any more. */
+  /** Configuration of the chart version that was stored; `null` if it is no longer available. */
   chart: object | null;
   /** Oldest first. */
   states: readonly EnteredState[];
-  /** The number of states after the first one that are not kept. */
+  /** Number of states after the first one that are not stored. */
   leftOut: number;
   isFinal: (state: string) => boolean;
-  /** What is kept of its context, and belongs to the last state; `null` for nothing. */
+  /** The stored context, which belongs to the last state; `null` for none. */
   context: object | null;
 }
 
@@ -23,9 +23,8 @@ type Body<Event> = Event extends unknown
   : never;
 
 /**
- * Writes what a store kept of an actor in the format of the Stately inspector, redacted as the stream of the live system
- * is: an event and a snapshot for each state that it entered. What changed no state was not kept, nor was the context of
- * any state but the last.
+ * Converts the stored path of an actor to the format of the Stately inspector, redacted like the live stream: an event
+ * and a snapshot for each entered state. Events without a state change, and earlier contexts, are not stored.
  */
 export function keptEvents(way: KeptWay): StatelyEvent[] {
   const { chart, states, leftOut, isFinal, context } = way;
@@ -48,7 +47,7 @@ export function keptEvents(way: KeptWay): StatelyEvent[] {
       const gap = { type: 'states.left_out', count: leftOut };
       events.push({ type: '@xstate.event', createdAt, sourceId: undefined, event: gap });
     }
-    // A transition that needs no event follows in the turn of the one before.
+    // An eventless transition follows in the turn of the previous one.
     if (event !== 'always') {
       events.push({ type: '@xstate.event', createdAt, sourceId: undefined, event: said });
     }
@@ -64,7 +63,7 @@ export function keptEvents(way: KeptWay): StatelyEvent[] {
   return events.map((event, index) => ({ ...event, ...envelope, id: String(index + 1) }));
 }
 
-/** Turns `working.thinking` into the value of a chart, `{working: 'thinking'}`. */
+/** Converts `working.thinking` to a chart's state value, `{working: 'thinking'}`. */
 function valueOf(path: string): unknown {
   const [name = '', ...inner] = path.split('.');
   if (redactName(name) !== name) return redactedText;

@@ -10,13 +10,13 @@ import { shortLine } from './short-line.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Where a log is written, such as `process.stderr`. */
+/** Destination of a log, such as `process.stderr`. */
 export interface LogStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
 }
 
-/** Fields that are never written, whatever they hold. */
+/** Fields that are never logged. */
 const secretKeys = [
   'token',
   'access_token',
@@ -36,10 +36,10 @@ const secretKeys = [
   'private_key',
 ];
 
-/** Levels of nesting in which a secret field is found; a redaction path reaches one level a wildcard. */
+/** Nesting depth to which secret fields are redacted; each wildcard of a redaction path covers one level. */
 const redactedDepth = 4;
 
-/** The daemon's log: one JSON object a line, or one short line for a reader at a terminal. */
+/** Creates the daemon's log: one JSON object per line, or one short line for a terminal. */
 export function createLog({ level, stream }: { level: LogLevel; stream: LogStream }): Log {
   const options: LoggerOptions = {
     level,

@@ -1,4 +1,4 @@
-/** The newest events of a stream, bounded in number and in bytes, for those who join late. */
+/** The newest events of a stream, limited in number and bytes, for new watchers. */
 export class RecentEvents {
   readonly #limits: { count: number; bytes: number };
   readonly #events: string[] = [];
@@ -8,7 +8,7 @@ export class RecentEvents {
     this.#limits = limits;
   }
 
-  /** Keeps an event and lets the oldest go until both bounds hold again. */
+  /** Adds an event and drops the oldest ones until both limits hold. */
   add(event: string): void {
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(event);

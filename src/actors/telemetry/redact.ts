@@ -1,7 +1,7 @@
-/** What stands in the place of a value that is not shown. */
+/** Placeholder for a redacted value. */
 export const redactedText = '[redacted]';
 
-/** Keys whose text, number or flag is shown: identifiers, names of tools and states, counts and times. */
+/** Keys whose strings, numbers or booleans are shown: identifiers, tool and state names, counts and times. */
 const shownKeys = new Set([
   'acr',
   'actorId',
@@ -56,7 +56,7 @@ const shownKeys = new Set([
   'wakeAt',
 ]);
 
-/** Keys whose objects are looked into, because the charts alone decide which keys they have. */
+/** Keys whose objects are descended into, because only the charts define their keys. */
 const openedKeys = new Set([
   'approvals',
   'attempt',
@@ -80,15 +80,15 @@ const openedKeys = new Set([
   'settled',
 ]);
 
-/** Items of a list that are shown; the rest is cut off. */
+/** Maximum list items shown; the rest is omitted. */
 const maximumItems = 100;
 
-/** An identifier or a name; a sentence, an address or a document is none. */
+/** Matches an identifier or a name, but no sentence, address or document. */
 const plainName = /^[\w.:/*-]{1,160}$/;
 
 /**
- * Copies the fields of a context, event, input or output, showing only what is known to be harmless.
- * A key that no list names is shown as `[redacted]`, so a new field stays hidden until somebody adds it.
+ * Copies the fields of a context, event, input or output, and shows only values known to be harmless. Keys that no list
+ * contains are shown as `[redacted]`, so a new field stays hidden until it is added.
  */
 export function redactFields(fields: object): { [key: string]: unknown } {
   return Object.fromEntries(
@@ -96,7 +96,7 @@ export function redactFields(fields: object): { [key: string]: unknown } {
   );
 }
 
-/** Lets a name or an identifier through and nothing else. */
+/** Returns a name or identifier as is, and redacts anything else. */
 export function redactName(text: string): string {
   return plainName.test(text) ? text : redactedText;
 }

@@ -13,7 +13,7 @@ import type { TaskState } from '../../machines/task/task.ts';
 import { readTraceParent, writeTraceParent } from '../../machines/trace-parent.ts';
 import { tracer } from './spans.ts';
 
-/** How a wait for a decision ended. */
+/** A finished wait for a decision. */
 export interface EndedWait {
   tool: string;
   callId: string;
@@ -21,24 +21,24 @@ export interface EndedWait {
   /** Epoch milliseconds. */
   from: number;
   to: number;
-  /** The request that put the decision; `null` when nobody decided. */
+  /** Span of the request with the decision; `null` without a decision. */
   decidedIn: SpanContext | null;
 }
 
 /**
- * The trace of one run of a task, for as long as the task has an actor: an `invoke_agent` span, and
- * what happens beneath it. A run that is resumed gets another such span in the same trace.
+ * Trace of one run while its task has an actor: an `invoke_agent` span and its children. A resumed run gets another
+ * such span in the same trace.
  */
 export class RunTrace {
   readonly #own: Attributes;
   readonly #span: Span;
-  /** Holds the span, for whatever runs beneath it. */
+  /** Context with the span, for work beneath it. */
   readonly context: Context;
-  /** What every audit event of the run carries; empty when the run is in no trace. */
+  /** Trace ids for every audit event of the run; empty without a trace. */
   readonly ids: { trace_id?: string; span_id?: string };
   #hasEnded = false;
 
-  /** `parent` is a W3C `traceparent`; `null` begins a trace, where tracing is on. */
+  /** `parent` is a W3C `traceparent`; `null` starts a new trace if tracing is on. */
   constructor({ taskId, agent }: { taskId: string; agent: string }, parent: string | null) {
     const above = contextOf(parent);
     this.#own = { 'a2a.task.id': taskId };
@@ -53,13 +53,13 @@ export class RunTrace {
     this.ids = isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};
   }
 
-  /** Where the run stands, as a W3C `traceparent`; `null` when it is in no trace. */
+  /** The run's span as a W3C `traceparent`; `null` without a trace. */
   get traceParent(): string | null {
     const at = this.#span.spanContext();
     return isSpanContextValid(at) ? writeTraceParent(at) : null;
   }
 
-  /** Adds the `approval.wait` span of a wait that is over; a wait may last longer than the process. */
+  /** Adds the `approval.wait` span of a finished wait, which may have lasted longer than the process. */
   waited({ tool, callId, outcome, from, to, decidedIn }: EndedWait): void {
     const span = tracer().startSpan(
       'approval.wait',
@@ -79,7 +79,7 @@ export class RunTrace {
     span.end(to);
   }
 
-  /** Ends the span in the state that the task is in; a failed run has the status Error. */
+  /** Ends the span with the state of the task; a failed run gets the status Error. */
   end(state: TaskState): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -89,13 +89,13 @@ export class RunTrace {
   }
 }
 
-/** The span that is active in the request under way, if its request is in a trace. */
+/** Returns the active span of the current request, if it is traced. */
 export function activeSpanContext(): SpanContext | null {
   const active = trace.getSpanContext(context.active());
   return active !== undefined && isSpanContextValid(active) ? active : null;
 }
 
-/** The request that opens a task is still active and brings its baggage; any other is not its parent. */
+/** A request that opens a task is still active, with its baggage; any other active request is not the parent. */
 function contextOf(parent: string | null): Context {
   const named = parent === null ? null : readTraceParent(parent);
   if (named === null) return ROOT_CONTEXT;

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, readerRefusal } from './watcher-refusal.ts';
 
-/** A file of a page as a browser is sent it. */
+/** A file of a page as sent to browsers. */
 export interface PageFile {
   type: string;
   body: string;
 }
 
-/** What the page may do: run its own scripts, wear its own style and speak with the server that it came from. */
+/** Content security policy: own scripts, own styles, and connections to the serving origin only. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,7 +29,7 @@ const headers = {
   'Cache-Control': 'no-store',
 };
 
-/** Answers a request for one of the files, which are all there is to read; nothing can be sent. */
+/** Answers a read request for one of the files; all other requests are refused. */
 export function servePage(
   files: ReadonlyMap<string, PageFile>,
   request: IncomingMessage,

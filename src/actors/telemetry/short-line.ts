@@ -10,8 +10,8 @@ interface LogRecord {
 }
 
 /**
- * Turns one line of the JSON log into `12:00:00 warn  message key=value`.
- * Unsafe characters go, so that nothing logged can move a terminal's cursor, turn a line around or start a second one.
+ * Converts a JSON log line to `12:00:00 warn message key=value`. Unsafe characters are removed, so that no log entry
+ * can move the cursor, reverse a line or start another one.
  */
 export function shortLine(json: string): string {
   const record: unknown = JSON.parse(json);

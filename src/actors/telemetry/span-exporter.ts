@@ -4,26 +4,26 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../ports.ts';
 
 export interface SpanExporterOptions {
-  /** Where they are posted, as OTLP in JSON. */
+  /** OTLP/JSON endpoint. */
   endpoint: string;
   headers: Record<string, string>;
   fetch: typeof globalThis.fetch;
   log: Log;
-  /** Says in words why a policy held a post back; `null` for any other failure. */
+  /** Returns the policy's reason for blocking a request; `null` for any other failure. */
   refusalOf?: (error: unknown) => string | null;
 }
 
-/** A post that came to nothing, in words without anything that was sent. */
+/** A failed request, described without any sent data. */
 class PostError extends Error {
   readonly code = 'post_failed';
 }
 
-/** How long one post may take, in milliseconds. */
+/** Timeout of one request, in milliseconds. */
 export const postDeadline = 10_000;
 
 /**
- * Posts spans to a collector. What cannot be delivered is dropped: the log says once that the collector
- * is out of reach, and once that it is back.
+ * Posts spans to a collector. Undeliverable spans are dropped; the log reports once that the collector is unreachable,
+ * and once that it is back.
  */
 export class FetchSpanExporter implements SpanExporter {
   readonly #options: SpanExporterOptions;
@@ -40,18 +40,18 @@ export class FetchSpanExporter implements SpanExporter {
     this.#underWay.add(delivering);
   }
 
-  /** Resolves when every post under way has been answered. */
+  /** Resolves when every running request is answered. */
   async forceFlush(): Promise<void> {
     await Promise.all(this.#underWay);
   }
 
-  /** Gives the posts under way up. */
+  /** Aborts the running requests. */
   async shutdown(): Promise<void> {
     await this.forceFlush();
     this.abort();
   }
 
-  /** Gives up what is under way. */
+  /** Aborts running requests. */
   abort(): void {
     this.#stopped.abort();
   }
@@ -63,7 +63,7 @@ export class FetchSpanExporter implements SpanExporter {
     } catch (error) {
       this.#noteFailure(error, spans.length);
     }
-    // A loss counts as delivered: the library would log every one, and nobody would try again.
+    // Reports success even for lost spans: the library would log every loss, and nothing would retry.
     done({ code: ExportResultCode.SUCCESS });
   }
 
@@ -78,7 +78,7 @@ export class FetchSpanExporter implements SpanExporter {
       redirect: 'error',
       signal: AbortSignal.any([AbortSignal.timeout(postDeadline), this.#stopped.signal]),
     });
-    // Whatever it says besides is not waited for.
+    // Cancels without waiting for the response body.
     await response.body?.cancel();
     if (!response.ok) throw new PostError(`the collector answered ${response.status}`);
   }
@@ -100,7 +100,7 @@ export class FetchSpanExporter implements SpanExporter {
   }
 }
 
-/** Only codes of what a client throws are told: its message may quote a header, which may be a secret. */
+/** Returns only the code of a client's error: its message may quote a header, which may be a secret. */
 function reasonOf(error: unknown): string {
   if (error instanceof PostError) return error.message;
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {

@@ -9,17 +9,17 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** The semantic conventions whose names the attributes have. */
+/** The semantic conventions that define the attribute names. */
 const schemaUrl = 'https://opentelemetry.io/schemas/1.37.0';
 
-/** The tracer of the agent; one that was kept would go on feeding a tracing that has ended. */
+/** Returns the agent's tracer; must not be cached, since a cached one would continue to use stopped tracing. */
 export function tracer(): Tracer {
   return trace.getTracerProvider().getTracer('holdpoint', undefined, { schemaUrl });
 }
 
 /**
- * Runs work inside a span that ends with it, and hands it the span; a rejection marks the span as failed
- * and is passed on.
+ * Runs a function inside a span that ends with it, and passes the span; a rejection marks the span as failed and is
+ * rethrown.
  */
 export function inSpan<Result>(
   name: string,
@@ -39,7 +39,7 @@ export function inSpan<Result>(
   });
 }
 
-/** Names an error without a word of what was said. */
+/** Returns the name of an error without any content. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER';
   const { code, kind } = error as { code?: unknown; kind?: unknown };
@@ -47,7 +47,7 @@ function kindOf(error: unknown): string {
   return String(named ?? error.name).replaceAll(' ', '_');
 }
 
-/** Runs a call to another service inside its `http.client` span. */
+/** Runs a request to another service inside an `http.client` span. */
 export function inClientSpan<Result>(
   { method, url }: { method: string; url: URL },
   run: () => Promise<Result>,
@@ -62,9 +62,8 @@ export function inClientSpan<Result>(
 }
 
 /**
- * The headers that carry the trace of the work under way to whoever is called: `traceparent` and
- * `tracestate`. The caller's `baggage` may hold what is nobody else's business, so it goes along only when
- * asked for. Empty while tracing is off.
+ * Returns the headers that propagate the current trace: `traceparent` and `tracestate`. The caller's `baggage` may be
+ * confidential, so it is included only on request. Empty while tracing is off.
  */
 export function outboundTraceHeaders({ baggage = false } = {}): Record<string, string> {
   const headers: Record<string, string> = {};

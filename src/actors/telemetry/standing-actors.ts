@@ -1,12 +1,12 @@
 import type { StatelyEvent } from './stately-event.ts';
 
 interface Sent {
-  /** Its place in the stream. */
+  /** Its position in the stream. */
   number: number;
   text: string;
 }
 
-/** How an actor was announced, and what was shown of it last. */
+/** The announcement of an actor, and its latest snapshot. */
 interface Standing {
   name: string;
   sent: Sent[];
@@ -14,14 +14,14 @@ interface Standing {
 }
 
 /**
- * How the root and what it supervises stand, bounded in bytes, for those who join when the events that said so have
- * been let go. What rests or has ended is forgotten first, then what has shown nothing for longest.
+ * Current state of the root and its children, limited in bytes, for watchers that join after the original events were
+ * dropped. Inactive actors are dropped first, then those without updates for the longest time.
  */
 export class StandingActors {
   readonly #maximumBytes: number;
-  /** By session, the one that was heard of last at the end. */
+  /** By session id, least recently updated first. */
   readonly #standings = new Map<string, Standing>();
-  /** The newest session of each name: a task that rests and wakes has another one each time. */
+  /** Latest session of each name: a reloaded task gets a new session. */
   readonly #sessions = new Map<string, string>();
   #bytes = 0;
 
@@ -29,7 +29,7 @@ export class StandingActors {
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Takes in an event of the stream with the text that it is sent as. */
+  /** Records an event of the stream with its serialised text. */
   note(event: StatelyEvent, text: string): void {
     const { id, rootId, sessionId } = event;
     const sent = { number: Number(id), text };
@@ -46,7 +46,7 @@ export class StandingActors {
     }
   }
 
-  /** Texts in the order of the stream. */
+  /** Returns the texts in the order of the stream. */
   all(): string[] {
     return [...this.#standings.values()]
       .flatMap(({ sent }) => sent)

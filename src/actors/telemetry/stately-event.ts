@@ -2,11 +2,11 @@ import type { ActorRefLike, InspectionEvent, Snapshot } from 'xstate';
 import { describeChart } from './describe-chart.ts';
 import { redactedText, redactFields, redactName } from './redact.ts';
 
-/** The release of the Stately inspector whose event format this is. */
+/** Release of the Stately inspector that defines this event format. */
 export const formatVersion = '0.7.2';
 
 interface StatelyEnvelope {
-  /** Counts the events of a stream, from 1. */
+  /** Sequence number in the stream, from 1. */
   id: string;
   rootId: string;
   sessionId: string;
@@ -37,7 +37,7 @@ export type StatelyEvent = StatelyEnvelope &
         type: '@xstate.actor';
         name: string;
         parentId: string | undefined;
-        /** The chart as JSON; of an actor without one, its name alone. */
+        /** The chart as JSON; for an actor without a chart, only its name. */
         definition: string;
         snapshot: ShownSnapshot;
       }
@@ -46,8 +46,8 @@ export type StatelyEvent = StatelyEnvelope &
   );
 
 /**
- * Puts an inspection event into Stately's format with everything private taken out.
- * Returns `null` for kinds the format does not know.
+ * Converts an inspection event to Stately's format with all private data removed. Returns `null` for kinds that the
+ * format lacks.
  */
 export function statelyEvent(
   inspection: InspectionEvent,
@@ -100,7 +100,7 @@ function shownActor(actorRef: ActorRefLike): {
     name,
     parentId: _parent?.sessionId,
     definition: chart === null ? JSON.stringify({ id: name }) : describeChart(chart),
-    // An actor is announced before it has a snapshot; the first one follows in an event of its own.
+    // An actor is announced before it has a snapshot; its first snapshot follows in a separate event.
     snapshot: { status: 'active' },
   };
 }

@@ -1,4 +1,4 @@
-// What can be watched: logs, traces and the inspector.
+// Observability: logs, traces and the inspector.
 
 export type { Inspector } from './inspector.ts';
 export { keptEvents } from './kept-events.ts';
@@ -8,8 +8,8 @@ export type { PageFile } from './serve-page.ts';
 export { inClientSpan, inSpan, outboundTraceHeaders } from './spans.ts';
 export { readTracing, TracingSettingsError } from './tracing-settings.ts';
 
-/** Loads what tracing costs at start, for agents that have it on alone. */
+/** Loads tracing on demand, since it slows down start-up. */
 export const loadTracing = () => import('./tracing.ts');
 
-/** Loads the inspector, for agents that open one alone. */
+/** Loads the inspector on demand. */
 export const loadInspector = () => import('./inspector.ts');

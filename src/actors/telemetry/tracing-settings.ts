@@ -8,25 +8,25 @@ export interface TracingConfig {
   sampler: string;
 }
 
-/** How spans are recorded and where they go. */
+/** Recording and destination of spans. */
 export interface TracingSettings {
-  /** Where spans are posted as OTLP over HTTP, in JSON. */
+  /** Endpoint for OTLP over HTTP, in JSON. */
   endpoint: string;
-  /** Headers of every post, such as the key of a hosted collector; may hold secrets. */
+  /** Headers of every request, such as the key of a hosted collector; may contain secrets. */
   headers: Record<string, string>;
   serviceName: string;
   sampler: SamplerSettings;
 }
 
-/** Which traces are recorded. */
+/** Selects the traces to record. */
 export interface SamplerSettings {
-  /** True leaves it to the caller, where there is one that has decided. */
+  /** True follows the caller's sampling decision, if there is one. */
   followsParent: boolean;
-  /** The share of the traces that begin here, from 0 to 1. */
+  /** Fraction of traces recorded that start here, from 0 to 1. */
   ratio: number;
 }
 
-/** The names that OpenTelemetry gives its samplers; those that end in `ratio` take one, as in `traceidratio:0.1`. */
+/** OpenTelemetry's sampler names; those that end in `ratio` take an argument, as in `traceidratio:0.1`. */
 const samplerNames = [
   'always_on',
   'always_off',
@@ -36,14 +36,14 @@ const samplerNames = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Where a collector on the same machine listens. */
+/** Default collector on this machine. */
 const localCollector = 'http://localhost:4318';
 
 const signalPath = 'v1/traces';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings of tracing cannot be used; `key` is the one of `observability.tracing` to blame. */
+/** Invalid tracing settings; `key` is the faulty key of `observability.tracing`. */
 export class TracingSettingsError extends Error {
   readonly code = 'tracing_settings_invalid';
   readonly key: 'endpoint' | 'sampler';
@@ -55,8 +55,8 @@ export class TracingSettingsError extends Error {
 }
 
 /**
- * Reads how tracing is set up. What `service.yaml` leaves empty comes from the variables that
- * OpenTelemetry defines. Throws TracingSettingsError.
+ * Reads the tracing settings. Values missing in `service.yaml` come from OpenTelemetry's variables. Throws
+ * TracingSettingsError.
  */
 export function readTracing(
   config: TracingConfig,
@@ -72,7 +72,7 @@ export function readTracing(
   };
 }
 
-/** Reads the name of a sampler, with its ratio where it has one. Throws TracingSettingsError. */
+/** Parses a sampler name with its optional ratio. Throws TracingSettingsError. */
 export function readSampler(text: string): SamplerSettings {
   const [name = '', argument, ...more] = text.split(':');
   if (!isSampler(name)) throw unknownSampler(name);
@@ -112,12 +112,12 @@ function readEndpoint(configured: string, env: Environment): string {
       'the endpoint holds a user name or a password; take it out and set OTEL_EXPORTER_OTLP_HEADERS',
     );
   }
-  // A collector that is named without a path is meant to be reached the usual way.
+  // A collector URL without a path gets the default path.
   if (url.pathname === '/') url.pathname = `/${signalPath}`;
   return url.href;
 }
 
-/** `name=value` pairs between commas, the values percent-encoded; a pair that is none is left out. */
+/** Parses comma-separated `name=value` pairs with percent-encoded values; invalid pairs are skipped. */
 function readHeaders(text: string): Record<string, string> {
   const pairs = text.split(',').flatMap((pair) => {
     const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];

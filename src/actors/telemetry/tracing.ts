@@ -19,37 +19,37 @@ import type { Log } from '../ports.ts';
 import { FetchSpanExporter, postDeadline } from './span-exporter.ts';
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
 
-/** Tracing that is on. */
+/** Running tracing. */
 export interface Tracing {
-  /** Delivers what it can in five seconds, and switches tracing off. */
+  /** Delivers pending spans within five seconds, then switches tracing off. */
   stop(): Promise<void>;
 }
 
 export interface TracingPorts {
   log: Log;
-  /** The version of the agent, which every span carries. */
+  /** Version of the agent, included in every span. */
   version: string;
-  /** Posts the spans. */
+  /** Fetch for sending spans. */
   fetch?: typeof globalThis.fetch;
-  /** Says in words why a policy held a post back; `null` for any other failure. */
+  /** Returns the policy's reason for blocking a request; `null` for any other failure. */
   refusalOf?: (error: unknown) => string | null;
 }
 
-/** Spans that wait to be posted; while the queue is full, new ones are dropped. */
+/** Maximum queued spans; while the queue is full, new ones are dropped. */
 const longestQueue = 4_096;
 
 const largestPost = 512;
 
-/** Milliseconds for which a span may wait for others before it is posted. */
+/** Maximum time that a span is batched, in milliseconds. */
 const postEvery = 2_000;
 
-/** Milliseconds that the last spans are given when tracing stops. */
+/** Time for delivering the last spans when tracing stops, in milliseconds. */
 const stopGrace = 5_000;
 
 /**
- * Switches tracing on for this process: spans are recorded, batched and posted in the background, and the
- * trace of a caller is taken up and handed on. A process has one tracing; a second one is refused with an
- * Error. Loading this module is what tracing costs at start, so it is to be imported only when it is on.
+ * Switches tracing on for this process: spans are recorded, batched and sent in the background, and traces of callers
+ * are continued and propagated. A process has a single tracing; a second call throws an Error. Importing this module
+ * slows down start-up, so import it only if tracing is on.
  */
 export function startTracing(
   settings: TracingSettings,
@@ -66,7 +66,7 @@ export function startTracing(
         maxQueueSize: longestQueue,
         maxExportBatchSize: largestPost,
         scheduledDelayMillis: postEvery,
-        // Later than the deadline of the post, which knows better what went wrong.
+        // Longer than the timeout of the request, which reports a more specific reason.
         exportTimeoutMillis: postDeadline + 1_000,
       }),
     ],

@@ -7,15 +7,15 @@ export interface Refusal {
   reason: string;
 }
 
-/** What the inspector is reached by, which listens on no other address of this machine. */
+/** Hosts of the inspector, which listens only on loopback. */
 const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** What the page of the inspector names before its token, in the header that WebSockets choose their protocol by. */
+/** WebSocket subprotocol that the inspector page sends before its token. */
 export const pageProtocol = 'holdpoint-inspector';
 
 /**
- * Checks who may read the page: the request names this machine and port and comes from no foreign web page.
- * Returns `null` when nothing stands against it.
+ * Checks whether a request may read the page: it names this machine and port and comes from no foreign web page.
+ * Returns `null` if it may.
  */
 export function readerRefusal(
   request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
@@ -29,8 +29,8 @@ export function readerRefusal(
 }
 
 /**
- * Checks who may watch: the request names this machine and port, comes from no foreign web page
- * and carries the token. Returns `null` when nothing stands against it.
+ * Checks whether a request may watch: it names this machine and port, comes from no foreign web page and contains the
+ * token. Returns `null` if it may.
  */
 export function watcherRefusal(
   request: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>,
@@ -44,13 +44,13 @@ export function watcherRefusal(
   return isSame(presented, token) ? null : { status: 401, reason: 'the token is missing or wrong' };
 }
 
-/** The page sends its token in a header, so that it stands in no address. */
+/** The page sends its token in a header, so that it appears in no URL. */
 function pageToken({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   const [named, token] = (headers['sec-websocket-protocol'] ?? '').split(',');
   return named === pageProtocol ? token?.trim() : undefined;
 }
 
-/** Two Host headers are refused, since only the first would be looked at. */
+/** Refuses two Host headers, since only the first would be checked. */
 function isOwnHost(
   { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
   port: number,

@@ -21,19 +21,19 @@ import {
   type SkillProblem,
 } from './skills/skills.ts';
 
-/** The part of `service.yaml` that says which tools there are. */
+/** The settings of `service.yaml` that select tools. */
 export interface ToolSettings {
   builtin_tools: readonly string[];
   tools: readonly { name: string; idempotent: boolean; config?: ToolConfig }[];
   skills: { path: string };
-  /** The MCP servers, whose tools come later. */
+  /** The MCP servers, whose tools are added later. */
   mcp?: {
     servers: readonly { name: string; command?: string | undefined; args?: readonly string[] }[];
   };
   instructions?: string | { file: string };
 }
 
-/** The tools and skills of an agent; it should not start while there are problems. */
+/** The tools and skills of an agent; it should not start if there are problems. */
 export interface Toolbox {
   tools: Map<string, Tool>;
   skills: Skill[];
@@ -41,23 +41,24 @@ export interface Toolbox {
   warnings: SkillProblem[];
 }
 
-/** The keys not named here are passed on to the tools. */
+/** Keys not listed here are passed to the tools. */
 export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'> {
-  /** The agent's folder. */
   directory: string;
   config: ToolSettings;
-  /** Paths of its state, such as the store, which no tool may see; absolute, or taken from its folder. */
+  /** Paths of its state, such as the store, which tools must not see; absolute or relative to its folder. */
   state?: readonly string[];
-  /** Asked at each call for the folders that its tools may write, absolute with links resolved; none when left out. */
+  /**
+   * Returns the folders to which its tools may write, absolute with links resolved; called for each call. None when
+   * absent.
+   */
   writable?: () => readonly string[];
 }
 
 /**
- * Gathers the builtin tools an agent lists and the script tools of its skills, and checks what they require.
+ * Collects an agent's builtin tools and the script tools of its skills, and checks their requirements.
  *
- * A tool may run again under one call id when it, its skill or `tools[].idempotent` says so. Two tools
- * whose names differ in hyphens and underscores alone count as one name, so that a rule for one cannot be
- * sidestepped through the other.
+ * A tool may run again with the same call id if the tool, its skill or `tools[].idempotent` allows it. Hyphens and
+ * underscores in tool names are equivalent, so that a rule for one name cannot be bypassed through the other.
  */
 export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
   const { directory, config, state = [], writable = () => [], ...given } = input;
@@ -109,7 +110,7 @@ function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
   return isDeclared ? { ...tool, idempotent: true } : tool;
 }
 
-/** The skills, scripts, MCP servers and instructions of an agent, and the folders that hold them. */
+/** Returns the skills, scripts, MCP servers and instructions of an agent, and their folders. */
 function codeOf(config: ToolSettings, skills: readonly Skill[]): string[] {
   const { instructions = '' } = config;
   return [
@@ -127,7 +128,7 @@ function settingsOf(tool: string, settings: ToolSettings['tools']): ToolConfig {
   return settings.find(({ name }) => normalName(name) === normalName(tool))?.config ?? {};
 }
 
-/** Says what single builtin tools need of the machine, so that no call has to fail first. */
+/** Reports missing requirements of individual builtin tools, so that they are known before a call fails. */
 function unmetByTools(
   names: readonly string[],
   settings: (tool: string) => ToolConfig,

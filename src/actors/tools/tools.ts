@@ -1,4 +1,4 @@
-// What an agent can do: builtin tools, the scripts of its skills, and the sandbox they run in.
+// Tools of an agent: builtin tools, the scripts of its skills, and their sandbox.
 
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
 export { describeBuiltins } from './builtin/describe-builtins.ts';

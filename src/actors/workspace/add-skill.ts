@@ -6,16 +6,16 @@ import { isScriptName } from '../../machines/skill-builder/written-skill.ts';
 import { flushPath } from '../flush-path.ts';
 import { writeNewFile } from '../write-new-file.ts';
 
-/** A skill as it is copied into the folder of an agent. */
+/** A skill to copy into an agent's folder. */
 export interface SkillFiles {
-  /** Its name, and that of its folder. */
+  /** Name of the skill and its folder. */
   name: string;
   skill_md: string;
-  /** The scripts by the names of their files. */
+  /** Script texts by file name. */
   scripts: Readonly<Record<string, string>>;
 }
 
-/** A skill cannot be added to an agent; the message says why, and nothing was written. */
+/** A skill cannot be added; the message gives the reason, and nothing was written. */
 export class AddSkillError extends Error {
   readonly code: 'skill_exists' | 'skill_unusable';
 
@@ -26,8 +26,8 @@ export class AddSkillError extends Error {
 }
 
 /**
- * Puts a skill into `skills/<name>` of an agent's folder, all of it or nothing, and returns that folder with what removes
- * it again. A skill that is there is never written over, and no link is followed. Rejects with an AddSkillError.
+ * Copies a skill to `skills/<name>` of an agent's folder atomically, and returns that folder with a function that
+ * removes it. Never overwrites an existing skill or follows a link. Rejects with an AddSkillError.
  */
 export async function addSkill(
   directory: string,
@@ -53,7 +53,7 @@ export async function addSkill(
     await rename(draft, path);
     await flushPath(skills);
   } catch (error) {
-    // What is no folder has no draft in it.
+    // A path that is not a folder contains no draft.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     if (error instanceof AddSkillError) throw error;
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;

@@ -1,8 +1,8 @@
 import type { OnRestart } from '../../machines/agent-process/stop-words.ts';
 
-/** What the files of an agent say of it, as far as they can be read. */
+/** Description of an agent from its files, as far as they are readable. */
 export interface AgentDescription {
-  /** `null` when `service.yaml` names none that can be used. */
+  /** `null` if `service.yaml` contains no valid id. */
   agentId: string | null;
   version: string;
   model: { provider: string; name: string } | null;
@@ -10,14 +10,14 @@ export interface AgentDescription {
   tools: string[];
   heldTools: string[];
   channels: string[];
-  /** Names. */
+  /** Skill names. */
   skills: string[];
   needsPassphrase: boolean;
-  /** What becomes of its unfinished tasks when it starts again. */
+  /** Treatment of unfinished tasks at the next start. */
   onRestart: OnRestart;
   warnings: string[];
-  /** The digest of its policy; `null` while its files cannot be used. */
+  /** Digest of its policy; `null` if its files are invalid. */
   policySha256: string | null;
-  /** Why it could not be started as it is; `null` when nothing stands against it. */
+  /** Why it could not be started; `null` if it can. */
   problem: string | null;
 }

@@ -4,26 +4,26 @@ import type { JsonValue } from '../../machines/json.ts';
 import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
 import { collectBytes } from '../collect-bytes.ts';
 
-/** One call to an agent of the workspace. */
+/** One request to an agent of the workspace. */
 export interface LineCall {
   method: 'GET' | 'POST';
-  /** Begins with a slash. */
+  /** Starts with a slash. */
   path: string;
   body?: JsonValue;
-  /** Shown instead of the agent's own token. */
+  /** Replaces the agent's own token. */
   token?: string;
-  /** Milliseconds that the answer may take. */
+  /** Timeout of the response, in milliseconds. */
   patience?: number;
   signal?: AbortSignal;
 }
 
-/** What an agent answered. */
+/** An agent's response. */
 export interface LineAnswer {
   status: number;
   body: unknown;
 }
 
-/** The agent did not answer as an agent does; the message is one sentence for people. */
+/** The response is not one of an agent; the message is one sentence for people. */
 export class LineError extends Error {
   readonly code: 'unreachable' | 'slow' | 'senseless';
 
@@ -35,11 +35,11 @@ export class LineError extends Error {
 
 const usualPatience = 10_000;
 
-/** Bytes of an answer, and of one event of a stream. */
+/** Maximum bytes of a response, and of one event of a stream. */
 const longestAnswer = 8 * 1024 * 1024;
 const longestEvent = 8 * 1024 * 1024;
 
-/** A way to one agent of the workspace, which bounds how long and how much it answers: it may be anybody's. */
+/** Client for one agent of the workspace. The agent is untrusted, so time and size of its responses are limited. */
 export class AgentLine {
   readonly #connection: AgentConnection;
 
@@ -47,7 +47,7 @@ export class AgentLine {
     this.#connection = connection;
   }
 
-  /** Answers the status and the JSON of a call. Rejects with a LineError, or the reason of its signal. */
+  /** Resolves with status and JSON of a response. Rejects with a LineError, or the signal's reason. */
   async json(call: LineCall): Promise<LineAnswer> {
     return this.#ask(call, 'application/json', async (response) => ({
       status: response.statusCode,
@@ -55,7 +55,7 @@ export class AgentLine {
     }));
   }
 
-  /** Answers the status and the text of a call. Rejects with a LineError, or the reason of its signal. */
+  /** Resolves with status and text of a response. Rejects with a LineError, or the signal's reason. */
   async text(call: LineCall): Promise<{ status: number; text: string }> {
     return this.#ask(call, 'text/plain', async (response) => ({
       status: response.statusCode,
@@ -64,8 +64,8 @@ export class AgentLine {
   }
 
   /**
-   * Yields the events of a stream until the agent ends it; `onOpen` runs once it has begun. Rejects with a LineError, or
-   * the reason of its signal.
+   * Yields the events of a stream until the agent ends it; `onOpen` runs once it has started. Rejects with a LineError,
+   * or the signal's reason.
    */
   async *events(
     call: LineCall & { onOpen?: () => void },
@@ -123,7 +123,7 @@ export class AgentLine {
   }
 }
 
-/** Says in a sentence what an agent answered that is no answer to what it was asked. */
+/** Describes in a sentence an unexpected response of an agent. */
 export function sentenceOf({ status, body }: LineAnswer): string {
   const { error } = Object(body) as { error?: unknown };
   const said = typeof error === 'string' ? `: ${error.slice(0, 500)}` : '';

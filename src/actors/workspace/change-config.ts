@@ -1,23 +1,25 @@
 import { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
 import { extendYaml, type YamlAddition, YamlTextError } from './extend-yaml.ts';
 
-/** What a check of an agent's files says. */
+/** Result of checking an agent's files. */
 interface Verdict {
   errors: readonly { message: string }[];
 }
 
-/** Checks the text of a `service.yaml` as if it stood in a folder, as a start of the agent would. */
+/** Checks the text of a `service.yaml` as if it were in a folder, like a start of the agent. */
 export type CheckConfig = (directory: string, content: string) => Promise<Verdict>;
 
-/** What additions make of a `service.yaml`. */
+/** A `service.yaml` before and after additions. */
 export interface ChangedConfig {
   before: string;
   after: string;
-  /** The etag of `before`. */
+  /** ETag of `before`. */
   etag: string;
 }
 
-/** Works out what additions make of the `service.yaml` of an agent; nothing is written. Rejects with a ConfigFileError. */
+/**
+ * Computes the result of additions to an agent's `service.yaml`, without writing it. Rejects with a ConfigFileError.
+ */
 export async function planConfig(
   directory: string,
   additions: readonly YamlAddition[],
@@ -32,8 +34,8 @@ export async function planConfig(
 }
 
 /**
- * Writes a changed `service.yaml`, whole or not at all. Rejects with a ConfigFileError when it would have a problem that
- * it does not have now, and when the file is not the one any more that was read.
+ * Writes a changed `service.yaml` atomically. Rejects with a ConfigFileError if it would have a new problem, or if the
+ * file has changed since it was read.
  */
 export async function writeChangedConfig(
   directory: string,

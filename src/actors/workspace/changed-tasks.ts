@@ -1,23 +1,23 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { isTaskId } from '../../machines/task/task-id.ts';
 
-/** Tasks whose changes wait to be told; with more of them everything is read again. */
+/** Maximum tasks with unreported changes; beyond it everything is read again. */
 const mostWaiting = 500;
 
-/** Milliseconds in which changes of one task are gathered. */
+/** Time during which changes of tasks are batched, in milliseconds. */
 const gathering = 60;
 
-/** Milliseconds in which more changes than can be told one by one come to one flood. */
+/** Duration of one flood in milliseconds, during which too many changes for individual reports are merged. */
 const flooding = 1_000;
 
 export interface ChangedTasksOptions {
-  /** Tells of these tasks, whose ids are distinct. Never rejects. */
+  /** Reports changed tasks by their distinct ids. Never rejects. */
   tell: (ids: readonly string[]) => Promise<void>;
-  /** More has changed than can be told one by one; it is told when that is over, or once a second while it lasts. */
+  /** Too many changes for individual reports; called when the flood ends, or once a second while it lasts. */
   onFlood: () => void;
 }
 
-/** Gathers which tasks of an agent have changed, so that a busy one is asked no more often than it can be told. */
+/** Batches the changed tasks of an agent, so that a busy agent is queried no faster than changes can be reported. */
 export class ChangedTasks {
   readonly #options: ChangedTasksOptions;
   readonly #waiting = new Set<string>();
@@ -30,7 +30,7 @@ export class ChangedTasks {
     this.#options = options;
   }
 
-  /** Notes what an event of the agent is about. */
+  /** Records the task of an agent's event. */
   add({ data }: EventSourceMessage): void {
     const id = taskIn(data);
     if (id === null || this.#isClosed || this.#flood !== null) return;
@@ -68,7 +68,7 @@ export class ChangedTasks {
   }
 }
 
-/** The agent sends its own JSON of a task, or what names one. */
+/** The agent sends its own JSON of a task, or an object that names a task. */
 function taskIn(data: string): string | null {
   try {
     const { id, task_id: named, task } = Object(JSON.parse(data)) as Record<string, unknown>;

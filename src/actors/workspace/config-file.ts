@@ -4,20 +4,20 @@ import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Bytes that a `service.yaml` may have. */
+/** Maximum size of `service.yaml`, in bytes. */
 const longest = 256 * 1024;
 
-/** Milliseconds after which a draft belongs to a save that was killed. */
+/** Age after which a draft counts as abandoned by a killed save, in milliseconds. */
 const longestSave = 10_000;
 
-/** Milliseconds that a save waits for another. */
+/** Maximum wait for another save, in milliseconds. */
 const patience = 5_000;
 
-/** The text of a `service.yaml`, and what tells it from another. */
+/** The text of a `service.yaml`, and its ETag. */
 export interface ConfigText {
   path: string;
   content: string;
-  /** A strong entity tag, with its quotes. */
+  /** Strong ETag, including the quotes. */
   etag: string;
 }
 
@@ -25,12 +25,12 @@ type ConfigSave = Pick<ConfigText, 'content' | 'etag'>;
 
 type SavedConfig = ConfigText & { isWritten: boolean };
 
-/** The file cannot be read or written as it is; the message says why. */
+/** The file cannot be read or written; the message gives the reason. */
 export class ConfigFileError extends Error {
   readonly code = 'config_unusable';
 }
 
-/** Reads the `service.yaml` of an agent's folder; no link is followed. Rejects with a ConfigFileError. */
+/** Reads the `service.yaml` of an agent's folder without following links. Rejects with a ConfigFileError. */
 export async function readConfigText(directory: string): Promise<ConfigText> {
   const path = join(directory, 'service.yaml');
   const file = await open(
@@ -53,9 +53,9 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
 }
 
 /**
- * Replaces a `service.yaml` unless it is not the one that `etag` names any more; the file is the old one or the new
- * one, whole, whatever happens, and of two saves at once one sees what the other wrote. Returns what is there
- * afterwards, and whether that was written now. Rejects with a ConfigFileError.
+ * Replaces a `service.yaml` if its ETag is still `etag`. The replacement is atomic, and of two concurrent saves the
+ * second sees the first one's result. Resolves with the current content, and whether it was written now. Rejects with a
+ * ConfigFileError.
  */
 export async function writeConfigText(directory: string, save: ConfigSave): Promise<SavedConfig> {
   if (Buffer.byteLength(save.content) > longest) {
@@ -67,7 +67,7 @@ export async function writeConfigText(directory: string, save: ConfigSave): Prom
   }
 }
 
-/** Returns `null` when another save has taken the place of this one, which is then to begin again behind it. */
+/** Returns `null` if another save has replaced this one's draft; the caller must then start again. */
 async function tryToWrite(
   directory: string,
   { content, etag }: ConfigSave,
@@ -83,7 +83,7 @@ async function tryToWrite(
     await file.chmod(mode & 0o777);
     await file.writeFile(content);
     await file.sync();
-    // Another may have taken this draft for that of a save that was killed.
+    // Another save may have removed this draft as abandoned.
     if (!(await isAt(draft, file))) return null;
     await rename(draft, path);
     isWritten = true;
@@ -99,7 +99,7 @@ async function isAt(path: string, file: FileHandle): Promise<boolean> {
   return found?.ino === own.ino && found.dev === own.dev;
 }
 
-/** Only one process at a time can make the draft, which keeps others from saving until it has the name of the file. */
+/** Only one process can create the draft; it blocks other saves until it is renamed. */
 async function openDraft(draft: string): Promise<FileHandle> {
   const until = performance.now() + patience;
   for (;;) {

@@ -3,10 +3,10 @@ import { readServeFile } from '../process/process.ts';
 import { AgentLine } from './agent-line.ts';
 import { connectTo, isOwnProcess } from './own-process.ts';
 
-/** Milliseconds that the agent may take to answer. */
+/** Timeout of the agent's response, in milliseconds. */
 const patience = 2_000;
 
-/** Counts the calls that wait in the agent of a folder; 0 when none runs, or when it does not answer. Never rejects. */
+/** Counts the waiting calls of a folder's agent; 0 if it is not running or does not respond. Never rejects. */
 export async function countWaiting(directory: string): Promise<number> {
   const served = readServeFile(join(directory, '.service'));
   if (served === null || !(await isOwnProcess(directory, served))) return 0;

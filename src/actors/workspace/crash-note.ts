@@ -5,7 +5,7 @@ import { readSmallFile, writePrivately } from '../process/process.ts';
 
 const crashNote = z.object({ error: z.string().max(8_192), at: z.string().max(64) });
 
-/** Returns why the last process of an agent ended, as somebody noted it; `null` for a clean end. */
+/** Returns the recorded reason why the last process of an agent ended; `null` after a clean end. */
 export function readCrashNote(directory: string): string | null {
   const text = readSmallFile(pathOf(directory));
   if (text === null) return null;
@@ -16,13 +16,13 @@ export function readCrashNote(directory: string): string | null {
   }
 }
 
-/** Notes why the last process of an agent ended, for whoever looks next; the next start removes it. */
+/** Records why the last process of an agent ended; the next start removes the record. */
 export function writeCrashNote(directory: string, error: string): void {
   const note = { error, at: new Date().toISOString() };
   writePrivately(pathOf(directory), `${JSON.stringify(note)}\n`);
 }
 
-/** Removes the note of an agent that has been started, or stopped as it was asked to. */
+/** Removes the record of an agent that was started, or stopped on request. */
 export function removeCrashNote(directory: string): void {
   rmSync(pathOf(directory), { force: true });
 }

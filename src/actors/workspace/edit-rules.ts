@@ -16,9 +16,9 @@ import {
 const byHand = 'security is written in a way that its rules cannot be edited in; change it by hand';
 
 /**
- * Writes rules of tools into a `service.yaml`, which keeps its comments. Only what differs from what it says is touched;
- * a first rule switches its layer on. Throws a YamlTextError for a text, or a snippet, that is no YAML, and for a text
- * that would mean anything else afterwards than was asked for.
+ * Writes tool rules into a `service.yaml`, and preserves its comments. Only differing parts are changed; the first rule
+ * of a layer enables it. Throws a YamlTextError for a text or snippet that is not valid YAML, and if the resulting text
+ * would have any unintended change of meaning.
  */
 export function withRules(text: string, wanted: readonly ToolRulesEdit[]): string {
   const now = rulesIn(
@@ -52,7 +52,7 @@ function editedText(text: string, edits: readonly Edit[]): string {
   }
 }
 
-/** Two entries may share an anchor, and one may be a copy of another: what one means must change alone. */
+/** Entries may share an anchor or an alias; only the intended entries may change their meaning. */
 function checkMeaning(before: string, after: string, edits: readonly Edit[]): void {
   const wanted = new Map(edits.map(({ rules }) => [normalName(rules.tool), rules]));
   const tools = [...new Set([...toolsIn(before), ...edits.map(({ rules }) => rules.tool)])];
@@ -72,7 +72,7 @@ const layers = ['guardrails', 'defer', 'step_up', 'modify'] as const;
 
 type Layer = (typeof layers)[number];
 
-/** Names the tools that a text has rules for. */
+/** Returns the tools for which a text has rules. */
 function toolsIn(text: string): string[] {
   const security = fieldsOf(fieldsOf(valueOf(text))['security']);
   return layers.flatMap((layer) => {
@@ -81,7 +81,7 @@ function toolsIn(text: string): string[] {
   });
 }
 
-/** What a text says beside rules of tools. */
+/** Returns the content of a text without tool rules. */
 function restOf(text: string): unknown {
   const { security, ...rest } = fieldsOf(valueOf(text));
   const said = Object.entries(fieldsOf(security)).map(([key, value]) => {
@@ -109,7 +109,7 @@ function writeRules(document: Document, rules: ToolRulesEdit, before: ToolRulesE
   }
 }
 
-/** The lines that are not edited stay as they are written, as far as they are written in one style. */
+/** Detects the text's style, so that unedited lines stay unchanged if the style is consistent. */
 function styleOf(text: string): ToStringOptions {
   const indent = /^( {1,8})\S/m.exec(text)?.[1]?.length ?? 2;
   return {
@@ -125,7 +125,7 @@ function writeDeny(document: Document, { tool, deny }: ToolRulesEdit, before: To
   const place = ['security', 'guardrails', 'denied_tools'];
   const listed = textsOf(fieldsOf(fieldsOf(plain(document, 'guardrails')))['denied_tools']);
   if (!deny) {
-    // From the end on, as those behind one that goes move up.
+    // Iterates backwards, since deletions shift later indexes.
     for (let index = listed.length - 1; index >= 0; index -= 1) {
       if (normalName(listed[index] ?? '') === normalName(tool))
         document.deleteIn([...place, index]);
@@ -165,7 +165,7 @@ function put(document: Document, layer: Layer, place: readonly string[], value: 
   switchOn(document, layer);
 }
 
-/** A key without a value is one that is not there; what is said of it beside stays. */
+/** Replaces a key without a value by a map; its comment is preserved. */
 function fill(document: Document, place: readonly string[]): void {
   const empty = document.getIn(place, true);
   if (!isScalar(empty) || empty.value !== null) return;
@@ -173,7 +173,7 @@ function fill(document: Document, place: readonly string[]): void {
   document.setIn(place, Object.assign(document.createNode({}), { comment, commentBefore }));
 }
 
-/** A layer without an entry is refused while it is on. */
+/** Disables a layer without entries, which would be invalid while it is enabled. */
 function takeOut(document: Document, layer: Layer, place: readonly string[]): void {
   document.deleteIn(place);
   const { tools } = fieldsOf(plain(document, layer));
@@ -187,7 +187,7 @@ function switchOn(document: Document, layer: Layer): void {
   if (document.getIn(place) === true) return;
   document.setIn(place, true);
   const map = document.getIn(['security', layer]);
-  // Where it is new it stands before the rules that it is about.
+  // A new `enabled` key is placed before the rules it applies to.
   if (isMap(map)) {
     const at = map.items.findIndex(({ key }) => isScalar(key) && key.value === 'enabled');
     map.items.unshift(...map.items.splice(at, 1));

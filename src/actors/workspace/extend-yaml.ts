@@ -11,23 +11,26 @@ import {
   type YAMLMap,
 } from 'yaml';
 
-/** Something that is added to a YAML text: entries at the end of a list, or the value of a key. */
+/** An addition to a YAML text: entries at the end of a list, or the value of a key. */
 export type YamlAddition =
   | { kind: 'append'; path: readonly string[]; items: readonly unknown[]; comment?: string }
   | { kind: 'put'; path: readonly string[]; value: unknown };
 
-/** The text is written in a way that nothing can be added to; the message says where. */
+/** The text's style prevents additions; the message names the location. */
 export class YamlTextError extends Error {
   readonly code = 'yaml_unusable';
 }
 
-/** As deep as a `service.yaml` may be (docs/contract/configuration.md); `yaml` alone could end the process on more. */
+/**
+ * Maximum depth of a `service.yaml` (docs/contract/configuration.md); `yaml` alone could crash the process on deeper
+ * text.
+ */
 const maxDepth = 64;
 
 /**
- * Adds to a YAML text by inserting lines and words alone, so that comments, blank lines, quotes and the order of keys
- * stay as somebody wrote them. Lists and maps go on in their own style; a list or a map that is missing is made. Throws a
- * YamlTextError for a text that does not mean exactly what was asked for afterwards.
+ * Adds to a YAML text only by insertion, so that comments, blank lines, quotes and the order of keys are preserved.
+ * Lists and maps keep their style; missing ones are created. Throws a YamlTextError if the resulting text does not have
+ * exactly the intended meaning.
  */
 export function extendYaml(text: string, additions: readonly YamlAddition[]): string {
   return additions.reduce(extend, text);
@@ -45,7 +48,7 @@ function extend(text: string, addition: YamlAddition): string {
   return after;
 }
 
-/** Edits a text whose lines may end as those of Windows do, which they then do afterwards. */
+/** Edits a text with LF line ends; restores Windows line ends afterwards. */
 export function onUnixLines(text: string, edit: (text: string) => string): string {
   const after = edit(text.replaceAll('\r\n', '\n'));
   return text.includes('\r\n') ? after.replaceAll('\n', '\r\n') : after;
@@ -59,7 +62,7 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** What the text must mean afterwards. */
+/** Returns the intended value after an addition. */
 function changed(value: unknown, addition: YamlAddition): unknown {
   const copy = structuredClone(Object(value) as Record<string, unknown>);
   let place = copy;
@@ -111,7 +114,7 @@ function isEmpty(node: Node | null): boolean {
   return node === null || (isScalar(node) && node.value === null && node.source === '');
 }
 
-/** The value of the first key that is missing, down to what is added. */
+/** Returns the value of the first missing key, including the nested addition. */
 function nested(rest: readonly string[], addition: YamlAddition): unknown {
   const value = addition.kind === 'put' ? addition.value : [...addition.items];
   return rest.reduceRight((inner: unknown, key) => ({ [key]: inner }), value);
@@ -155,7 +158,7 @@ function insertPair(text: string, map: YAMLMap | null, key: string, value: unkno
   return insertLines(text, end, block({ [key]: value }, column));
 }
 
-/** Where the last word of a node ends, without the blank lines and comments behind it. */
+/** Returns the end of a node without trailing blank lines and comments. */
 function endOf(node: Node): number {
   if ((isMap(node) || isSeq(node)) && node.flow !== true) {
     const last: unknown = node.items.at(-1);
@@ -191,7 +194,7 @@ function insert(text: string, offset: number, words: string): string {
   return text.slice(0, offset) + words + text.slice(offset);
 }
 
-/** Inserts whole lines below the one that holds what ends at an offset. */
+/** Inserts complete lines after the line that contains the end of a node. */
 function insertLines(text: string, offset: number, lines: string): string {
   const isStart = offset === 0 || text[offset - 1] === '\n';
   const found = isStart ? offset : text.indexOf('\n', offset) + 1;

@@ -9,20 +9,20 @@ import {
 import type { Clock, Log } from '../ports.ts';
 import type { AgentLine } from './agent-line.ts';
 
-/** Milliseconds after which an agent on this machine is asked again at the latest. */
+/** Maximum reconnection pause to an agent on this machine, in milliseconds. */
 const longestPause = 5_000;
 
 export interface FollowOptions {
   line: AgentLine;
   clock: Clock;
   log: Log;
-  /** The stream has begun, at first or again: what came before may have been missed. */
+  /** Called when the stream has started or restarted; earlier events may have been missed. */
   onUp: () => void;
   onDown: () => void;
   onEvent: (message: EventSourceMessage) => void;
 }
 
-/** Follows what happens in an agent over `GET /events`, through every break of the connection. Returns what ends it. */
+/** Follows the events of an agent over `GET /events`, with reconnections. Returns a function that stops it. */
 export function followAgent(options: FollowOptions): () => void {
   const { clock, log } = options;
   const actor = createActor(

@@ -3,16 +3,16 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as pause } from 'node:timers/promises';
 import { logTail, serveLogPath, shownLine } from './serve-log.ts';
 
-/** Milliseconds between two looks at a log: not every file system tells of a change. */
+/** Polling interval of a log in milliseconds; not every file system reports changes. */
 const between = 200;
 
-/** Bytes that are read at once. */
+/** Maximum bytes per read. */
 const portion = 64 * 1024;
 
-/** Characters after which a line without an end is given on in parts. */
+/** Maximum characters of a line; a longer incomplete line is emitted in parts. */
 const longestLine = 256 * 1024;
 
-/** An open log, and where its next unread byte is. */
+/** An open log, and the offset of its next unread byte. */
 interface OpenLog {
   file: number;
   inode: number;
@@ -20,9 +20,9 @@ interface OpenLog {
 }
 
 /**
- * Yields the last `count` lines of an agent's log as plain text and then each line that is written, until `signal` aborts.
- * A log that is cut short is read from its beginning; one that another takes the place of is read to its end, and then
- * the other. One that is not there yet is waited for.
+ * Yields the last `count` lines of an agent's log as plain text and then each new line, until `signal` aborts. A
+ * truncated log is read from its start; a rotated one is read to its end, and then its successor. Waits for a missing
+ * log.
  */
 export async function* followServeLog(
   directory: string,
@@ -36,7 +36,7 @@ export async function* followServeLog(
       const from = Math.max(0, fstatSync(log.file).size - logTail);
       log.at = from;
       const found = [...readOn(log, lines)];
-      // What stands before the first end of a line has begun before what was read.
+      // The text before the first line end is the rest of a line that started earlier.
       yield found.slice(from === 0 ? 0 : 1).slice(-count);
     }
     while (!signal.aborted) {
@@ -59,7 +59,7 @@ export async function* followServeLog(
   }
 }
 
-/** Puts lines together from what is read piece by piece. */
+/** Assembles lines from chunks. */
 class LineReader {
   #decoder = new StringDecoder('utf8');
   #begun = '';
@@ -71,14 +71,14 @@ class LineReader {
     return parts.map(shownLine);
   }
 
-  /** Returns the line that has no end yet. */
+  /** Returns the incomplete line, if any. */
   rest(): string[] {
     const line = this.#begun;
     this.#begun = '';
     return line === '' ? [] : [shownLine(line)];
   }
 
-  /** Forgets what was begun, and returns where reading goes on. */
+  /** Drops the incomplete line, and returns the offset at which reading continues. */
   restart(): 0 {
     this.#decoder = new StringDecoder('utf8');
     this.#begun = '';
@@ -96,7 +96,10 @@ function* readOn(log: OpenLog, lines: LineReader): Generator<string> {
   }
 }
 
-/** `null` for what is not there and for what is no file: a link could lead to what its owner alone may read. */
+/**
+ * Returns `null` for a missing path and for a path that is not a file: a link could lead to a file that only its owner
+ * may read.
+ */
 function openLog(path: string): OpenLog | null {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

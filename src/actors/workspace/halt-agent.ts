@@ -6,30 +6,30 @@ import { isOwnProcess } from './own-process.ts';
 import { sightAgent } from './sight-agent.ts';
 
 export interface HaltOptions {
-  /** The agent's folder, absolute. */
+  /** Absolute path of the agent's folder. */
   directory: string;
-  /** Milliseconds to end its work in. */
+  /** Time for the agent to finish its work, in milliseconds. */
   grace?: number;
 }
 
 /** How an agent was stopped. */
 export interface Halted {
   pid: number;
-  /** True when it did not end by itself in time. */
+  /** True if it did not end by itself in time. */
   wasKilled: boolean;
 }
 
 const usualGrace = 30_000;
 
-/** Milliseconds in which the system ends a process that it has been told to kill. */
+/** Maximum time for the system to end a killed process, in milliseconds. */
 const killing = 10_000;
 
 const lookEvery = 50;
 
 /**
- * Stops the agent of a folder: SIGTERM, time to drain, then SIGKILL, and its `serve.json` goes
- * (docs/contract/serve.md). A process that is not the agent is never signalled. Returns `null` when none runs; rejects
- * with an Error when the process does not end.
+ * Stops the agent of a folder: SIGTERM, time to drain, then SIGKILL, and removes its `serve.json`
+ * (docs/contract/serve.md). Never signals a process that is not the agent. Resolves with `null` if none is running;
+ * rejects with an Error if the process does not end.
  */
 export async function haltAgent({
   directory,

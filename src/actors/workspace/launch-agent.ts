@@ -10,27 +10,27 @@ import { connectTo } from './own-process.ts';
 import { lastFailure, markStart, openServeLog, serveLogPath } from './serve-log.ts';
 import { servedAgent, sightAgent } from './sight-agent.ts';
 
-/** How the command is called that runs an agent in the foreground. */
+/** Command that runs an agent in the foreground. */
 export interface AgentCommand {
   file: string;
-  /** Words before `run`. */
+  /** Arguments before `run`. */
   args: readonly string[];
   env: NodeJS.ProcessEnv;
 }
 
 export interface LaunchOptions {
-  /** The agent's folder, absolute. */
+  /** Absolute path of the agent's folder. */
   directory: string;
   command: AgentCommand;
-  /** Words after `run --dir DIR`. */
+  /** Arguments after `run --dir DIR`. */
   flags?: readonly string[];
-  /** Opens its secrets; it goes through a pipe, where no list of processes shows it. */
+  /** Opens its secrets; passed through a pipe, so that no process list shows it. */
   passphrase: string | null;
-  /** Milliseconds that the agent has to answer. */
+  /** Time for the agent to become ready, in milliseconds. */
   patience?: number;
 }
 
-/** The agent did not come to answer; the message is what its log said last. */
+/** The agent did not become ready; the message is the last error in its log. */
 export class LaunchError extends Error {
   readonly code: 'already_running' | 'start_failed';
 
@@ -40,14 +40,14 @@ export class LaunchError extends Error {
   }
 }
 
-/** A daemon opens its store and its log first, which a slow disk makes long. */
+/** A daemon first opens its store and log, which takes long on a slow disk. */
 const usualPatience = 120_000;
 
 const lookEvery = 40;
 
 /**
- * Starts an agent in the background and returns once its port answers and it is ready (docs/contract/serve.md). It
- * lives on when this process ends. Rejects with a LaunchError, also when the agent runs already.
+ * Starts an agent in the background and resolves once its port responds and it is ready (docs/contract/serve.md). The
+ * agent outlives this process. Rejects with a LaunchError, also if the agent is already running.
  */
 export async function launchAgent(options: LaunchOptions): Promise<ServedAgent> {
   const { directory, patience = usualPatience } = options;
@@ -99,7 +99,7 @@ function start({ directory, command, flags = [], passphrase }: LaunchOptions): C
     });
     if (child.pid !== undefined) markStart(log, child.pid);
     const pipe = child.stdio[3] as Writable | null | undefined;
-    // One that ends before it has read is told of by its end.
+    // If the child ends before it reads, its exit is reported instead.
     pipe?.on('error', () => undefined);
     pipe?.end(`${passphrase}\n`);
     return child;

@@ -10,7 +10,7 @@ import type { YamlAddition } from './extend-yaml.ts';
 
 const path = ['egress', 'allowed_domains'];
 
-/** Returns what adds hosts to the allowlist of a `service.yaml`, without those that it lists already. */
+/** Returns the additions of hosts to the allowlist of a `service.yaml`, without hosts already listed. */
 function egressAdditions(
   content: string,
   domains: readonly string[],
@@ -26,9 +26,9 @@ function egressAdditions(
 }
 
 /**
- * Merges hosts into `egress.allowed_domains` of an agent's `service.yaml`, which keeps its comments and its style, and
- * returns those that were not listed yet, with the text before and after. `origin`, such as `skill refunds`, stands
- * behind each in a comment. Rejects with a ConfigFileError, and has written nothing then.
+ * Merges hosts into `egress.allowed_domains` of an agent's `service.yaml`, preserves its comments and style, and
+ * returns the new hosts with the text before and after. `origin`, such as `skill refunds`, is added to each as a
+ * comment. On a ConfigFileError nothing was written.
  */
 export async function mergeEgress(
   directory: string,
@@ -48,7 +48,7 @@ function listedDomains(content: string): string[] {
   try {
     value = load(content, { maxDepth: 64, maxAliases: 100 });
   } catch {
-    // What cannot be read is complained of where it is to be changed.
+    // An invalid text is reported when it is changed.
   }
   const { egress } = Object(value) as { egress?: unknown };
   const { allowed_domains: domains } = Object(egress) as { allowed_domains?: unknown };

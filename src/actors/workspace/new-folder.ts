@@ -4,19 +4,19 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../machines/error-code.ts';
 import { flushPath } from '../flush-path.ts';
 
-/** Milliseconds after which nobody fills a draft any more: it takes a second or two. */
+/** Age after which a draft counts as abandoned, in milliseconds: filling one takes a second or two. */
 const longestDraft = 600_000;
 
 const draftName = /^\..+\.[0-9a-f]{12}\.draft$/;
 
-/** What is there already; the message names it. */
+/** The path already exists; the message names it. */
 export class FolderTakenError extends Error {
   readonly code = 'folder_taken';
 }
 
 /**
- * Makes a folder that is whole from the moment it is there, also after a power cut: `fill` fills a draft beside it, which
- * nobody finds, and what it throws leaves nothing behind. Rejects with a FolderTakenError where there is something already.
+ * Creates a folder atomically and durably: `fill` fills a hidden draft next to it, and an exception of `fill` leaves
+ * nothing behind. Rejects with a FolderTakenError if the path exists.
  */
 export async function newFolder(
   directory: string,
@@ -28,7 +28,7 @@ export async function newFolder(
   await inDraft(parent, basename(directory), async (draft) => {
     await fill(draft);
     await flushTree(draft);
-    // Whoever makes it has it: a rename alone would replace an empty folder of somebody else.
+    // mkdir claims the name: a rename alone would replace another process's empty folder.
     await mkdir(directory).catch((error: unknown) => {
       throw codeOf(error) === 'EEXIST' ? taken(directory) : error;
     });
@@ -43,8 +43,8 @@ export async function newFolder(
 }
 
 /**
- * Adds to a folder what `fill` puts into a draft, over nothing that is there; those of `kept` that are there stay as they
- * are. The file `last` comes last, so that the folder is what it makes of it only once it is whole. Rejects with a
+ * Adds to a folder the entries that `fill` puts into a draft, without overwriting any; existing entries in `kept` are
+ * left as they are. The file `last` is added last, so that the folder takes effect only when complete. Rejects with a
  * FolderTakenError.
  */
 export async function addToFolder(
@@ -88,7 +88,7 @@ async function inDraft(
   }
 }
 
-/** Removes the drafts that were left by whoever was killed over them. */
+/** Removes drafts left by killed processes. */
 async function sweepDrafts(parent: string): Promise<void> {
   const left = Date.now() - longestDraft;
   for (const name of await readdir(parent)) {
@@ -101,7 +101,10 @@ async function sweepDrafts(parent: string): Promise<void> {
   }
 }
 
-/** A link, unlike a rename, replaces nothing; folders have none, and a rename replaces an empty one at most. */
+/**
+ * A hard link, unlike a rename, never overwrites. Folders cannot be hard-linked, but a rename overwrites at most an
+ * empty folder.
+ */
 async function place(from: string, to: string): Promise<void> {
   try {
     if ((await lstat(from)).isFile()) return await link(from, to);
@@ -112,7 +115,7 @@ async function place(from: string, to: string): Promise<void> {
   }
 }
 
-/** Sees to it that all files of a folder outlive a power cut. */
+/** Flushes all files of a folder to disk. */
 async function flushTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

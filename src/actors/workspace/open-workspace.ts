@@ -7,13 +7,13 @@ import { scanFolders } from './scan-folders.ts';
 import { watchWorkspace } from './watch-workspace.ts';
 import { type AgentListener, WorkspaceAgent } from './workspace-agent.ts';
 
-/** Milliseconds between looks at the processes of agents: one may end without a word. */
+/** Interval in milliseconds at which agents' processes are checked: a process may end without notice. */
 const lookEvery = 2_000;
 
-/** Milliseconds in which changes of files are gathered. */
+/** Time during which file changes are batched, in milliseconds. */
 const gathering = 100;
 
-/** Hears what happens in a workspace. */
+/** Receives the events of a workspace. */
 export interface WorkspaceListener extends AgentListener {
   onCreated: (agent: WorkspaceAgent) => void;
   onRemoved: (id: string) => void;
@@ -28,12 +28,12 @@ export interface WorkspaceOptions extends WorkspaceListener {
   log: Log;
 }
 
-/** Opens a workspace, which knows of no agent before it is told to begin. Rejects when there is no such folder. */
+/** Opens a workspace, which contains no agents until `begin` is called. Rejects if the folder does not exist. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   return new Workspace({ ...options, directory: await realpath(options.directory) });
 }
 
-/** The agents of a folder and of those one level down. What it knows it has from their folders and processes. */
+/** The agents of a folder and its direct subfolders, as determined from their folders and processes. */
 export class Workspace {
   readonly directory: string;
   readonly #options: WorkspaceOptions;
@@ -51,12 +51,12 @@ export class Workspace {
     this.#options = options;
   }
 
-  /** Looks for agents and watches for changes until the workspace is closed. */
+  /** Scans for agents and watches for changes until the workspace is closed. */
   begin(): void {
     this.#beginning ??= this.#begin();
   }
 
-  /** Resolves once the agents of the workspace are known. Never rejects. */
+  /** Resolves once the first scan is complete. Never rejects. */
   known(): Promise<void> {
     return this.#known.promise;
   }
@@ -70,13 +70,13 @@ export class Workspace {
     return this.agents().find((agent) => agent.id === id);
   }
 
-  /** Looks for agents, reads what their files say and whether they run. */
+  /** Scans for agents, and reads their files and process states. */
   rescan(): Promise<void> {
     this.#scanning = this.#scanning.then(() => this.#scan(true));
     return this.#scanning;
   }
 
-  /** Lets go of every agent; those that run go on. */
+  /** Disconnects from every agent; running agents continue. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#known.resolve();
@@ -92,7 +92,7 @@ export class Workspace {
     const { log } = this.#options;
     const change = ({ isDescription }: { isDescription: boolean }) => this.#gather(isDescription);
     try {
-      // Whatever changes after this is heard of, so the first scan misses nothing.
+      // Watching starts before the first scan, so no change is missed.
       this.#unwatch = await watchWorkspace(this.directory, change, log);
     } catch (error) {
       log.error({ error }, 'workspace: folders are not watched; rescan to see what changed');
@@ -136,7 +136,7 @@ export class Workspace {
       await agent.close();
       onRemoved(agent.id);
     }
-    // Whoever has an id keeps it: a folder that comes later is not spoken to in the place of another.
+    // Existing ids are kept, so that a new folder never receives requests meant for another one.
     const ids = new Set(this.agents().map(({ id }) => id));
     for (const folder of folders) {
       if (this.#isClosed) return;
@@ -148,7 +148,7 @@ export class Workspace {
       const id = isKept ? known.id : freeId(wanted, ids);
       ids.add(id);
       if (known === undefined) {
-        // Before it is told of itself, nothing is told that happens to it.
+        // No change is reported before the agent itself has been.
         const tell = (changed: WorkspaceAgent) => this.#agents.has(folder) && onChange(changed);
         const options = { ...this.#options, onChange: tell };
         const agent = new WorkspaceAgent({ ...options, directory: folder, id, description });
@@ -165,7 +165,7 @@ export class Workspace {
   }
 }
 
-/** An id of the workspace is one of the dashboard's addresses, so two agents never share one. */
+/** Returns a unique id: the dashboard uses it in URLs, so two agents must not share one. */
 function freeId(wanted: string, taken: ReadonlySet<string>): string {
   const base = baseOf(wanted);
   let id = base;
@@ -173,7 +173,7 @@ function freeId(wanted: string, taken: ReadonlySet<string>): string {
   return id;
 }
 
-/** Tells whether an id is one that `freeId` gives to whoever wants this name. */
+/** Returns whether `freeId` could have returned an id for a wanted name. */
 function isFor(id: string, wanted: string): boolean {
   const base = baseOf(wanted);
   return id === base || (id.startsWith(`${base}-`) && /^\d+$/.test(id.slice(base.length + 1)));

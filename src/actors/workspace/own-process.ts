@@ -12,13 +12,13 @@ import {
   type ServeFile,
 } from '../process/process.ts';
 
-/** Milliseconds that a listener has to prove who it is, where nothing else can tell. */
+/** Timeout of a listener's identity proof, in milliseconds, used if nothing else identifies it. */
 const patience = 2_000;
 
 /**
- * Tells whether the process that a folder's `serve.json` names is the agent of that folder, since the file may be old,
- * its process id another program's, or its content anybody's: it holds the lock of the folder, or, where nobody can
- * know that, proves to know the key.
+ * Returns whether the process named by a folder's `serve.json` is that folder's agent. The file may be outdated or
+ * untrusted, and the process id reused. The process must hold the folder's lock or, if that cannot be determined, prove
+ * that it has the key.
  */
 export async function isOwnProcess(directory: string, served: ServeFile): Promise<boolean> {
   if (!isAlive(served.pid) || !isHere(served.host)) return false;
@@ -39,7 +39,7 @@ export async function isOwnProcess(directory: string, served: ServeFile): Promis
   }
 }
 
-/** Opens a connection to the agent of a folder, which is shown the token of that folder alone. */
+/** Creates a connection to a folder's agent that sends only that folder's own token. */
 export function connectTo(directory: string, served: ServeFile): AgentConnection {
   const { port, proof_key: key } = served;
   return new AgentConnection({
@@ -49,7 +49,7 @@ export function connectTo(directory: string, served: ServeFile): AgentConnection
   });
 }
 
-/** A folder from elsewhere could name any host; no other machine is ever asked. */
+/** An untrusted folder could name any host; only this machine is ever contacted. */
 function isHere(host: string): boolean {
   if (isLoopback(host) || host === '0.0.0.0' || host === '::') return true;
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);

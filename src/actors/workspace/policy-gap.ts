@@ -6,17 +6,17 @@ import { commandLine } from '../command-line.ts';
 import { isAlive, readServeFile } from '../process/process.ts';
 import { servedAgent } from './sight-agent.ts';
 
-/** An agent runs with other rules than its files have. */
+/** A running agent whose rules differ from those in its files. */
 export interface PolicyGap {
-  /** When it was started; RFC 3339. */
+  /** Start time of the agent; RFC 3339. */
   startedAt: string;
-  /** When `service.yaml` was written last; RFC 3339. */
+  /** Last change of `service.yaml`; RFC 3339. */
   changedAt: string;
 }
 
 /**
- * Compares the policy of a running agent with the digest of that in its files; `null` when they are the same, or the
- * agent does not run. A daemon that does not say which policy it has may have another.
+ * Compares the policy of a running agent with the policy digest of its files; `null` if they are equal, or the agent is
+ * not running. A daemon that does not report its policy may have a different one.
  */
 export function policyGap(
   directory: string,
@@ -29,14 +29,14 @@ export function policyGap(
   return { startedAt: served.startedAt, changedAt };
 }
 
-/** The same for the agent that the `serve.json` of a folder names. */
+/** Like `policyGap`, for the agent in a folder's `serve.json`. */
 export function policyGapIn(directory: string, policySha256: string): PolicyGap | null {
   const served = readServeFile(join(directory, '.service'));
   if (served === null || !isAlive(served.pid)) return null;
   return policyGap(directory, servedAgent(served), policySha256);
 }
 
-/** Says what is in force and since when, and which command changes that. */
+/** Describes the policy in force, its start time, and the command that updates it. */
 export function gapWords(
   { startedAt, changedAt }: PolicyGap,
   directory: string,

@@ -1,17 +1,17 @@
 import type { Clock } from '../ports.ts';
 import { type AgentLine, LineError } from './agent-line.ts';
 
-/** Milliseconds in which an agent at work answers that it lives. */
+/** Time within which a busy agent responds to a health check, in milliseconds. */
 const patience = 3_000;
 
 export interface PulseOptions {
   line: Pick<AgentLine, 'json'>;
   clock: Pick<Clock, 'now'>;
-  /** `since` has changed. */
+  /** Called when `since` changes. */
   onChange: () => void;
 }
 
-/** Checks whether a running agent responds: its process may live and answer nothing. */
+/** Checks whether a running agent responds: its process may be alive but hanging. */
 export class Pulse {
   readonly #options: PulseOptions;
   readonly #left = new AbortController();
@@ -22,12 +22,12 @@ export class Pulse {
     this.#options = options;
   }
 
-  /** When the agent was asked what it has not answered, in milliseconds since 1970; `null` while it responds. */
+  /** Time of the first unanswered check in epoch milliseconds; `null` while the agent responds. */
   get since(): number | null {
     return this.#since;
   }
 
-  /** Asks the agent, unless it is still being asked. Never rejects. */
+  /** Checks the agent, unless a check is running. Never rejects. */
   async check(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -39,7 +39,7 @@ export class Pulse {
       this.#note(null);
     } catch (error) {
       if (signal.aborted) return;
-      // What makes no sense was answered all the same.
+      // An invalid response still proves that the agent responds.
       const isAnswer = error instanceof LineError && error.code === 'senseless';
       this.#note(isAnswer ? null : (this.#since ?? asked));
     } finally {
@@ -47,7 +47,7 @@ export class Pulse {
     }
   }
 
-  /** Stops asking. */
+  /** Stops checking. */
   close(): void {
     this.#left.abort();
   }

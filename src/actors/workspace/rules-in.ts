@@ -2,12 +2,12 @@ import { dump, load } from 'js-yaml';
 import { normalName } from '../tool-name.ts';
 import { YamlTextError } from './extend-yaml.ts';
 
-/** What `service.yaml` says of the calls of one tool, as far as it can be edited in place. */
+/** Rules of `service.yaml` for the calls of one tool, as far as they can be edited in place. */
 export interface ToolRulesEdit {
   tool: string;
-  /** True when it is in `security.guardrails.denied_tools`. */
+  /** True if it is in `security.guardrails.denied_tools`. */
   deny: boolean;
-  /** Its entry in `security.defer.tools`; `null` for none. Empty texts and lists are left out of it. */
+  /** Its entry in `security.defer.tools`; `null` for none. Empty texts and lists are omitted from the entry. */
   defer: { to: string[]; timeout: string; quorum: number; approvers: string[] } | null;
   /** `acr` of its entry in `security.step_up.tools`; empty for none. */
   acr: string;
@@ -15,7 +15,7 @@ export interface ToolRulesEdit {
   modify: string;
 }
 
-/** Reads what a `service.yaml` says of tools. Throws a YamlTextError for a text that is no YAML. */
+/** Reads the rules of a `service.yaml` for tools. Throws a YamlTextError for invalid YAML. */
 export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[] {
   const {
     guardrails,
@@ -27,7 +27,7 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
   const entryOf = (layer: unknown, tool: string): unknown => {
     const entries = fieldsOf(fieldsOf(layer)['tools']);
     const key = keyOf(Object.keys(entries), tool);
-    // A name such as `constructor` is that of a tool like any other.
+    // Reads own properties only: a name such as `constructor` is an ordinary tool name.
     return Object.hasOwn(entries, key) ? entries[key] : undefined;
   };
   return tools.map((tool) => {
@@ -53,10 +53,13 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
   });
 }
 
-/** As deep as a `service.yaml` may be (docs/contract/configuration.md); `yaml` alone could end the process on more. */
+/**
+ * Maximum depth of a `service.yaml` (docs/contract/configuration.md); `yaml` alone could crash the process on deeper
+ * text.
+ */
 export const yamlLimits = { maxDepth: 64, maxAliases: 100 };
 
-/** Reads a YAML text. Throws a YamlTextError with the problem. */
+/** Parses a YAML text. Throws a YamlTextError with the problem. */
 export function valueOf(
   text: string,
   problem = 'the file is not valid YAML; mend it first',
@@ -68,17 +71,17 @@ export function valueOf(
   }
 }
 
-/** Takes what is no map for an empty one. */
+/** Returns a map as is, and an empty one for any other value. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Returns the texts of a list; none of what is no list. */
+/** Returns the texts of a list; empty for any other value. */
 export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Finds the key of a tool, of whose name either spelling may be written. */
+/** Returns the key of a tool, which may be written in either spelling. */
 export function keyOf(keys: readonly string[], tool: string): string {
   return keys.find((key) => normalName(key) === normalName(tool)) ?? tool;
 }

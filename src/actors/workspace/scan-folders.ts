@@ -1,16 +1,16 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** Folders that are looked into; a workspace is no home folder. */
+/** Maximum folders searched; a workspace is not a home folder. */
 const mostFolders = 2_000;
 
-/** Agents that a workspace shows. */
+/** Maximum agents of a workspace. */
 const mostAgents = 200;
 
 /**
- * Finds the folders with an agent in a workspace: itself, and one level down (docs/contract/dashboard.md). Hidden
- * folders, installed packages and links that leave the workspace are passed over. Returns absolute paths, sorted; empty
- * when the workspace cannot be read.
+ * Finds the agent folders of a workspace: the workspace itself and its direct subfolders (docs/contract/dashboard.md).
+ * Skips hidden folders, installed packages and links that leave the workspace. Returns sorted absolute paths; empty if
+ * the workspace cannot be read.
  */
 export async function scanFolders(root: string): Promise<string[]> {
   const top = await realpath(root).catch(() => null);
@@ -32,6 +32,6 @@ export async function scanFolders(root: string): Promise<string[]> {
 async function holdsAgent(folder: string, top: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => null);
   if (real === null || (real !== top && !real.startsWith(`${top}${sep}`))) return false;
-  // A link could show a file of elsewhere, and a pipe would be waited for.
+  // A link could expose an outside file, and a pipe would block.
   return (await lstat(join(real, 'service.yaml')).catch(() => null))?.isFile() === true;
 }

@@ -11,22 +11,22 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
 
-/** Bytes after which the next start begins a new log and keeps the old one as `.1`. */
+/** Maximum size of a log in bytes; beyond it the next start begins a new log and renames the old one to `.1`. */
 const longestLog = 10 * 1024 * 1024;
 
-/** Bytes of the end of a log that are looked at. */
+/** Bytes at the end of a log that are searched. */
 export const logTail = 256 * 1024;
 
-/** Characters of an error that are told. */
+/** Maximum characters of a reported error. */
 const longestError = 4_096;
 
-/** What is told of a process that nobody stopped and that said nothing. */
+/** Message for a process that ended without a request or an error message. */
 const silentEnd =
   'the process ended without a word: it was killed, or the machine was restarted; start the agent again';
 
 const startMessage = 'the agent is started in the background';
 
-/** A line that the daemon's own log wrote. */
+/** A line of the daemon's JSON log. */
 interface LogRecord {
   level?: unknown;
   msg?: unknown;
@@ -34,12 +34,14 @@ interface LogRecord {
   error?: { message?: unknown };
 }
 
-/** Names the log of the agent in a folder. */
+/** Returns the path of the log of a folder's agent. */
 export function serveLogPath(directory: string): string {
   return join(directory, '.service', 'serve.log');
 }
 
-/** Opens the log of an agent for appending, readable by its owner alone; one that has grown long is put by first. */
+/**
+ * Opens the log of an agent for appending, readable only by its owner; a log above the maximum size is rotated first.
+ */
 export function openServeLog(directory: string): number {
   const path = serveLogPath(directory);
   const file = openLog(path);
@@ -49,20 +51,20 @@ export function openServeLog(directory: string): number {
   return openLog(path);
 }
 
-/** Notes in a log that a process has been started whose lines follow. */
+/** Records the start of a process, whose lines follow. */
 export function markStart(file: number, pid: number): void {
   const record = { level: 'info', time: new Date().toISOString(), pid, msg: startMessage };
   writeSync(file, `${JSON.stringify(record)}\n`);
 }
 
-/** Returns the last lines of an agent's log as plain text, oldest first; empty when there is none. */
+/** Returns the last lines of an agent's log as plain text, oldest first; empty if there is none. */
 export function tailServeLog(directory: string, count: number): string[] {
   return linesAtEnd(directory).map(shownLine).slice(-count);
 }
 
 /**
- * Returns why the last process of a log ended, in what it said last; `null` when it said nothing of the kind. With a
- * `pid` it is asked of that process alone.
+ * Returns the last error of the last process in a log; `null` if there is none. `pid` restricts the search to that
+ * process.
  */
 export function lastFailure(directory: string, pid?: number): string | null {
   const { started, lines } = lastRun(directory);
@@ -70,15 +72,15 @@ export function lastFailure(directory: string, pid?: number): string | null {
 }
 
 /**
- * Returns why a process ended that did not end as it was asked to, also when it said nothing; `null` for one that was not
- * the last to be started in the background.
+ * Returns why a process ended without a request, even if it logged nothing; `null` if it was not the last one started
+ * in the background.
  */
 export function crashOf(directory: string, pid: number): string | null {
   const { started, lines } = lastRun(directory);
   return started?.pid === pid ? (failureOf(lines) ?? silentEnd) : null;
 }
 
-/** Returns what the last process that was started in the background has written, as plain text, oldest first. */
+/** Returns the output of the last process started in the background, as plain text, oldest first. */
 export function lastRunLog(directory: string): string[] {
   return lastRun(directory).lines.map(shownLine);
 }
@@ -99,7 +101,7 @@ function failureOf(lines: readonly string[]): string | null {
     .trim();
 }
 
-/** What a line says of an end that nobody asked for: the daemon's log says it in records, everything else does not. */
+/** Returns the error in a line: from a fatal record of the daemon's log, or any other output. */
 function failureIn(line: string): string[] {
   const record = recordOf(line);
   if (record === null)
@@ -128,7 +130,7 @@ function linesAtEnd(directory: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Reads the end of a log from its first whole line on. */
+/** Reads the end of a log, starting at a complete line. */
 function textAtEnd(path: string): string {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -148,7 +150,7 @@ function textAtEnd(path: string): string {
   }
 }
 
-/** Returns a line of a log as plain text, with nothing in it that a terminal obeys. */
+/** Returns a log line as plain text without terminal control characters. */
 export function shownLine(line: string): string {
   return stripVTControlCharacters(line).replace(unsafeCharacters, (sign) =>
     sign === '\t' ? ' ' : '\uFFFD',

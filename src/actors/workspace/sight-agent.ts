@@ -8,8 +8,8 @@ import { isOwnProcess } from './own-process.ts';
 import { crashOf } from './serve-log.ts';
 
 /**
- * Looks whether the agent of a folder runs. A `serve.json` that an ended process left, or that names a process that is
- * not the agent, is removed (docs/contract/serve.md); what such a process said last becomes the note of its crash.
+ * Determines whether the agent of a folder is running. Removes a `serve.json` whose process has ended or is not the
+ * agent (docs/contract/serve.md); the process's last error is recorded as the reason of its crash.
  */
 export async function sightAgent(directory: string): Promise<Sighting> {
   const stateFolder = join(directory, '.service');
@@ -21,14 +21,14 @@ export async function sightAgent(directory: string): Promise<Sighting> {
     return { kind: 'served', served: servedAgent(served) };
   }
   const failure = crashOf(directory, served.pid);
-  // It may have been stopped, or started again, while it was looked at.
+  // The agent may have been stopped or restarted during the check.
   if (readServeFile(stateFolder)?.pid !== served.pid) return sightAgent(directory);
   if (failure !== null) writeCrashNote(directory, failure);
   removeServeFile(stateFolder, served.pid);
   return { kind: 'missing', error: readCrashNote(directory) };
 }
 
-/** Says of a `serve.json` what the chart of a process knows. */
+/** Converts a `serve.json` to the data of the process chart. */
 export function servedAgent({
   pid,
   host,

@@ -1,21 +1,21 @@
 import { relative, sep } from 'node:path';
 import type { Log } from '../ports.ts';
 
-/** Files of an agent's folder that say something new of it. */
+/** Files of an agent's folder that describe it. */
 const told: ReadonlySet<string> = new Set(['service.yaml', 'SKILL.md']);
 
-/** Files of its state that tell of its process. */
+/** Files of its state that describe its process. */
 const state: ReadonlySet<string> = new Set(['serve.json', 'serve.error.json']);
 
-/** What has changed in a workspace. */
+/** A change in a workspace. */
 export interface WorkspaceChange {
-  /** True for what an agent is, false for whether it runs. */
+  /** True for a change of the agent's description, false for a change of its process. */
   isDescription: boolean;
 }
 
 /**
- * Watches the agents of a workspace: their configuration, and whether they run. `root` is a real path; links are not
- * followed. Returns what ends the watch.
+ * Watches the configuration and process state of a workspace's agents. `root` must be a real path; links are not
+ * followed. Returns a function that stops the watch.
  */
 export async function watchWorkspace(
   root: string,
@@ -43,7 +43,7 @@ export async function watchWorkspace(
   return () => watcher.close();
 }
 
-/** True for the files that are watched and the folders on the way to them. */
+/** True for a watched file and for a parent folder of one. */
 function isOnTheWay(path: string): boolean {
   if (path === '') return true;
   const parts = path.split(sep);

@@ -19,13 +19,13 @@ import { connectTo } from './own-process.ts';
 import { Pulse } from './pulse.ts';
 import { sightAgent } from './sight-agent.ts';
 
-/** What an agent of the workspace tells. */
+/** Receives the events of a workspace's agent. */
 export interface AgentListener {
-  /** Its state, or what its files say, has changed. */
+  /** Its state or its description has changed. */
   onChange: (agent: WorkspaceAgent) => void;
-  /** These tasks of its have changed. Never rejects. */
+  /** Some of its tasks have changed. Never rejects. */
   onTasks: (agent: WorkspaceAgent, ids: readonly string[]) => Promise<void>;
-  /** What happened meanwhile may have been missed. */
+  /** Events may have been missed. */
   onGap: (agent: WorkspaceAgent) => void;
 }
 
@@ -38,7 +38,7 @@ export interface WorkspaceAgentOptions extends AgentListener {
   log: Log;
 }
 
-/** The agent cannot do what it is asked for as it stands; the message says why. */
+/** The agent's current state does not allow the request; the message gives the reason. */
 export class AgentStateError extends Error {
   readonly code: 'wrong_state' | 'passphrase_needed' | 'not_running';
 
@@ -48,7 +48,7 @@ export class AgentStateError extends Error {
   }
 }
 
-/** One agent of the workspace: what its folder says, its process, and a way to it while it runs. */
+/** One agent of the workspace: its description, its process, and a client for it while it runs. */
 export class WorkspaceAgent {
   readonly directory: string;
   id: string;
@@ -57,7 +57,7 @@ export class WorkspaceAgent {
   readonly #actor: ActorRefFrom<typeof agentProcessMachine>;
   #way: { pid: number; line: AgentLine; pulse: Pulse; leave: () => void } | null = null;
   #told = '';
-  /** The words that it was started with when it ran last; `null` while it has not been seen to run. */
+  /** Arguments of its last start; `null` until it has been seen running. */
   #startedWith: readonly string[] | null = null;
 
   constructor(options: WorkspaceAgentOptions) {
@@ -81,35 +81,35 @@ export class WorkspaceAgent {
     return this.#actor.getSnapshot().context.served;
   }
 
-  /** The words that a start from here adds to `run --dir DIR`: those that it was started with last. */
+  /** Arguments that a start from here adds to `run --dir DIR`: the arguments of its last start. */
   get flags(): readonly string[] {
     this.#startedWith ??= lastStartFlags(this.directory, this.#options.command.env);
     return this.#startedWith;
   }
 
-  /** It runs in this very process, which would end with it. */
+  /** True if it runs in this process, so stopping it would end this process. */
   get isHere(): boolean {
     return this.served?.pid === process.pid;
   }
 
-  /** Why the last process ended; `null` for no reason to tell. */
+  /** Why the last process ended; `null` for no reported reason. */
   get error(): string | null {
     return this.#actor.getSnapshot().context.error;
   }
 
-  /** Since when the agent runs and does not respond, in milliseconds since 1970; `null` while it does. */
+  /** Time since which the running agent does not respond, in epoch milliseconds; `null` while it responds. */
   get silentSince(): number | null {
     return this.#way?.pulse.since ?? null;
   }
 
-  /** Looks whether the process of the agent is there; whether it responds is told later. */
+  /** Checks the process of the agent; whether it responds is reported later. */
   async look(): Promise<void> {
     const sighting = await sightAgent(this.directory);
     this.#actor.send({ type: 'process.seen', sighting });
     void this.#way?.pulse.check();
   }
 
-  /** Starts the agent, which goes on by itself. Throws an AgentStateError. */
+  /** Starts the agent, which continues independently. Throws an AgentStateError. */
   start(passphrase: string | null): void {
     this.#checkPassphrase(passphrase);
     this.#order({ type: 'agent.start', passphrase }, 'started');
@@ -120,19 +120,19 @@ export class WorkspaceAgent {
     this.#order({ type: 'agent.stop' }, 'stopped');
   }
 
-  /** Stops the agent and starts it again. Throws an AgentStateError. */
+  /** Restarts the agent. Throws an AgentStateError. */
   restart(passphrase: string | null): void {
     this.#checkPassphrase(passphrase);
     this.#order({ type: 'agent.restart', passphrase }, 'restarted');
   }
 
-  /** Returns the way to the agent while it runs. Throws an AgentStateError. */
+  /** Returns the client of the running agent. Throws an AgentStateError. */
   line(): AgentLine {
     if (this.#way !== null) return this.#way.line;
     throw new AgentStateError('not_running', `the agent ${this.id} does not run`);
   }
 
-  /** Lets go of the agent, which runs on. */
+  /** Disconnects from the agent, which continues to run. */
   async close(): Promise<void> {
     this.#actor.stop();
     await this.#leave();

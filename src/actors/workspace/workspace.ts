@@ -1,4 +1,4 @@
-// Which agents are there? Their folders, their processes in the background, and a way to each of them.
+// Workspace: its agents' folders, background processes and clients.
 
 export { AddSkillError, addSkill } from './add-skill.ts';
 export type { AgentDescription } from './agent-description.ts';

@@ -18,9 +18,9 @@ export interface AuditExportOptions {
 }
 
 /**
- * `audit export --task ID`: the lines of one task as they stand in the log, over all its files; with --proof one JSON
- * document that says where each stands, its hash, and how long the log was and its last hash. Nothing is written
- * unless there is something to write, and of a proof nothing unless the chain is intact.
+ * `audit export --task ID`: exports the lines of one task exactly as they are in the log, across all its files. With
+ * --proof, exports one JSON document with each line's position and hash, the length of the log and its last hash.
+ * Writes nothing if no line matches, and no proof unless the chain is intact.
  */
 export async function auditExport(session: Session, options: AuditExportOptions): Promise<void> {
   const { task, dir, file, proof: withProof = false } = options;
@@ -36,7 +36,7 @@ export async function auditExport(session: Session, options: AuditExportOptions)
   });
 }
 
-/** Reads the log from its first line on, and hands out the lines of the task. */
+/** Reads the log from its first line and passes on the lines of the task. */
 type ReadLog = (take: (line: ExportedLine) => Promise<void>) => Promise<ExportSummary>;
 
 async function writeOut(
@@ -71,7 +71,7 @@ async function writeOut(
   }
 }
 
-/** The form of an export; `line` is called in the order of the log. */
+/** The format of an export; `line` is called in log order. */
 interface ExportForm {
   head: string;
   line(line: ExportedLine): string | Buffer;
@@ -119,11 +119,11 @@ function refuse({ exported, broken }: ExportSummary, task: string): void {
 interface Sink {
   write(data: string | Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** Leaves nothing behind that is not whole. */
+  /** Removes an incomplete export. */
   discard(): Promise<void>;
 }
 
-/** Writes to a stream no faster than it is read. */
+/** Returns a sink that writes to a stream with backpressure. */
 function sinkOf(stream: TerminalStream, signal: AbortSignal): Sink {
   return {
     async write(data) {
@@ -135,7 +135,7 @@ function sinkOf(stream: TerminalStream, signal: AbortSignal): Sink {
   };
 }
 
-/** Makes a file that is not there yet. Throws CliError. */
+/** Creates a new file. Throws CliError if the file exists. */
 async function openFile(path: string): Promise<Sink> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const isThere = codeOf(error) === 'EEXIST';

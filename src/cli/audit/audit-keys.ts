@@ -13,7 +13,7 @@ export interface AuditKeysOptions {
 }
 
 /**
- * `audit keys`: the public keys of an agent's log as a JWKS, of its files or of the agent that runs
+ * `audit keys`: prints the public keys of an agent's log as a JWKS, read from its files or from the running agent
  * (docs/contract/audit.md).
  */
 export async function auditKeys(session: Session, { dir, url }: AuditKeysOptions): Promise<void> {

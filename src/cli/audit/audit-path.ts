@@ -5,7 +5,7 @@ import { chooseFolder } from '../choose-agent.ts';
 import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 
-/** The folder whose log is meant: that of --dir, else that of the agent here, else that of the one that runs. */
+/** Returns the folder of the log to read: from --dir, else the agent in the current folder, else the running agent. */
 export function auditFolderOf(
   dir: string | undefined,
   { env, output }: Pick<Session, 'env' | 'output'>,
@@ -14,8 +14,8 @@ export function auditFolderOf(
 }
 
 /**
- * Answers the variables that an agent's log is found with, without a question for a passphrase. A log can be read
- * without the secrets, so nothing that is wrong with them keeps anybody from it.
+ * Returns the variables that locate an agent's log, without prompting for a passphrase. The log is readable without
+ * secrets, so errors in the secrets are ignored.
  */
 export async function withGivenSecrets(
   session: Session,

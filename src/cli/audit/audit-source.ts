@@ -11,12 +11,12 @@ import type { Session } from '../session.ts';
 import { databaseAddress, urlVariable } from '../store/database-address.ts';
 import { auditFolderOf, withGivenSecrets } from './audit-path.ts';
 
-/** Where a log is kept: in files, of which `path` is the current one, or in the database of its agent. */
+/** The location of a log: files, with `path` as the current one, or the agent's database. */
 export type AuditSource = { path: string } | { address: LogAddress };
 
 /**
- * Finds the log of an agent; the default files while its configuration cannot be read. Asks for a passphrase only where
- * the URL of a database is among the secrets.
+ * Locates an agent's log; the default files if its configuration is invalid. Prompts for a passphrase only if the
+ * database URL is a secret.
  */
 export async function auditSourceOf(
   dir: string | undefined,
@@ -40,7 +40,7 @@ export async function auditSourceOf(
 
 const usualPath = '.service/audit.ndjson';
 
-/** Reads the log of a database, which is closed afterwards. Rejects with DatabaseError. */
+/** Reads the log of a database and closes the database afterwards. Rejects with DatabaseError. */
 export async function withLog<Result>(
   address: LogAddress,
   read: (log: PostgresLog) => Promise<Result>,

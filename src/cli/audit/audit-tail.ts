@@ -20,8 +20,8 @@ export interface AuditTailOptions {
 }
 
 /**
- * `audit tail`: the latest events of a log, and with --follow those to come (docs/contract/audit.md). With --json each
- * line is printed as it stands; one that holds no event as `{"bad_line": …}`.
+ * `audit tail`: prints the latest events of a log and, with --follow, new ones (docs/contract/audit.md). With --json,
+ * prints each line unchanged; a line that is not an event is printed as `{"bad_line": …}`.
  */
 export async function auditTail(
   session: Session,

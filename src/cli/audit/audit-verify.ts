@@ -32,12 +32,12 @@ const olderFilesHint =
   'give the older files before it, or --continued-from HASH when they were removed on purpose';
 const copyHint = 'keep the files as they are and compare them with a copy';
 
-/** Bad lines that `--all` lists; the others are counted. */
+/** Maximum number of bad lines that `--all` lists; further ones are only counted. */
 const maximumListed = 1_000;
 
 /**
- * `audit verify FILE…`, `audit verify --dir DIR`: checks lines, chain and signatures across the files in order, or of
- * the log of an agent wherever that is kept (docs/contract/audit.md).
+ * `audit verify FILE…`, `audit verify --dir DIR`: checks lines, chain and signatures across the files in order, or the
+ * log of an agent at its configured location (docs/contract/audit.md).
  */
 export async function auditVerify(
   session: Session,
@@ -132,7 +132,7 @@ function broken(verdict: Extract<ChainVerdict, { ok: false }>, breaks: BreakList
   );
 }
 
-/** A log that was cut back to nothing has no line that could be bad. */
+/** A log truncated to nothing contains no bad line that would reveal the truncation. */
 function emptied(files: readonly string[]): CliError {
   return new CliError('no events: a log has some from its first start on', {
     code: 'audit_broken',

@@ -7,9 +7,9 @@ import { plainLine } from '../plain-text.ts';
 const written = /^(\d{1,15}):([0-9a-f]{64})$/;
 
 /**
- * Reads a checkpoint that was kept: `COUNT:HASH`, or a file whose last checkpoint line counts.
+ * Reads a saved checkpoint: `COUNT:HASH`, or a file whose last checkpoint line is used.
  *
- * @throws CliError with exit code 2 when it is neither
+ * @throws CliError with exit code 2 if it is neither
  */
 export async function keptCheckpoint(text: string): Promise<Standing> {
   const [, count, head] = written.exec(text) ?? [];

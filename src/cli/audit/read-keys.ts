@@ -6,14 +6,14 @@ import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** A JWKS larger than this is none. */
+/** Maximum size of a JWKS in bytes. */
 const maximumBytes = 1024 * 1024;
 const timeout = 10_000;
 
 /**
- * Reads public keys from a JWKS file or from the address of one.
+ * Reads public keys from a JWKS file or URL.
  *
- * @throws CliError when it cannot be read (exit code 3 for a file that is not there) or is no JWKS of Ed25519 keys (5)
+ * @throws CliError if it cannot be read (exit code 3 for a missing file) or is not a JWKS of Ed25519 keys (5)
  */
 export async function readKeys(source: string): Promise<PublicKeySet> {
   const text = /^https?:\/\//.test(source) ? await download(source) : await readText(source);

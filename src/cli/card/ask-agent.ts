@@ -1,49 +1,50 @@
 import { createEgress, egressCause } from '../../actors/outbound/outbound.ts';
 
-/** An agent that a person has named. */
+/** An agent that the user named. */
 export interface AskedAgent {
   url: URL;
   token: string | null;
-  /** The person has said that it may be on this machine. */
+  /** True if the user allowed an address on this machine. */
   mayBeLoopback: boolean;
-  /** Ports of this machine that are never asked, such as that of the dashboard. */
+  /** Ports of this machine that are never requested, such as the dashboard's port. */
   closedPorts: readonly number[];
-  /** Finds the addresses of a host; the system's own way unless given. */
+  /** Resolves host names; defaults to the system resolver. */
   lookup?: NonNullable<Parameters<typeof createEgress>[0]['lookup']>;
 }
 
-/** One request to it. */
+/** One request to the agent. */
 export interface AskedCall {
   method: 'GET' | 'POST';
-  /** Begins with one slash. */
+  /** Starts with exactly one slash. */
   path: string;
   headers: Record<string, string>;
   body: string | null;
   signal: AbortSignal;
-  /** Milliseconds until it must be over. */
+  /** Timeout in milliseconds. */
   patience: number;
 }
 
-/** What the agent answered; the body comes as it is read. */
+/** The agent's response; the body is streamed. */
 export interface AskedAnswer {
   status: number;
   headers: Record<string, string>;
   body: AsyncIterable<Uint8Array>;
 }
 
-/** The agent was not asked, or did not answer as it may; the message is one sentence. */
+/** The agent was not asked, or its answer is not allowed. The message is one sentence. */
 export class AskError extends Error {
   readonly code = 'agent_not_asked';
 }
 
-/** Bytes of an answer. */
+/** Maximum size of a response in bytes. */
 const longestAnswer = 1024 * 1024;
 
 const loopback = ['127.0.0.0/8', '::1/128'];
 
 /**
- * Asks an agent that a person has named, and nobody else: no private address but loopback where the person said so, no
- * redirect is followed, nothing but what is given is sent, and the answer is bounded. Rejects with an AskError.
+ * Sends a request to an agent that the user named, and to no other host. Rejects private addresses, except loopback if
+ * the user allowed it. Follows no redirect, sends only the given data, and limits the size of the response. Rejects
+ * with AskError.
  */
 export async function askAgent(
   agent: AskedAgent,
@@ -93,7 +94,7 @@ export async function askAgent(
   }
 }
 
-/** Joins a path to the URL of an agent; throws an AskError for one that leads to another origin. */
+/** Joins a path to an agent's URL. Throws AskError if the result has another origin. */
 export function targetOf(url: URL, path: string): URL {
   const target = URL.parse(url.href.replace(/\/+$/, '') + path);
   if (target === null || target.origin !== url.origin || !/^\/(?!\/)/.test(path)) {

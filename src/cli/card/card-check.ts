@@ -10,7 +10,7 @@ export interface CardCheckOptions {
   loopback?: boolean;
 }
 
-/** `card check`: asks for the card of an agent and lists what is wrong with it. */
+/** `card check`: fetches an agent's card and lists its problems. */
 export async function cardCheck(
   session: Session,
   text: string,

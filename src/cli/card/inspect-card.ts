@@ -11,13 +11,13 @@ import { AskError, type AskedAgent, askAgent, targetOf } from './ask-agent.ts';
 const cardPath = '/.well-known/agent-card.json';
 const legacyPath = '/.well-known/agent.json';
 
-/** Milliseconds that one card may take. */
+/** Timeout for one card in milliseconds. */
 const patience = 15_000;
 
-/** Characters of a body that are shown. */
+/** Maximum number of characters shown from a body. */
 const longestShown = 128 * 1024;
 
-/** Asks for the card of an agent in each form and at the path of old, and checks what comes. */
+/** Fetches an agent's card in every format and at the legacy path, and checks the responses. */
 export async function inspectCard(
   agent: AskedAgent,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export async function inspectCard(
   const first = await cardOf(agent, '', signal);
   const cards = [first];
   for (const asked of ['0.3', '1.0']) {
-    // Who does not answer once is not asked again.
+    // After one request without a response, no further requests are sent.
     if (cards.at(-1)?.exchange.answer === null) break;
     cards.push(await cardOf(agent, asked, signal));
   }

@@ -6,9 +6,9 @@ import { beginningWith, type Candidate, completeLine } from './complete-line.ts'
 import { knownValues } from './known-values.ts';
 
 /**
- * `complete -- WORDS…`, which the scripts of `completion` call: a first line that says what the shell offers besides,
- * `nothing`, `files` or `folders`, then a line for each candidate with a tab before its description. What cannot be
- * found out is left out without a word.
+ * `complete -- WORDS…`, called by the scripts of `completion`. The first line is the shell's own completion to add:
+ * `nothing`, `files` or `folders`. Each further line is a candidate, a tab and its description. Failed look-ups are
+ * omitted silently.
  */
 export async function answerShell(
   { output, env }: Session,
@@ -22,7 +22,7 @@ export async function answerShell(
   output.stdout.write(`${[also, ...lines].join('\n')}\n`);
 }
 
-/** Callers choose the ids of tasks, and a key press must put nothing on a command line that a shell would run. */
+/** Callers choose task IDs, so completion must not insert text that a shell would execute. */
 function isPlain({ value }: Candidate): boolean {
   return value === shellWord(value);
 }

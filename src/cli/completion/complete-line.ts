@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A candidate word and its meaning. */
+/** A candidate word and its description. */
 export interface Candidate {
   value: string;
   description: string;
@@ -8,10 +8,10 @@ export interface Candidate {
 
 /** The candidates at the end of a command line. */
 export interface Completion {
-  /** The shell's own completion beside the candidates. */
+  /** The shell's own completion to offer in addition to the candidates. */
   also: 'nothing' | 'files' | 'folders';
   candidates: Candidate[];
-  /** The values that only a running agent or the list of agents knows, by the name of their argument or option. */
+  /** The values to fetch from a running agent or the list of agents, by the name of their argument or option. */
   wanted: Wanted | null;
 }
 
@@ -21,9 +21,9 @@ export interface Wanted {
   name: string;
   /** The text before the value in the same word, such as `--dir=`. */
   prefix: string;
-  /** The folder named by --dir; `null` when none is. */
+  /** The folder given by --dir; `null` if absent. */
   dir: string | null;
-  /** True with --url or --token-file, whose address and token no key press may use. */
+  /** True if --url or --token-file is given. A key press must not use that address or token. */
   isElsewhere: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface Wanted {
 interface Place {
   command: Command;
   names: string[];
-  /** Arguments of the command so far. */
+  /** Number of the command's arguments so far. */
   count: number;
-  /** The option whose value stands next. */
+  /** The option whose value is the next word. */
   open: Option | null;
   /** True after a lone `--`. */
   isOver: boolean;
@@ -41,8 +41,8 @@ interface Place {
 }
 
 /**
- * Answers what may stand for the last of some words, which are those after the name of the program; the last may be
- * empty or half written. What does not begin like it is left out.
+ * Returns candidates for the last of the given words, which follow the program's name. The last word may be empty or
+ * incomplete. Candidates that do not start with it are omitted.
  */
 export function completeLine(program: Command, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
@@ -149,7 +149,7 @@ function nameOf({ long, short }: Option): string {
   return (long ?? short ?? '').replace(/^-+/, '');
 }
 
-/** `--dir=x` is the option and its value in one word. */
+/** `--dir=x` contains the option and its value in one word. */
 function split(word: string): [flag: string, value?: string] {
   const end = word.indexOf('=');
   return end === -1 ? [word] : [word.slice(0, end), word.slice(end + 1)];

@@ -4,21 +4,23 @@ import { findAgent } from '../find-agent.ts';
 import { readAnswer } from '../task/task-shape.ts';
 import type { Candidate, Wanted } from './complete-line.ts';
 
-/** Timeout of a look-up while the user waits at the prompt, in milliseconds: what a machine at its limit may need. */
+/**
+ * Timeout in milliseconds of a look-up while the user waits at the prompt. Long enough for a machine under full load.
+ */
 const patience = 4_000;
 
-/** As many as a person looks through. */
+/** Maximum number of tasks offered; users do not read longer lists. */
 const mostTasks = 100;
 
 const states = ['submitted', 'working', 'deferred', 'completed', 'failed', 'canceled'];
 const ended = new Set(['completed', 'failed', 'canceled']);
 
-/** Commands that a task which has ended can be given to. */
+/** Commands that also accept a task that has ended. */
 const shows: ReadonlySet<string> = new Set(['task get', 'task inspect']);
 
 /**
- * Answers the values that only this moment knows: tasks of the agent that the command would talk to, and folders of
- * agents that run. Rejects when there is no such agent, or it is slow.
+ * Returns values known only at run time: tasks of the agent that the command would address, and folders of running
+ * agents. Rejects if there is no such agent or it does not answer in time.
  */
 export async function knownValues(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candidate[]> {
   const known = await valuesOf(wanted, env);

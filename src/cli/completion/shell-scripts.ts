@@ -3,22 +3,22 @@ import { commandLine } from '../../actors/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { packageRoot } from '../../package-root.ts';
 
-/** The shells that command lines can be completed in. */
+/** The supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof shells)[number];
 
-/** The path of this clone's program: completion must never run the program that the line names. */
+/** The path of this installation's program. Completion must never run the program named on the command line. */
 const program = join(packageRoot, 'bin/holdpoint');
 
-/** Answers the script that completes command lines of this command in a shell. */
+/** Returns the completion script for a shell. */
 export function shellScript(shell: Shell): string {
   return scripts[shell](shellWord(program));
 }
 
 const scripts: Record<Shell, (command: string) => string> = { bash, zsh, fish };
 
-/** Bash breaks words at = and :, so the script joins them again and cuts off the part that the line holds already. */
+/** Bash splits words at = and :, so the script joins them again and removes the part already on the line. */
 function bash(command: string): string {
   return `# bash completion for holdpoint; load it with: source <(${commandLine('completion bash')})
 _holdpoint() {

@@ -9,12 +9,12 @@ import {
 import { plainLine } from '../plain-text.ts';
 import type { Finding, Subject } from './check.ts';
 
-/** Seconds by which two clocks may differ before their times mislead. */
+/** Maximum tolerated clock skew in seconds. */
 const tolerable = 30;
 
 /**
- * Checks that the platform, if any, answers, and reports its answer for this agent; without an agent, `null`, it is not
- * asked.
+ * Checks that the admission platform responds, if configured, and reports its answer for this agent. Without an agent
+ * (`null`), the platform is not asked.
  */
 export async function checkAdmission(
   { env }: Pick<Subject, 'env'>,
@@ -71,7 +71,7 @@ function describe({ answer }: PlatformReply): Finding {
   };
 }
 
-/** Returns whole seconds; 0 when the platform does not say its time. */
+/** Returns whole seconds; 0 if the platform sends no date. */
 function skewOf({ date }: PlatformReply): number {
   const theirs = Date.parse(date ?? '');
   return Number.isNaN(theirs) ? 0 : Math.round(Math.abs(Date.now() - theirs) / 1_000);

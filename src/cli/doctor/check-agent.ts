@@ -11,7 +11,7 @@ import { plainLine } from '../plain-text.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
-/** Reports the findings about the agent's files. */
+/** Reports the problems of the agent's files. */
 export function checkConfig({ directory }: Subject, { problems, warnings }: Findings): Finding {
   const [first] = [...problems, ...warnings];
   if (first === undefined) return { status: 'pass', message: 'service.yaml and skills are valid' };
@@ -24,7 +24,7 @@ export function checkConfig({ directory }: Subject, { problems, warnings }: Find
   };
 }
 
-/** Checks that the audit log is as it was written. */
+/** Checks that the audit log is unaltered. */
 export async function checkAudit(path: string, isChained: boolean): Promise<Finding> {
   if (!isChained) {
     return {

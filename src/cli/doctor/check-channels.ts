@@ -9,15 +9,15 @@ import type { Finding, Subject } from './check.ts';
 import { checkWebhook } from './check-webhook.ts';
 import { type Sendable, withheld } from './sendable.ts';
 
-/** A finding and its subject. */
+/** A finding and the name of its check. */
 type Named = [check: string, finding: Finding];
 
 const statuses = { ok: 'pass', warning: 'warn', error: 'fail' } as const;
 
-/** The adapters that need something besides the agent. */
+/** The adapters that depend on an external service. */
 const adapters = ['slack', 'telegram', 'webhook'] as const;
 
-/** Checks that people can be asked through the channels: a line for everything that is wrong, else one for each channel. */
+/** Checks that the channels can reach approvers. Returns one line for each problem, otherwise one for each channel. */
 export async function checkChannels(
   { directory }: Pick<Subject, 'directory'>,
   config: Findings['config'],

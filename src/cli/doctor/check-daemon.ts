@@ -5,10 +5,10 @@ import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import type { Finding, Subject } from './check.ts';
 
-/** Milliseconds that a daemon has to say whether it is ready. */
+/** Timeout in milliseconds of the daemon's readiness check. */
 const patience = 3_000;
 
-/** Checks whether the agent runs and takes work. */
+/** Checks that the agent is running and accepts tasks. */
 export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
   const served = readServeFile(stateFolder);
   if (served === null) return { status: 'pass', message: 'the agent is not running' };

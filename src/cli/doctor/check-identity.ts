@@ -6,12 +6,12 @@ import { type Sendable, withheld } from './sendable.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
-/** Seconds by which two clocks may differ before tokens are taken for too old or too new. */
+/** Maximum clock skew in seconds before tokens are rejected as expired or not yet valid. */
 const tolerable = 30;
 
 const severity = { pass: 0, warn: 1, fail: 2 };
 
-/** Checks that every identity provider can be asked, and that its clock agrees with the one here. */
+/** Checks that every identity provider responds and that its clock agrees with the local clock. */
 export async function checkIdentity({
   providers,
   withheldProviders,
@@ -35,7 +35,7 @@ function describe(count: number): string {
   return count === 1 ? 'the identity provider answers' : `all ${count} identity providers answer`;
 }
 
-/** Returns `null` for a provider that asks nobody. */
+/** Returns `null` for a provider without network requests. */
 async function examine(provider: Provider): Promise<Finding | null> {
   const { name } = provider;
   try {
@@ -58,7 +58,7 @@ async function examine(provider: Provider): Promise<Finding | null> {
   }
 }
 
-/** Returns whole seconds; 0 when the provider does not say its time. */
+/** Returns whole seconds; 0 if the provider sends no date. */
 function skewOf(date: string | null): number {
   const theirs = Date.parse(date ?? '');
   return Number.isNaN(theirs) ? 0 : Math.round(Math.abs(Date.now() - theirs) / 1_000);

@@ -2,7 +2,7 @@ import { compareLog, type StoreAndLog } from '../../actors/records/records.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 
-/** Checks that the task store knows all of its audit log. */
+/** Checks that the task store contains every line of its audit log. */
 export async function checkLog(subject: StoreAndLog): Promise<Finding> {
   const restore = 'restore the newest copy of the task store, together with its -wal file';
   try {

@@ -7,7 +7,7 @@ const oldestNode = 24;
 const usualPort = 8080;
 const usualHost = '127.0.0.1';
 
-/** Checks that this Node can run agents. */
+/** Checks that the installed Node version can run agents. */
 export function checkNode(found: string = process.versions.node): Finding {
   if (Number.parseInt(found, 10) >= oldestNode) return { status: 'pass', message: `Node ${found}` };
   return {
@@ -17,7 +17,7 @@ export function checkNode(found: string = process.versions.node): Finding {
   };
 }
 
-/** Fewest connections that an agent should be able to hold open: every parked call holds one. */
+/** Recommended minimum of open connections for an agent. Every held call keeps one connection open. */
 const fewConnections = 1_000;
 
 /** Checks that the process may open enough files for the requests it holds. */
@@ -31,7 +31,7 @@ export function checkConnections(most: number = mostConnections()): Finding {
   };
 }
 
-/** Checks that the port which the agent runs on, or a start takes first, is its own or can be had. */
+/** Checks the port that the agent uses, or that a start would try first: it must be free or belong to the agent. */
 export async function checkPort({ stateFolder }: Subject, usual = usualPort): Promise<Finding> {
   const served = readServeFile(stateFolder);
   const isOwn = served !== null && isAlive(served.pid);

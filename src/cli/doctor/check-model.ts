@@ -10,13 +10,12 @@ import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 import { type AskedModel, withheld } from './sendable.ts';
 
-/** How long a provider may take to say which models it has, in milliseconds. */
+/** Timeout in milliseconds for a provider's list of models. */
 const patience = 5_000;
 
 /**
- * Checks that every model of the chain is known to its provider and may be asked with its key; the first that is not is told.
- * `models` are those of the chain, each with the variables that it is asked with.
- * Nothing is asked for a `config` that is not valid, `null`.
+ * Checks that each provider lists its model of the chain and accepts the API key; reports the first model that fails.
+ * `models` holds the models of the chain, each with its variables. Sends no request if `config` is invalid (`null`).
  */
 export async function checkModel(
   config: Pick<ServiceConfig, 'model'> | null,

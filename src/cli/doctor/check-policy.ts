@@ -2,7 +2,7 @@ import { gapWords, policyGapIn } from '../../actors/workspace/workspace.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
-/** Checks whether the agent that runs has the rules of its files; says nothing of one that does not run. */
+/** Checks that the running agent's policy matches its files; returns no finding if the agent is not running. */
 export function checkPolicy(
   { directory }: Subject,
   { policySha256 }: Pick<Findings, 'policySha256'>,

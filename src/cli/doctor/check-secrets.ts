@@ -7,8 +7,8 @@ import type { Session } from '../session.ts';
 import type { Finding, Subject } from './check.ts';
 
 /**
- * Checks that the agent's secrets can be opened, and answers the variables with them in it, and those that its folder
- * keeps; the environment alone where they cannot be opened.
+ * Checks that the agent's secrets can be decrypted. Returns all variables including the secrets, and the variables
+ * stored in the agent's folder. Returns only the environment if the secrets cannot be decrypted.
  */
 export async function checkSecrets(
   session: Session,
@@ -34,7 +34,7 @@ export async function checkSecrets(
   }
 }
 
-/** Names the files of an agent that hold secrets, whether or not they are there. */
+/** Lists the files that may hold an agent's secrets. The files may not exist. */
 export function secretFiles(directory: string, env: NodeJS.ProcessEnv): string[] {
   const path = secretPath(directory, env);
   return [path, join(dirname(path), '.env')];

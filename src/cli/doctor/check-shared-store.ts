@@ -11,18 +11,19 @@ import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 
-/** A finding and its subject. */
+/** A finding and the name of its check. */
 type Named = [check: string, finding: Finding];
 
-/** What the PostgreSQL of an agent is looked at with. */
 export interface SharedSubject {
   directory: string;
   address: LogAddress;
-  /** False when lines carry no hash of the one before. */
+  /** False if log lines carry no hash of the previous line. */
   isChained: boolean;
 }
 
-/** Checks that the PostgreSQL of an agent can be reached, is its own, and is in order; a line for each question. */
+/**
+ * Checks that an agent's PostgreSQL is reachable, belongs to the agent and is intact. Returns one finding per check.
+ */
 export async function checkSharedStore(subject: SharedSubject): Promise<Named[]> {
   const { address } = subject;
   const { schema } = address;

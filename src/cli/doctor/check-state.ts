@@ -6,13 +6,13 @@ import type { Finding, Subject } from './check.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes below which a log and a store soon run full. */
+/** Free space in bytes below which the log and the store will soon be full. */
 const littleSpace = 200 * mebibyte;
 
-/** Bytes below which nothing can be relied on to be written. */
+/** Free space in bytes below which no write is reliable. */
 const noSpace = 10 * mebibyte;
 
-/** Checks that the state folder and those of other files that are kept can be written durably, or made. */
+/** Checks that the state folder and the other storage folders can be created and written durably. */
 export async function checkStateFolder(
   { stateFolder }: Subject,
   files: readonly string[],
@@ -40,12 +40,12 @@ async function checkFolder(wanted: string): Promise<Finding> {
   }
 }
 
-/** The folder itself, or the one that it would be made in. */
+/** Returns the folder itself, or its closest existing parent. */
 function nearest(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
-/** Checks that no file with a secret can be read by others. */
+/** Checks that no file with a secret is readable by other users. */
 export function checkPermissions(
   { stateFolder }: Pick<Subject, 'stateFolder'>,
   kept: readonly string[],

@@ -7,7 +7,7 @@ import type { Finding } from './check.ts';
 
 const restore = 'restore the file from a backup, or move it away to start without its tasks';
 
-/** Checks that the pages of the task store are sound, and that its tasks can be resumed. Writes nothing. */
+/** Checks that the pages of the task store are intact and its tasks can be resumed. Writes nothing. */
 export function checkStore(path: string): Finding {
   if (!existsSync(path)) return { status: 'pass', message: 'there is no task store yet' };
   try {
@@ -39,7 +39,7 @@ function examine(path: string): Finding {
   }
 }
 
-/** A store without a write-ahead log is closed; reading it must not create one. */
+/** A store without a write-ahead log is closed, and reading must not create one. */
 function addressOf(path: string): URL | string {
   if (existsSync(`${path}-wal`)) return path;
   const url = pathToFileURL(path);

@@ -2,17 +2,19 @@ import { request } from 'undici';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 
-/** Milliseconds that a host has to answer. */
+/** Timeout in milliseconds for a host's response. */
 const patience = 5_000;
 
-/** A target whose host does not answer. */
+/** A target whose host does not respond. */
 interface Unreachable {
   name: string;
   host: string;
   reason: string;
 }
 
-/** Checks that the host of every target answers; nothing is posted, and no path is asked for, which may be secret. */
+/**
+ * Checks that the host of every target responds. Posts nothing and requests no path, because the path may be secret.
+ */
 export async function checkWebhook(
   targets: Readonly<Record<string, { url: string }>>,
 ): Promise<Finding> {

@@ -2,23 +2,23 @@
 export interface Finding {
   status: 'pass' | 'warn' | 'fail';
   message: string;
-  /** The remedy. */
+  /** The suggested fix. */
   fix?: string;
 }
 
-/** A finding and its subject. */
+/** A finding and the name of its check. */
 export interface Check extends Finding {
   check: string;
 }
 
-/** The agent that the checks look at. */
+/** The agent to check. */
 export interface Subject {
-  /** The agent's folder, absolute. */
+  /** Absolute path of the agent's folder. */
   directory: string;
-  /** The folder of its state. */
+  /** The agent's state folder. */
   stateFolder: string;
-  /** The variables it is configured with, its secrets among them where they could be opened. */
+  /** The agent's variables, including its secrets if they could be decrypted. */
   env: NodeJS.ProcessEnv;
-  /** Those of them that its own folder keeps. */
+  /** The variables stored in the agent's own folder. */
   own: Readonly<Record<string, string | undefined>>;
 }

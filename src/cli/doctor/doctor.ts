@@ -25,7 +25,7 @@ export interface DoctorOptions {
   dir: string;
 }
 
-/** `doctor`: checks this machine and an agent, and names the remedies. */
+/** `doctor`: checks this machine and an agent, and suggests fixes. */
 export async function doctor(session: Session, { dir }: DoctorOptions): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);
@@ -76,11 +76,11 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
   return found.map(([check, finding]) => ({ check, ...finding }));
 }
 
-/** What is kept of an agent, as far as its configuration says where. */
+/** The agent's stored data, as far as its configuration locates it. */
 interface Records {
   store: ServiceConfig['store'];
   audit: Pick<ServiceConfig['audit'], 'chain'>;
-  /** The current file of its log. */
+  /** Path of the current log file. */
   log: string;
   agentId: string | null;
 }
@@ -97,9 +97,9 @@ async function checkRecords(
       ['store', checkStore(path)],
     ];
   }
-  // The driver would send it to a host that the folder names.
+  // The database driver would send the password to a host named by the folder.
   if (own[urlVariable(store)] !== undefined) delete process.env['PGPASSWORD'];
-  // What lacks is said of the configuration.
+  // The configuration check already reports the missing variable.
   if ((env[urlVariable(store)] ?? '') === '') return [];
   const address = databaseAddress({ store, agentId }, env);
   return checkSharedStore({ directory, address, isChained: audit.chain });

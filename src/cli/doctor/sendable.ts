@@ -8,23 +8,22 @@ import type { Finding, Subject } from './check.ts';
 
 type Model = ServiceConfig['model'] | ServiceConfig['model']['fallbacks'][number];
 
-/** A model with the variables that it may be asked with; `null` for one that is not asked. */
+/** A model and the variables for its requests; `null` for a model that is not asked. */
 export type AskedModel = { configured: Model; env: NodeJS.ProcessEnv } | null;
 
-/** The settings of an agent as far as they may be acted on, since acting on them sends something. */
+/** The agent's settings that are safe to use for outgoing requests. */
 export interface Sendable {
   models: AskedModel[];
   providers: ServiceConfig['auth']['providers'];
   /** Names of identity providers that are not asked. */
   withheldProviders: string[];
   channels: ChannelsReading | null;
-  /** Adapters that are not asked. */
   withheldAdapters: ReadonlySet<string>;
-  /** The variables of admission. */
+  /** The admission variables. */
   admission: NodeJS.ProcessEnv;
 }
 
-/** Said of what is not asked. */
+/** The finding for settings that are not checked. */
 export const withheld: Finding = {
   status: 'warn',
   message:
@@ -33,8 +32,9 @@ export const withheld: Finding = {
 };
 
 /**
- * Works out what of an agent's settings may be asked. A folder that somebody was given must not learn the variables of this
- * process, so these go by their usual name to the usual place alone, and anything else has to come from the folder itself.
+ * Decides which of an agent's settings may be used for requests. A folder received from another person must not learn
+ * the variables of this process. These variables are therefore sent only under their default name to the default host;
+ * any other value must come from the folder itself.
  */
 export async function sendableOf(
   { directory, env, own }: Subject,
@@ -87,10 +87,10 @@ function channelsOf(
   };
   const { slack, telegram, webhook } = chosen;
   const isKept = {
-    // The tokens show in no JSON.
+    // The tokens are non-enumerable, so JSON does not contain them.
     slack: slack !== null && ![slack.botToken, slack.appToken, slack.apiUrl].some(isWithheld),
     telegram: telegram !== null && ![telegram.token, telegram.apiUrl].some(isWithheld),
-    // The host of a target is asked without its path and without a secret.
+    // A target's host is asked without its path and without a secret.
     webhook: webhook !== null && !isWithheld(Object.values(webhook.targets).map(({ url }) => url)),
   };
   const adapters = ['slack', 'telegram', 'webhook'] as const;
@@ -119,7 +119,7 @@ function isUsualTelegram(telegram: ChannelsReading['telegram'], env: NodeJS.Proc
   );
 }
 
-/** A folder that names the platform gets no token of this process. */
+/** If the folder names the platform, it receives no token of this process. */
 function admissionOf({ env, own }: Pick<Subject, 'env' | 'own'>): NodeJS.ProcessEnv {
   if (own['SERVICE_ADMISSION_URL'] === undefined) return env;
   const { SERVICE_PLATFORM_TOKEN: token } = own;

@@ -6,7 +6,7 @@ import {
 } from '../../machines/wizard/field.ts';
 import type { Prompts } from './prompts.ts';
 
-/** Asks for the values of fields, one after another, from those that are known. */
+/** Prompts for the values of fields one after another, with known values as defaults. */
 export async function askFields(
   prompts: Prompts,
   fields: readonly Field[],
@@ -37,7 +37,7 @@ async function askField(
   return kind === 'list' ? splitList(typed) : typed.trim();
 }
 
-/** Claims are seldom called otherwise, so they are typed in one line. */
+/** Claims are rarely renamed, so they are entered on one line. */
 async function askMap(
   prompts: Prompts,
   keys: readonly string[],

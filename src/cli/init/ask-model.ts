@@ -2,13 +2,13 @@ import type { AgentAnswers, FallbackAnswer } from '../../machines/wizard/agent-a
 import { type ProviderOffer, providerOffer, providers } from '../../machines/wizard/offers.ts';
 import type { Prompts } from './prompts.ts';
 
-/** Returns the address of a provider that the environment names; empty for none. */
+/** Returns a provider's base URL from the environment; empty if there is none. */
 export type UsualAddress = (provider: string) => string;
 
 const another = 'another';
 const noMore = 'no more';
 
-/** Asks which model it is, where it answers and with which key. */
+/** Prompts for the model, its base URL and its API key. */
 export async function askModel(
   prompts: Prompts,
   { provider, model }: AgentAnswers,
@@ -23,7 +23,7 @@ export async function askModel(
   return { ...model, ...reached, organization };
 }
 
-/** Asks for models that are tried when the first one is busy or out of reach. */
+/** Prompts for fallback models, which are tried when the first model is busy or unreachable. */
 export async function askFallback(
   prompts: Prompts,
   { fallback }: AgentAnswers,
@@ -46,7 +46,7 @@ export async function askFallback(
   }
 }
 
-/** How a model is named and reached. */
+/** A model's name and connection. */
 interface Reach {
   name: string;
   address: string;

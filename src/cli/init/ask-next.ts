@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { askStep } from './ask-step.ts';
 import { GoBack, Prompts } from './prompts.ts';
 
-/** Asks the step at hand, or shows the review, and goes on from there; answers whether it went on rather than back. */
+/** Prompts for the current step or shows the review, then moves on. Returns true for forward and false for back. */
 export async function askNext(
   session: Session,
   wizard: Actor<typeof wizardMachine>,
@@ -34,7 +34,7 @@ export async function askNext(
   }
 }
 
-/** Shows what will be written, and asks whether it may be. */
+/** Shows the files to be written and asks for confirmation. */
 async function askReview(
   { output }: Session,
   prompts: Prompts,

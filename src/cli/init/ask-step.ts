@@ -23,17 +23,18 @@ import { askFallback, askModel } from './ask-model.ts';
 import { environmentAddress, hasKey } from './environment-model.ts';
 import type { Prompts } from './prompts.ts';
 
-/** What a step is asked with. */
 export interface StepAsking {
   prompts: Prompts;
   answers: AgentAnswers;
   offer: WizardOffer;
-  /** The hosts that the answers lead to, a line each. */
+  /** Returns the hosts that the answers name, one per line. */
   hosts: () => string[];
   env: NodeJS.ProcessEnv;
 }
 
-/** Asks one step at the terminal, from the answers so far. Rejects as its prompts do. */
+/**
+ * Prompts for one step on the terminal with the current answers as defaults. Rejects with the errors of its prompts.
+ */
 export async function askStep(step: Question, asking: StepAsking): Promise<AnswerEdit> {
   const { prompts, answers, env } = asking;
   const type = 'answer.edit';
@@ -161,7 +162,7 @@ async function askSecurity({ prompts, answers }: StepAsking): Promise<AgentAnswe
   return { variables: Object.fromEntries(variables), passphrase: await askPassphrase(prompts) };
 }
 
-/** A passphrase that was mistyped opens nothing later, so it is typed twice. */
+/** Asked twice: a mistyped passphrase would make the secrets unreadable. */
 async function askPassphrase(prompts: Prompts): Promise<string> {
   for (;;) {
     const typed = await prompts.secret('Passphrase that encrypts its secrets (nothing: none)');

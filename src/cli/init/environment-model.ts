@@ -10,18 +10,18 @@ import { plainLine } from '../plain-text.ts';
 
 type Environment = NodeJS.ProcessEnv;
 
-/** Returns the first provider whose key is in the environment; `null` where none is. */
+/** Returns the first provider whose API key is in the environment; `null` if there is none. */
 export function environmentProvider(env: Environment): string | null {
   return providers.find(({ name }) => hasKey(name, env))?.name ?? null;
 }
 
-/** Tells whether the environment has the key that a provider is asked with. */
+/** Returns true if the environment has the provider's API key. */
 export function hasKey(provider: string, env: Environment): boolean {
   if (usualKeyVariable(provider) === null) return false;
   return providerKey({ provider, purpose: 'the model' }, env).ok;
 }
 
-/** Returns the address of a provider that the environment names; empty for none. Throws a CliError for one that is none. */
+/** Returns a provider's base URL from the environment; empty if there is none. Throws CliError for an invalid URL. */
 export function environmentAddress(provider: string, env: Environment): string {
   const found = baseUrlFrom(provider, env);
   if (found.ok) return found.url;
@@ -31,7 +31,7 @@ export function environmentAddress(provider: string, env: Environment): string {
   });
 }
 
-/** Says which variable the address of a new agent's model came from; `null` when it came from none. */
+/** Names the variable that supplied the base URL of a new agent's model; `null` if no variable did. */
 export function addressNote(
   { service }: Pick<AgentPlan, 'service'>,
   env: Environment,
@@ -42,7 +42,10 @@ export function addressNote(
   return plainLine(`its model is asked at ${found.url} (${found.variable})`);
 }
 
-/** Makes the edit that gives models without an address the one of the environment; `null` where there is none. */
+/**
+ * Returns the edit that fills in missing base URLs of models from the environment; `null` if there is nothing to fill
+ * in.
+ */
 export function withEnvironmentAddress(
   step: Question,
   { provider, model, fallback }: AgentAnswers,

@@ -7,7 +7,7 @@ import { type FieldValue, splitList } from '../../machines/wizard/field.ts';
 import { authOffer, channelOffer } from '../../machines/wizard/offers.ts';
 import type { AnswerEdit } from '../../machines/wizard/wizard-machine.ts';
 
-/** The flags of `init` that answer a step; secrets have none, as others see what a process is started with. */
+/** The flags of `init` that answer a step. Secrets have no flag, because other users can see command lines. */
 export interface AnswerFlags {
   provider?: string;
   model?: string;
@@ -31,15 +31,15 @@ export interface AnswerFlags {
   approvers?: string[];
 }
 
-/** What answers a step beside the flags. */
+/** Answers given in addition to the flags. */
 export interface GivenBeside {
   name: string | undefined;
-  /** The variables of `--variables`; `null` without it. */
+  /** The variables from `--variables`; `null` without the flag. */
   variables: Readonly<Record<string, string>> | null;
   passphrase: string | null;
 }
 
-/** Makes the answer to a step from the flags that belong to it, over the answers so far; `null` when none was given. */
+/** Applies a step's flags to the current answers; `null` if no flag was given. */
 export function answerByFlags(
   step: Question,
   answers: AgentAnswers,
@@ -100,7 +100,7 @@ export function answerByFlags(
   }
 }
 
-/** The flags say the same of every tool that is held; `--answers` says it of each. */
+/** Flags apply the same setting to every held tool; `--answers` sets each tool separately. */
 function approvalsByFlags(
   { approvals }: AgentAnswers,
   { held, to, timeout, quorum, approvers }: AnswerFlags,
@@ -117,20 +117,20 @@ function approvalsByFlags(
 
 type Given<Values> = { [Key in keyof Values]?: Exclude<Values[Key], undefined> };
 
-/** Leaves out what was not given; `null` when nothing was. */
+/** Removes undefined values; `null` if none is left. */
 function defined<Values extends object>(values: Values): Given<Values> | null {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.length === 0 ? null : (Object.fromEntries(given) as Given<Values>);
 }
 
-/** Reads `provider/model`, and behind a last `@` the address of a server of one's own. */
+/** Reads `provider/model`, optionally followed by `@` and the URL of a self-hosted server. */
 function readFallback(text: string): AgentAnswers['fallback'][number] {
   const [, model = text, address = ''] = /^(.*)@(https?:\/\/.*)$/.exec(text) ?? [];
   const [provider = '', ...name] = model.split('/');
   return { provider, name: name.join('/'), address, key: '' };
 }
 
-/** A channel setting is `slack.something=value`. */
+/** Reads channel settings of the form `slack.something=value`. */
 function channelSettings(
   channel: string,
   { channelSetting = [] }: AnswerFlags,

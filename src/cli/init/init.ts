@@ -29,7 +29,7 @@ export interface InitOptions extends AnswerFlags {
   input: boolean;
 }
 
-/** `init [name]`: asks what an agent is made from, where flags do not say it, and makes one that runs. */
+/** `init [name]`: prompts for the settings not given by flags and creates a runnable agent. */
 export async function init(
   session: Session,
   name: string | undefined,
@@ -72,7 +72,7 @@ async function answersOf(session: Session, { name, options, offer }: Asked): Pro
     options.yes !== true && options.input && stdin.isTTY === true && output.stderr.isTTY === true;
   const begun = await begunAnswers(session, options, { offer, isAsking });
   const wizard = createActor(wizardMachine, { input: { offer, answers: begun } }).start();
-  // Once somebody goes back, flags are what they may change too.
+  // After going back, the user may also change values given by flags.
   let isByFlags = true;
   while (wizard.getSnapshot().status === 'active') {
     const { value, context } = wizard.getSnapshot();
@@ -103,10 +103,10 @@ function hostsOf(answers: AgentAnswers, { skills }: WizardOffer): string[] {
   return hosts.map(({ host, origin }) => plainLine(`${host} (${origin})`));
 }
 
-/** Characters of a file of answers or variables. */
+/** Maximum length of a file of answers or variables in characters. */
 const longestFile = 1_000_000;
 
-/** Answers that were written down are as they would come to `POST /api/create`. */
+/** The answers file has the format of `POST /api/create`. */
 async function begunAnswers(
   session: Session,
   { answers }: InitOptions,

@@ -2,22 +2,22 @@ import { isCancel, multiselect, password, select, text } from '@clack/prompts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { Session } from '../session.ts';
 
-/** What is typed or chosen to go to the step before. */
+/** The input that returns to the previous step. */
 const back = '<';
 
-/** Somebody wants to go to the step before. */
+/** Thrown when the user returns to the previous step. */
 export class GoBack extends Error {}
 
-/** One of several, or its name alone. */
+/** An option with its label, or only its name. */
 export type Choice = string | { value: string; label: string; hint?: string };
 
 /**
- * Asks at the terminal. Every question rejects with GoBack when it is answered with `<`, and with a CliError when it is
- * left.
+ * Prompts on the terminal. Every prompt rejects with GoBack for the input `<`, and with CliError if the user cancels
+ * it.
  */
 export class Prompts {
   readonly #streams: { input: Session['stdin']; output: Session['output']['stderr'] };
-  /** What is said before the next question, such as what was wrong with the last answer. */
+  /** Text shown before the next prompt, for example the error of the previous answer. */
   #before: string | null;
 
   constructor({ stdin, output }: Session, complaint: string | null) {
@@ -25,7 +25,7 @@ export class Prompts {
     this.#before = complaint;
   }
 
-  /** Asks for a line; an empty one is an answer as well. */
+  /** Prompts for a line, which may be empty. */
   async text(message: string, initialValue = ''): Promise<string> {
     const answer = answered(
       await text({ ...this.#streams, message: this.#said(message), initialValue }),
@@ -34,7 +34,7 @@ export class Prompts {
     return answer;
   }
 
-  /** Asks for what nobody should see; an empty text when nothing was typed. */
+  /** Prompts for hidden input; returns an empty text if the user typed nothing. */
   async secret(message: string): Promise<string> {
     const answer = answered(
       await password({ ...this.#streams, message: this.#said(message), mask: '' }),
@@ -43,7 +43,7 @@ export class Prompts {
     return answer;
   }
 
-  /** Asks for one of several. */
+  /** Prompts for one option. */
   async one(message: string, choices: readonly Choice[], initialValue: string): Promise<string> {
     const options = [...choices.map(option), { value: back, label: 'back' }];
     const answer = answered(
@@ -53,7 +53,7 @@ export class Prompts {
     return answer;
   }
 
-  /** Asks for any of several. */
+  /** Prompts for any number of options. */
   async many(
     message: string,
     choices: readonly Choice[],
@@ -84,7 +84,7 @@ function option(choice: Choice): { value: string; label: string; hint?: string }
   return typeof choice === 'string' ? { value: choice, label: choice } : choice;
 }
 
-/** Nothing typed is no text at all to some questions. */
+/** Some prompts return undefined for empty input. */
 function answered(answer: string | symbol | undefined): string {
   if (typeof answer === 'symbol') throw interrupted();
   return answer ?? '';

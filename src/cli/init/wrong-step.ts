@@ -2,7 +2,7 @@ import type { Question } from '../../machines/wizard/agent-answers.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** The flags of each step; where it has several, those that a word of the complaint speaks of come first. */
+/** The flags of each step. If a step has several, flags whose pattern matches the error message come first. */
 const flags: Record<Question, readonly [flag: string, about: RegExp | null][]> = {
   name: [['the name, such as in init refund-desk', null]],
   provider: [['--provider', null]],
@@ -44,7 +44,7 @@ const flags: Record<Question, readonly [flag: string, about: RegExp | null][]> =
   ],
 };
 
-/** Says what is wrong with a step, and which flag answers it. */
+/** Builds the error for an invalid step and names its flag. */
 export function wrongStep(step: Question, complaint: string): CliError {
   const [flag] = flags[step].find(([, about]) => about === null || about.test(complaint)) ?? [''];
   return new CliError(plainLine(complaint), {

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import type { Session } from '../session.ts';
 import type { KeyGenerateOptions } from './key-generate.ts';
 
-/** Defines `key generate`. */
 export function keyCommand(session: Session): Command {
   const key = new Command('key').description('make keys');
   key

@@ -12,8 +12,9 @@ export interface KeyGenerateOptions {
 }
 
 /**
- * `key generate`: an Ed25519 pair for the audit log. The private key goes to stdout as a line of an environment file,
- * or with --out to a file and nowhere else; stdout then holds the public key as a JWKS (docs/contract/command.md).
+ * `key generate`: creates an Ed25519 key pair for the audit log. Prints the private key to stdout as a line of an
+ * environment file. With --out, writes the private key only to that file and prints the public key as a JWKS
+ * (docs/contract/command.md).
  */
 export async function keyGenerate(
   { output }: Session,
@@ -44,7 +45,9 @@ function base64(key: KeyObject): string {
   return key.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 }
 
-/** Creates the file with its permissions, so that it is never readable in between; never overwrites one. */
+/**
+ * Creates the file with its final permissions, so it is never readable by others in between. Never overwrites a file.
+ */
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeNewFile(path, text, 0o600);

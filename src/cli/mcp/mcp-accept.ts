@@ -6,8 +6,8 @@ import type { Session } from '../session.ts';
 import { type McpOptions, readServers, withSeen } from './read-servers.ts';
 
 /**
- * `mcp accept SERVER TOOL…`: lets in what a server offered last, or with `TOOL@HASH` what somebody has seen; an agent that
- * runs has it a second later.
+ * `mcp accept SERVER TOOL…`: accepts the tool definitions that a server offered last, or with `TOOL@HASH` a specific
+ * reviewed definition. A running agent applies the change within a second.
  */
 export async function mcpAccept(
   session: Session,

@@ -23,7 +23,7 @@ export interface McpAddOptions {
   dir: string;
 }
 
-/** `mcp add NAME`: writes a server and the rules for its tools into `service.yaml`, and says what is done next. */
+/** `mcp add NAME`: writes a server and the rules for its tools to `service.yaml`, and prints the next steps. */
 export async function mcpAdd(
   session: Session,
   name: string,
@@ -112,7 +112,7 @@ function orderOf(
   };
 }
 
-/** Reads `NAME=value`, and a header as it is written elsewhere, `Name: value`. A value is never repeated. */
+/** Reads `NAME=value`, or a header in its usual form `Name: value`. Errors never repeat a value. */
 function pairs(flag: string, texts: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     texts.map((text) => {

@@ -4,7 +4,6 @@ import type { Session } from '../session.ts';
 import type { McpAddOptions } from './mcp-add.ts';
 import type { McpOptions } from './read-servers.ts';
 
-/** Defines `mcp add`, `mcp list` and `mcp accept`. */
 export function mcpCommand(session: Session): Command {
   const mcp = new Command('mcp').description(
     'give an agent the tools of MCP servers, and look at them',

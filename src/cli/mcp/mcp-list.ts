@@ -10,7 +10,7 @@ import type { Session } from '../session.ts';
 import { type McpOptions, readServers, withSeen } from './read-servers.ts';
 
 interface Listed extends SeenTool {
-  /** `gone` for what is not offered now. */
+  /** `gone` if the tool is no longer offered. */
   standing: Standing | 'gone';
 }
 
@@ -21,7 +21,7 @@ const words: Record<Listed['standing'], string> = {
   gone: 'not offered now',
 };
 
-/** `mcp list`: what each MCP server offers, as the daemon last heard it, and what of it is withheld. */
+/** `mcp list`: lists the tools that each MCP server offered last and marks the withheld tools. */
 export async function mcpList(session: Session, options: McpOptions): Promise<void> {
   const { output } = session;
   const { servers, seen } = await readServers(session, options);

@@ -11,19 +11,19 @@ export interface McpOptions {
   dir: string;
 }
 
-/** Reads the MCP servers of an agent, and opens what was seen of their tools. Rejects with a CliError. */
+/** Reads an agent's MCP servers and opens the file of seen tools. Rejects with CliError. */
 export async function readServers(
   { env }: Session,
   { dir }: McpOptions,
 ): Promise<{ servers: readonly McpServerSettings[]; seen: SeenTools }> {
   const directory = resolve(dir);
-  // No server is asked, so no key is needed.
+  // Sends no request to a server, so no key is needed.
   const loaded = loadConfig(directory, await assumedEnvironment(directory, env));
   if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
   return { servers: loaded.config.mcp.servers, seen: new SeenTools(directory) };
 }
 
-/** Runs something on the file of tools that were seen. Throws CliError when that cannot be read or written. */
+/** Runs a function on the file of seen tools. Throws CliError if the file cannot be read or written. */
 export function withSeen<Result>(seen: SeenTools, run: () => Result): Result {
   try {
     return run();

@@ -14,15 +14,15 @@ import { explanationOf } from './explanation-of.ts';
 export interface ImaginedCall {
   tool: string;
   args: JsonValue;
-  /** The assurance level of the caller; `null` for a caller without an identity. */
+  /** The caller's assurance level; `null` for an unauthenticated caller. */
   acr: string | null;
-  /** The request of the caller; `null` when it is unknown. */
+  /** The caller's request; `null` if unknown. */
   message: string | null;
 }
 
 export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
   tools: ReadonlyMap<string, Tool>;
-  /** The rules that check the output of the tool. */
+  /** Rules that check the tool's output. */
   outputRules: readonly string[];
   clock: Clock;
   log: Log;
@@ -30,8 +30,8 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
 }
 
 /**
- * Explains the outcome of a hypothetical call. It runs the chart that governs real ones, which ends before the tool and
- * its credentials; it asks the embedder alone, and only with a message. Rejects with the reason of the signal.
+ * Explains the outcome of a hypothetical call. Runs the same chart as real calls, which ends before the tool and its
+ * credentials. Asks only the embedder, and only if there is a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
   { tool, args, acr, message }: ImaginedCall,
@@ -65,12 +65,15 @@ export async function explainCall(
   const ruling = toPromise(govern).finally(() => ports.signal.removeEventListener('abort', stop));
   govern.start();
   const ruled = await ruling;
-  // A chart that was stopped ends without a ruling.
+  // A stopped chart ends without a ruling.
   ports.signal.throwIfAborted();
   return explanationOf(call, ruled, { ...ports, isIntentUnknown });
 }
 
-/** Denies a call whose message would not have reached the model; `null` when it would (docs/contract/governance.md). */
+/**
+ * Denies a call whose message would be blocked before the model; `null` if the message passes
+ * (docs/contract/governance.md).
+ */
 function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
   const { refusal, took: duration } = screenPrompt(request, ports);
   if (refusal === null) return null;
@@ -80,7 +83,7 @@ function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
   return { kind: 'deny', layer: 'prompt', text, records, facts: [], score: null };
 }
 
-/** Nothing is released here, so no code is read and no server is asked. */
+/** No release happens here, so the tool's code is not hashed and its server is not asked. */
 function withoutIdentity(tool: Tool): Tool {
   return { ...tool, identity: async () => null };
 }

@@ -3,22 +3,21 @@ import type { CredentialProvider } from '../../machines/governance/ruling.ts';
 import type { DecisionRecord } from '../../machines/task/task.ts';
 import type { ExplainedLayer } from './explanation.ts';
 
-/** Facts about the layers besides their records. */
+/** Facts about the layers in addition to their records. */
 export interface LayerNotes {
-  /** True when intent alignment is on and could not be asked. */
+  /** True if intent alignment is on and its embedder could not be asked. */
   isIntentUnknown: boolean;
-  /** True when the call would run, now or after a release. */
+  /** True if the call would run, immediately or after a release. */
   mayRun: boolean;
   credential: CredentialProvider | null;
-  /** The rules that check the output of the tool. */
+  /** Rules that check the tool's output. */
   outputRules: readonly string[];
 }
 
 const layersThatRule = ['intent_alignment', 'step_up', 'modify', 'defer'];
 
 /**
- * Lists every layer in the order in which a call meets it; those that said something say it
- * (docs/contract/governance.md).
+ * Lists every layer in evaluation order, with the decisions of the layers that made one (docs/contract/governance.md).
  */
 export function explainLayers(
   records: readonly DecisionRecord[],

@@ -7,8 +7,8 @@ import { type ExplainPorts, explainCall } from './explain-call.ts';
 import type { ExplainedLayer } from './explanation.ts';
 
 /**
- * Says what would become of a recorded call now, beside what became of it. It is the chart that governs real calls; no
- * tool, model or embedder is asked, and what was not kept of the call is said to be not evaluated.
+ * Compares the outcome that a recorded call would have now with its recorded outcome. Runs the same chart as real calls
+ * but asks no tool, model or embedder. Layers whose input was not recorded are reported as not evaluated.
  */
 export async function explainRecorded(
   call: RecordedCall,
@@ -37,7 +37,7 @@ export async function explainRecorded(
   };
 }
 
-/** Why a layer cannot be asked about a call, by its name. */
+/** The reason why a layer cannot be evaluated for a call, by layer name. */
 type Unknown = Map<string, string>;
 
 function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknown {
@@ -60,7 +60,7 @@ function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknow
   return unknown;
 }
 
-/** Leaves out what rules say of something that is not known; what they say of the tool itself stays. */
+/** Removes rules about unrecorded parts of a call; rules about the tool itself stay. */
 function withoutUnknown(policy: Policy, unknown: Unknown, isWithoutArguments: boolean): Policy {
   return {
     ...policy,
@@ -76,7 +76,7 @@ function withoutUnknown(policy: Policy, unknown: Unknown, isWithoutArguments: bo
   };
 }
 
-/** A schema that is not met without arguments says nothing of the call. */
+/** A schema violation caused only by missing arguments is no information about the call. */
 function ofTool(refusal: Refusal | null): Refusal | null {
   const isOfArguments = refusal?.findings.every(({ gate }) => gate === 'arguments') === true;
   return refusal?.isMisfit === true && isOfArguments ? null : refusal;

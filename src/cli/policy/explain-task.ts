@@ -15,15 +15,16 @@ import { auditReader } from '../ui/audit-reader.ts';
 import { checkAgent } from '../validate.ts';
 import { explainCalls, summaryOf } from './preview-policy.ts';
 
-/** Which recorded calls are explained. */
 export interface RecordedOptions {
   task: string;
-  /** Left out for every call of the task. */
+  /** ID of one call; absent for every call of the task. */
   call?: string;
   dir: string;
 }
 
-/** `policy explain --task ID`: what would become of recorded calls now, beside what became of them. */
+/**
+ * `policy explain --task ID`: compares the outcomes that recorded calls would have now with their recorded outcomes.
+ */
 export async function explainTask(
   session: Session,
   { task, call, dir }: RecordedOptions,
@@ -45,10 +46,10 @@ export async function explainTask(
   });
 }
 
-/** Calls that `policy preview` looks at. */
+/** Maximum number of calls that `policy preview` evaluates. */
 const mostCalls = 100;
 
-/** `policy preview FILE`: what another `service.yaml` would have done to the last calls of an agent that runs. */
+/** `policy preview FILE`: shows how another `service.yaml` would have decided the latest calls of a running agent. */
 export async function previewPolicy(
   session: Session,
   file: string,
@@ -115,7 +116,7 @@ function sourceOf(agent: AgentClient, directory: string): CallSource {
         return { status: 200, body: await agent.json({ method: 'GET', path, signal }) };
       } catch (error) {
         const isMissing = error instanceof CliError && error.code === 'not_found';
-        // A call may have been decided on meanwhile.
+        // The call may have been decided in the meantime.
         if (isMissing && path.startsWith('/deferrals/')) return { status: 404, body: null };
         throw error;
       }

@@ -4,7 +4,6 @@ import type { Deferral, ToolCall } from '../../machines/task/task.ts';
 import { explainLayers, type LayerNotes } from './explain-layers.ts';
 import type { ExplainedDeferral, Explanation } from './explanation.ts';
 
-/** Turns the chart's ruling on a call into an explanation. */
 export function explanationOf(
   asked: ToolCall,
   ruling: Ruling,

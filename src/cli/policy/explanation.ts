@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** The decision of one layer, or the reason why there is none. */
+/** A layer's decision, or the reason why there is none. */
 export interface ExplainedLayer {
   layer: string;
   decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer' | 'not_reached' | 'not_asked';
   /** `null` for a layer that is not reached. */
   reason: string | null;
-  /** `null` for a layer that was not asked. */
+  /** `null` for a layer that was not evaluated. */
   duration_ms: number | null;
 }
 
-/** The approvers that would be asked, and how. */
+/** The approvers and the channel of a deferral. */
 export interface ExplainedDeferral {
   to: string;
-  /** Such as `5m0s`. */
+  /** A duration such as `5m0s`. */
   timeout: string;
-  /** `null` when anyone in the channel may decide. */
+  /** `null` if any member of the channel may decide. */
   approvers: string[] | null;
   quorum: number;
   four_eyes: boolean;
@@ -25,20 +25,20 @@ export interface ExplainedDeferral {
   escalate_to: string | null;
 }
 
-/** The outcome of a call, as `policy explain --json` prints it. */
+/** The outcome of a call in the format of `policy explain --json`. */
 export interface Explanation {
   tool: string;
   outcome: 'run' | 'deny' | 'step_up' | 'defer';
-  /** The answer to a denied or challenged caller. */
+  /** The message to the caller of a denied or challenged call. */
   text?: string;
   /** The arguments after MODIFY. */
   arguments: JsonObject;
-  /** The digest of `arguments`; a decision can be pinned to it. */
+  /** The digest of `arguments`. A decision can be pinned to it. */
   args_sha256: string;
   layers: ExplainedLayer[];
   deferral?: ExplainedDeferral;
   /** The issuer of the call's credentials. */
   credential?: string;
-  /** False when a layer could not be asked that may still deny the call. */
+  /** False if a layer that could not be evaluated might still deny the call. */
   complete: boolean;
 }

@@ -3,17 +3,17 @@ import { serverOfTool } from '../../actors/tools/tools.ts';
 import { createGovernance, type Governance } from '../../agent/agent-governance.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';
 
-/** What governs the calls of an agent whose files were read; nothing of it reaches out by itself. */
+/** The governance of an agent whose files have been read. It makes no outbound request on its own. */
 export interface OpenPolicy extends Governance {
   tools: ReadonlyMap<string, Tool>;
 }
 
-/** Nothing of an explained call is kept. */
+/** Explained calls are not stored. */
 const scrub = (text: string): string => text;
 
 /**
- * Assembles what governs an agent. Tools of its MCP servers are not asked for: those that are named here are taken to
- * be there, without a description or a schema.
+ * Assembles an agent's governance. Does not connect to MCP servers: tools that the configuration names are assumed to
+ * exist, without a description or schema.
  */
 export function openPolicy(
   { config, toolbox, guardrails, modify }: NonNullable<AgentReading['agent']>,

@@ -2,7 +2,7 @@ import { ToolMap } from '../../actors/tool-name.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** Names the rules that check the output of a tool, in order; empty without any (docs/contract/governance.md). */
+/** Lists the rules that check a tool's output, in order; empty if there are none (docs/contract/governance.md). */
 export function outputRules(
   { config, toolbox }: Pick<NonNullable<AgentReading['agent']>, 'config' | 'toolbox'>,
   tool: string,
@@ -20,7 +20,7 @@ export function outputRules(
   ];
 }
 
-/** Tells whether the checked rules of a skill cover output. */
+/** Returns true if a skill's validated rules cover output. */
 function hasRules(guardrails: JsonValue | undefined): boolean {
   if (guardrails === undefined || !isJsonObject(guardrails)) return false;
   const { deny_output: denied, redact } = guardrails;

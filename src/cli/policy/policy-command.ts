@@ -5,7 +5,6 @@ import type { ExplainOptions } from './policy-explain.ts';
 
 type TaskOptions = { task?: string; call?: string };
 
-/** Defines `policy explain` and `policy preview`. */
 export function policyCommand(session: Session): Command {
   const policy = new Command('policy').description('ask what governs the calls of an agent');
   policy

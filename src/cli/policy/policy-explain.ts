@@ -25,7 +25,10 @@ export interface ExplainOptions {
   dir: string;
 }
 
-/** `policy explain TOOL`: the outcome of a call now; nothing is run, made, asked or written. */
+/**
+ * `policy explain TOOL`: prints the outcome that a call would have now. Runs no tool, issues no credential, asks no
+ * approver and writes nothing.
+ */
 export async function policyExplain(
   session: Session,
   name: string,
@@ -48,7 +51,7 @@ export async function policyExplain(
     throw unknownTool(name, namedTools(config, toolbox, agent.seen));
   }
   if (server !== undefined) output.warn(plainLine(unseen(name, server)));
-  // What breaks in a layer is told here alone; the reason for the caller does not say more.
+  // The error of a failing layer is only logged here; the reason for the caller gives no details.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
   const policy = openPolicy(agent, [name], { env, clock, log });
   const explanation = await explainCall(

@@ -11,14 +11,14 @@ import { openPolicy } from './open-policy.ts';
 
 const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Which `service.yaml` recorded calls are held against: the one in the folder, or a text in its place. */
+/** The `service.yaml` to evaluate recorded calls against: the one in the folder, or a replacement text. */
 export interface PolicySource {
   directory: string;
   env: NodeJS.ProcessEnv;
   text?: string;
 }
 
-/** Says of each call what would become of it; `null` while `service.yaml` has problems. Rejects with the reason of the signal. */
+/** Returns the outcome of each call; `null` if `service.yaml` has problems. Rejects with the reason of the signal. */
 export async function explainCalls(
   calls: readonly RecordedCall[],
   { directory, env, text }: PolicySource,
@@ -38,10 +38,10 @@ export async function explainCalls(
   return explained;
 }
 
-/** How much a ruling keeps from running by itself. */
+/** Restrictiveness of each ruling; higher values prevent more. */
 const strength: Record<string, number> = { run: 0, defer: 1, step_up: 1, deny: 2 };
 
-/** Counts what would become otherwise, and names the tools whose calls would run with less in their way. */
+/** Counts changed outcomes and names the tools whose calls would be less restricted. */
 export function summaryOf(
   calls: readonly CallExplanationJson[],
 ): Pick<PolicyPreviewJson, 'counts' | 'weaker'> {

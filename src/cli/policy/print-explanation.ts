@@ -4,7 +4,7 @@ import { plainLine } from '../plain-text.ts';
 import { decisionLines } from '../task/print-task.ts';
 import type { ExplainedDeferral, Explanation } from './explanation.ts';
 
-/** Prints the outcome of a hypothetical call with these arguments. */
+/** Prints the outcome of a hypothetical call with the given arguments. */
 export function printExplanation(output: Output, explanation: Explanation, asked: JsonValue): void {
   const { colours } = output;
   output.json(explanation);

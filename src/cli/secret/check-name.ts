@@ -1,7 +1,10 @@
 import { refusedSecretName } from '../../actors/secrets/secrets.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 
-/** Throws a CliError for a name that no secret can have, without repeating it: it may be a value. */
+/**
+ * Throws CliError for an invalid secret name. The message does not repeat the name, which may be a secret value typed
+ * by mistake.
+ */
 export function checkName(name: string): void {
   const refusal = refusedSecretName(name);
   if (refusal === null) return;

@@ -2,10 +2,9 @@ import { Command } from 'commander';
 import type { Session } from '../session.ts';
 import type { SecretOptions } from './secret-place.ts';
 
-/** Defines `secret set`, `secret get`, `secret list` and `secret delete` (docs/contract/secrets.md). */
 export function secretCommand(session: Session): Command {
   const secret = new Command('secret').description("keep an agent's secrets in an encrypted file");
-  // A value that was typed is taken too, since the usual complaint would repeat it.
+  // Accepts a value typed by mistake, because the default error message would repeat it.
   add(secret, 'set <name> [typed...]', 'keep a secret; its value comes from stdin or is asked for')
     .usage('[options] <name>')
     .option('--plain', 'keep it in .env without a passphrase, as init does')

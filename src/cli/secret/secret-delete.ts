@@ -12,7 +12,7 @@ import type { Session } from '../session.ts';
 import { checkName } from './check-name.ts';
 import { passphraseOf, type SecretOptions, secretFileOf, unknownSecret } from './secret-place.ts';
 
-/** `secret delete NAME`: removes a secret from the encrypted file, or with `--plain` from the `.env` beside it. */
+/** `secret delete NAME`: removes a secret from the encrypted file, or with `--plain` from the `.env` next to it. */
 export async function secretDelete(
   session: Session,
   name: string,

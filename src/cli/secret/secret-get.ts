@@ -3,7 +3,7 @@ import type { Session } from '../session.ts';
 import { checkName } from './check-name.ts';
 import { passphraseOf, type SecretOptions, secretFileOf, unknownSecret } from './secret-place.ts';
 
-/** `secret get NAME`: prints the value of a secret, the only place where one is shown. */
+/** `secret get NAME`: prints a secret's value. No other command prints one. */
 export async function secretGet(
   session: Session,
   name: string,

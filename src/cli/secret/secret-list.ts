@@ -4,7 +4,7 @@ import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { passphraseOf, type SecretOptions, secretFileOf } from './secret-place.ts';
 
-/** `secret list`: prints the names of the secrets, in order, and no value. */
+/** `secret list`: prints the names of the secrets in order, without values. */
 export async function secretList(session: Session, options: SecretOptions): Promise<void> {
   const path = secretFileOf(session, options);
   const names = await namesIn(session, path);

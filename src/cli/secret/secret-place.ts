@@ -10,20 +10,20 @@ import type { Session } from '../session.ts';
 
 export interface SecretOptions {
   dir: string;
-  /** The `.env` is meant, and not the encrypted file. */
+  /** If true, uses the `.env` instead of the encrypted file. */
   plain?: boolean;
 }
 
 /**
- * Settles which encrypted file a command means. Throws a CliError that ends in 3 when there is no such folder.
+ * Returns the encrypted file that a command addresses. Throws CliError with exit code 3 if the folder does not exist.
  */
 export function secretFileOf({ env }: Session, { dir }: SecretOptions): string {
   return secretPath(agentDirectory(dir), env);
 }
 
 /**
- * Finds the passphrase of an encrypted file; one that is not there yet has its new passphrase asked for twice. Throws a
- * CliError that ends in 4 where nobody gives one.
+ * Returns the passphrase of an encrypted file. For a new file, prompts twice for the new passphrase. Throws CliError
+ * with exit code 4 if no passphrase is given.
  */
 export async function passphraseOf(session: Session, path: string): Promise<string> {
   const passphrase = (await givenPassphrase(session)) ?? (await ask(session, path));
@@ -46,7 +46,7 @@ async function ask(session: Session, path: string): Promise<string | null> {
   });
 }
 
-/** Says that there is no secret of a name that is one; `hint` says where else it stands. */
+/** Builds the error for a missing secret; `hint` names another place that has it. */
 export function unknownSecret(
   name: string,
   hint: string = `see those there are with ${commandLine('secret list')}`,

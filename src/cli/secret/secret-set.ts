@@ -13,12 +13,12 @@ import type { Session } from '../session.ts';
 import { checkName } from './check-name.ts';
 import { passphraseOf, type SecretOptions, secretFileOf } from './secret-place.ts';
 
-/** Characters of a value; a key with its certificates takes a tenth of it. */
+/** Maximum length of a value in characters, about ten times the size of a key with its certificates. */
 const longestValue = 65_536;
 
 /**
- * `secret set NAME`: keeps a value from stdin, or one that is typed unseen, in the encrypted file, and takes it out of the
- * `.env` where it stands in plain text. With `--plain` it is kept there instead.
+ * `secret set NAME`: saves a value from stdin or a hidden prompt to the encrypted file, and removes its plain-text copy
+ * from the `.env`. With `--plain`, saves it to the `.env` instead.
  */
 export async function secretSet(
   session: Session,
@@ -49,7 +49,7 @@ export async function secretSet(
   output.json({ name, path });
 }
 
-/** Keeps a value in the `.env` beside the encrypted file, as `init` does without a passphrase. */
+/** Saves a value to the `.env` next to the encrypted file, as `init` does without a passphrase. */
 async function setPlain(session: Session, name: string, path: string): Promise<void> {
   const { output } = session;
   const value = await checkedValueOf(session, name);
@@ -76,7 +76,7 @@ async function valueOf(session: Session, name: string): Promise<string> {
   if (typed !== null) return typed;
   try {
     const text = await session.input.rest(longestValue);
-    // What ends the line that was piped in is no part of a key.
+    // The trailing line break of piped input is not part of the value.
     return text.replace(/\r?\n$/, '');
   } catch (error) {
     if (error instanceof RangeError)

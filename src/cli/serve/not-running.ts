@@ -3,7 +3,10 @@ import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainText } from '../plain-text.ts';
 
-/** Says that no agent runs in a folder, and how the last one ended, where that was not as it was asked to. */
+/**
+ * Builds the error for a folder without a running agent, including how the last agent ended if it was not stopped on
+ * request.
+ */
 export function notRunning(directory: string, error: string | null): CliError {
   return new CliError(`no agent runs in ${directory}`, {
     code: 'not_running',

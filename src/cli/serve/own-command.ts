@@ -1,7 +1,7 @@
 import { commandLine } from '../../actors/command-line.ts';
 import type { AgentCommand } from '../../actors/workspace/workspace.ts';
 
-/** Returns how this very command is called again, on the same Node with the same flags. */
+/** Returns the command line of this program with the same Node binary and flags. */
 export function ownCommand(env: NodeJS.ProcessEnv): AgentCommand {
   const [, file = ''] = process.argv;
   return {

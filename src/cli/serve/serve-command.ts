@@ -4,7 +4,7 @@ import { countValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ServeLogsOptions } from './serve-logs.ts';
 
-/** Defines the commands for an agent in the background (docs/contract/serve.md). */
+/** Defines the commands for a background agent (docs/contract/serve.md). */
 export function serveCommand(session: Session): Command {
   const serve = new Command('serve').description('run an agent in the background');
   serve.addCommand(startCommand(session));

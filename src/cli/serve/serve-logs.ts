@@ -16,10 +16,10 @@ export interface ServeLogsOptions {
   follow?: boolean;
 }
 
-/** Milliseconds between two looks whether the agent runs. */
+/** Milliseconds between two checks that the agent is running. */
 const between = 1_000;
 
-/** `serve logs`: shows the end of `.service/serve.log` as plain text, and with --follow what comes after it. */
+/** `serve logs`: prints the end of `.service/serve.log` as plain text, and with --follow each new line. */
 export async function serveLogs(session: Session, options: ServeLogsOptions): Promise<void> {
   const { output } = session;
   const directory = resolve(options.dir);
@@ -30,7 +30,7 @@ export async function serveLogs(session: Session, options: ServeLogsOptions): Pr
   output.json({ lines: found });
 }
 
-/** Shows the log until the command is interrupted; an agent that stops is told of and waited for. */
+/** Prints the log until the command is interrupted. Reports when the agent stops and waits for its return. */
 async function follow(
   { output, interruption }: Session,
   directory: string,
@@ -50,7 +50,7 @@ async function follow(
   throw signal.reason;
 }
 
-/** Says on stderr when the agent stops and when it runs again. */
+/** Reports on stderr when the agent stops and when it runs again. */
 async function tellOfStops(
   { output }: Pick<Session, 'output'>,
   directory: string,

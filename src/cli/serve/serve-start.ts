@@ -14,7 +14,8 @@ import type { Session } from '../session.ts';
 import { ownCommand } from './own-command.ts';
 
 /**
- * `serve start`: starts the agent of a folder in the background, and returns once it answers (docs/contract/serve.md).
+ * `serve start`: starts a folder's agent in the background and returns once the agent accepts requests
+ * (docs/contract/serve.md).
  */
 export async function serveStart(session: Session, options: DaemonFlags): Promise<void> {
   const { output, env } = session;
@@ -47,7 +48,7 @@ export async function serveStart(session: Session, options: DaemonFlags): Promis
   }
 }
 
-/** The last line is the sentence; what stands before it says where. */
+/** The last line of the message is the error; the lines before it give the locations. */
 function failure({ code, message }: LaunchError, directory: string): CliError {
   const lines = plainText(message).split('\n');
   const folder = shellWord(directory);

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import { describeAgent } from '../ui/describe-agent.ts';
 import { notRunning } from './not-running.ts';
 
-/** `serve status`: tells whether the agent of a folder runs, and where. */
+/** `serve status`: prints whether a folder's agent is running, and its URL. */
 export async function serveStatus(session: Session, dir: string): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);

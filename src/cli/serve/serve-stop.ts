@@ -7,7 +7,7 @@ import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { notRunning } from './not-running.ts';
 
-/** `serve stop`: stops the agent of a folder, which is given 30 s to end its work (docs/contract/serve.md). */
+/** `serve stop`: stops a folder's agent, which has 30 s to finish its tasks (docs/contract/serve.md). */
 export async function serveStop({ output, env }: Session, dir: string): Promise<void> {
   const directory = resolve(dir);
   const waiting = await waitingAt(directory, env);
@@ -24,7 +24,10 @@ export async function serveStop({ output, env }: Session, dir: string): Promise<
   });
 }
 
-/** Counts the calls that wait in an agent, with what becomes of them; `null` for none, or when it does not say. */
+/**
+ * Returns the number of calls waiting in an agent and their outcome after a stop; `null` if there are none or the agent
+ * does not report them.
+ */
 async function waitingAt(directory: string, env: NodeJS.ProcessEnv) {
   const pending = await countWaiting(directory);
   if (pending === 0) return null;

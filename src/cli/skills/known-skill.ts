@@ -5,7 +5,7 @@ import { registrySkills } from '../../agent/skill-registry.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** Finds a skill of the registry. Rejects with a CliError that ends in 3. */
+/** Finds a registry skill. Rejects with CliError and exit code 3 if there is none. */
 export async function knownSkill(name: string): Promise<RegistrySkill> {
   const skills = await registrySkills();
   const found = skills.find(({ skill }) => skill.id === name);

@@ -17,7 +17,9 @@ export interface SkillsAddOptions {
   yes?: boolean;
 }
 
-/** `skills add NAME`: says what adding a skill to an agent does, asks at a terminal, and does it. */
+/**
+ * `skills add NAME`: shows the effect of adding a skill to an agent, asks for confirmation on a terminal, and adds it.
+ */
 export async function skillsAdd(
   session: Session,
   name: string,

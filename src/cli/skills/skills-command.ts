@@ -3,7 +3,6 @@ import type { Session } from '../session.ts';
 import type { SkillsAddOptions } from './skills-add.ts';
 import type { SkillsListOptions } from './skills-list.ts';
 
-/** Defines `skills list`, `skills show`, `skills add` and `skills validate`. */
 export function skillsCommand(session: Session): Command {
   const skills = new Command('skills').description(
     'look at the skills that Holdpoint brings along, add them to an agent, and check your own',

@@ -9,7 +9,7 @@ export interface SkillsListOptions {
   category?: string;
 }
 
-/** `skills list`: the skills of the registry, by category. Rejects with a CliError for a category without any. */
+/** `skills list`: lists the registry's skills by category. Rejects with CliError for an empty category. */
 export async function skillsList(
   { output }: Session,
   { category }: SkillsListOptions,

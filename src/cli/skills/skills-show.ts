@@ -4,7 +4,10 @@ import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { knownSkill } from './known-skill.ts';
 
-/** `skills show NAME`: what a skill of the registry does, reaches, needs and holds, and its text. */
+/**
+ * `skills show NAME`: prints what a registry skill does, the hosts it reaches, the variables it needs, the tools it
+ * holds, and its text.
+ */
 export async function skillsShow({ output }: Session, name: string): Promise<void> {
   const skill = asSkillDetail(await knownSkill(name));
   output.json(skill);

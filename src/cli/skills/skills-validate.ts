@@ -6,12 +6,12 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 
-/** Bytes that one file of a skill may have. */
+/** Maximum size of a skill's file in bytes. */
 const largestFile = 256 * 1024;
 
 /**
- * `skills validate PATH`: checks a skill by the nine rules of docs/contract/dashboard.md. Rejects with a CliError that
- * ends in 5 on errors.
+ * `skills validate PATH`: checks a skill against the nine rules of docs/contract/dashboard.md. Rejects with CliError
+ * and exit code 5 on errors.
  */
 export async function skillsValidate({ output }: Session, path: string): Promise<void> {
   const file = skillFile(resolve(path));
@@ -58,7 +58,7 @@ function scriptsIn(folder: string | null): Record<string, string> {
   return Object.fromEntries(files.map(({ name }) => [name, textOf(join(folder, name))]));
 }
 
-/** Names of the other skills in the `skills` folder that a skill lies in. */
+/** Names of the other skills in the same `skills` folder. */
 function neighboursOf(file: string): string[] {
   const own = basename(file) === 'SKILL.md' ? dirname(file) : file;
   const skills = dirname(own);

@@ -1,22 +1,22 @@
 import type { AppsManifestCreateArguments } from '@slack/web-api';
 
-/** An app manifest, which Slack takes as JSON or YAML. */
+/** An app manifest. Slack accepts it as JSON or YAML. */
 export type SlackManifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
 
 type BotScopes = NonNullable<
   NonNullable<NonNullable<SlackManifest['oauth_config']>['scopes']>['bot']
 >;
 
-/** Longest name of an app, in characters. */
+/** Maximum length of an app's name in characters. */
 export const longestName = 35;
 
-/** Longest name of its bot, in characters. */
+/** Maximum length of the bot's name in characters. */
 const longestBotName = 80;
 
 /** The purpose of an app. */
 export interface ManifestOptions {
   name: string;
-  /** True for an app that asks for approvals and hears nothing that people say. */
+  /** True for an app that only asks for approvals and receives no messages. */
   approvalsOnly: boolean;
 }
 
@@ -35,15 +35,15 @@ const conversationScopes: BotScopes = [
   'files:write',
 ];
 
-/** The scopes that the bot's token needs. */
+/** Returns the OAuth scopes that the bot token needs. */
 export function botScopes({ approvalsOnly = false } = {}): BotScopes {
   return approvalsOnly ? approvalScopes : [...approvalScopes, ...conversationScopes];
 }
 
 /**
- * Writes down the Slack app that approvals and conversations need: Socket Mode, so that nothing has to be
- * reachable from outside, buttons, and no more scopes than are used. A manifest cannot hold the scope of the app-level
- * token, `connections:write`.
+ * Builds the manifest of the Slack app for approvals and conversations. The app uses Socket Mode, so nothing has to be
+ * reachable from outside, and requests no unused scopes. A manifest cannot contain the scope of the app-level token,
+ * `connections:write`.
  */
 export function slackManifest({ name, approvalsOnly }: ManifestOptions): SlackManifest {
   return {
@@ -63,7 +63,7 @@ export function slackManifest({ name, approvalsOnly }: ManifestOptions): SlackMa
     },
     oauth_config: { scopes: { bot: botScopes({ approvalsOnly }) } },
     settings: {
-      // A person who leaves decides nothing from then on.
+      // A user who leaves the channel can no longer decide.
       event_subscriptions: {
         bot_events: approvalsOnly ? ['user_change'] : ['app_mention', 'message.im', 'user_change'],
       },
@@ -75,7 +75,7 @@ export function slackManifest({ name, approvalsOnly }: ManifestOptions): SlackMa
   };
 }
 
-/** Slack takes lower-case letters, digits, `-`, `_` and `.` in the name of a bot. */
+/** Slack accepts lower-case letters, digits, `-`, `_` and `.` in the name of a bot. */
 function botName(name: string): string {
   const kept = name.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-');
   return kept.replaceAll(/^-+|-+$/g, '').slice(0, longestBotName) || 'holdpoint';

@@ -8,7 +8,7 @@ export interface SlackManifestOptions {
   approvalsOnly?: boolean;
 }
 
-/** `slack manifest`: the manifest of the Slack app as YAML, with --json as JSON; Slack takes both. */
+/** `slack manifest`: prints the Slack app's manifest as YAML, or as JSON with --json. Slack accepts both. */
 export function printManifest(
   { output }: Session,
   { name: given, approvalsOnly = false }: SlackManifestOptions,

@@ -7,7 +7,7 @@ export interface SlackFakeOptions {
   port?: number;
 }
 
-/** `slack fake`: a Slack on 127.0.0.1 in the foreground; interactive on a terminal. */
+/** `slack fake`: runs a fake Slack on 127.0.0.1 in the foreground; interactive on a terminal. */
 export async function runFake(session: Session, { port = 0 }: SlackFakeOptions): Promise<void> {
   const { output, interruption, stdin } = session;
   const signal = interruption.listen({ isReaderNeeded: false });

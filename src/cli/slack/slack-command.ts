@@ -4,7 +4,6 @@ import type { Session } from '../session.ts';
 import type { SlackManifestOptions } from './print-manifest.ts';
 import type { SlackFakeOptions } from './run-fake.ts';
 
-/** Defines `slack manifest` and `slack fake`. */
 export function slackCommand(session: Session): Command {
   const slack = new Command('slack').description('approvals and conversations in Slack');
   slack

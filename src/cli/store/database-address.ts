@@ -2,18 +2,18 @@ import { type ServiceConfig, usualUrlVariable } from '../../actors/config/config
 import type { LogAddress } from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 
-/** The settings of a store, and whose it is where that is known. */
+/** The settings of a store, and its agent's ID if known. */
 export interface Settled {
   store: ServiceConfig['store'];
   agentId: string | null;
 }
 
-/** Names the variable that holds the URL of a store in PostgreSQL. */
+/** Returns the name of the variable that holds the PostgreSQL URL. */
 export function urlVariable({ url_env }: ServiceConfig['store']): string {
   return url_env ?? usualUrlVariable;
 }
 
-/** Puts together where the PostgreSQL of an agent is. Throws CliError when its variable is not set. */
+/** Returns the address of an agent's PostgreSQL. Throws CliError if its variable is not set. */
 export function databaseAddress({ store, agentId }: Settled, env: NodeJS.ProcessEnv): LogAddress {
   const variable = urlVariable(store);
   const url = env[variable] ?? '';

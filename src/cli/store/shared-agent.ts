@@ -15,7 +15,7 @@ export interface SharedAgent {
   address: LogAddress & { agentId: string };
 }
 
-/** Reads the agent of a folder. Throws CliError when its files cannot be used, or its store is not in PostgreSQL. */
+/** Reads a folder's agent. Throws CliError if its files are invalid or its store is not PostgreSQL. */
 export async function sharedAgent(session: Session, dir: string): Promise<SharedAgent> {
   const directory = resolve(dir);
   const env = await environmentOf(session, directory);

@@ -3,7 +3,6 @@ import type { Session } from '../session.ts';
 import type { StoreCopyOptions } from './store-copy.ts';
 import type { StoreMigrateOptions } from './store-migrate.ts';
 
-/** Defines `store migrate` and `store copy`. */
 export function storeCommand(session: Session): Command {
   const store = new Command('store').description('look after a store in PostgreSQL');
   store

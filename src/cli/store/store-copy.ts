@@ -11,7 +11,10 @@ export interface StoreCopyOptions {
   log?: string;
 }
 
-/** `store copy`: copies the SQLite store of a stopped agent, with its log, into its empty PostgreSQL, and says how much that was. */
+/**
+ * `store copy`: copies the SQLite store and log of a stopped agent into its empty PostgreSQL database, and prints the
+ * number of copied rows.
+ */
 export async function storeCopy(
   session: Session,
   { dir, from, log }: StoreCopyOptions,

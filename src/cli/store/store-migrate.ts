@@ -6,7 +6,7 @@ export interface StoreMigrateOptions {
   dir: string;
 }
 
-/** `store migrate`: brings the tables of an agent and of its job engine up to date, and says which versions they had. */
+/** `store migrate`: migrates the tables of an agent and its job engine, and prints their previous versions. */
 export async function storeMigrate(session: Session, { dir }: StoreMigrateOptions): Promise<void> {
   const { output } = session;
   const { address } = await sharedAgent(session, dir);

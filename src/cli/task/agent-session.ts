@@ -3,24 +3,24 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { type AgentChoice, findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';
 
-/** Options of every command that talks to an agent. */
+/** Options of every command that sends requests to an agent. */
 export interface AgentOptions extends AgentChoice {
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   timeout?: number;
 }
 
-/** A client and the signal that ends its calls. */
+/** A client and the signal that aborts its requests. */
 export interface AgentSession {
   agent: AgentClient;
   signal: AbortSignal;
 }
 
-/** Milliseconds that an agent has to answer a call that it does not hold. */
+/** Default timeout in milliseconds for requests that the agent does not hold. */
 export const usualTimeout = 30_000;
 
 /**
- * Runs something against an agent, within --timeout when there is one, else within `timeout`
- * milliseconds, for as long as it takes when that is `null`.
+ * Runs a function with a client for an agent. The time limit is --timeout if given, otherwise `timeout` milliseconds;
+ * `null` means no limit.
  */
 export async function withAgent<Result>(
   { interruption, env, output }: Session,
@@ -39,7 +39,7 @@ export async function withAgent<Result>(
   }
 }
 
-/** A signal that aborts with the failure to throw once the time is over; `null` is never. */
+/** Returns a signal that aborts with the error to throw after the timeout; `null` means never. */
 export function deadline(milliseconds: number | null): { signal: AbortSignal; clear(): void } {
   const controller = new AbortController();
   if (milliseconds === null) return { signal: controller.signal, clear: () => undefined };

@@ -6,26 +6,25 @@ import type { Output } from '../output.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import type { DecisionJson, DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
 
-/** Returns the answer of a task: its text parts, and its data parts as JSON. */
+/** Returns a task's answer: its text parts, and its data parts as JSON. */
 export function answerOf({ artifacts = [], status }: TaskJson): string {
   const parts = artifacts.flatMap((artifact) => artifact.parts);
   const said = parts.length > 0 ? parts : (status.message?.parts ?? []);
   return plainText(said.map((part) => part.text ?? JSON.stringify(part)).join('\n'));
 }
 
-/** Returns the status text of a task. */
 export function statusText({ status }: TaskJson): string {
   return (status.message?.parts ?? []).map((part) => part.text ?? '').join(' ');
 }
 
-/** Prints how a task ended. Throws a CliError for one that did not complete. */
+/** Prints a task's result. Throws CliError if the task did not complete. */
 export function printEnd(output: Output, task: TaskJson): void {
   throwIfUnfinished(task);
   output.line(answerOf(task));
   output.json(task);
 }
 
-/** Throws a CliError for a task that failed or was canceled. */
+/** Throws CliError for a failed or canceled task. */
 export function throwIfUnfinished(task: TaskJson): void {
   const { state } = task.status;
   if (state === 'completed') return;
@@ -40,20 +39,20 @@ export function throwIfUnfinished(task: TaskJson): void {
   );
 }
 
-/** The one-line form of a change of a task. */
+/** Formats a task's status as one line. */
 export function statusLine(output: Output, task: TaskJson): string {
   const { state, timestamp } = task.status;
   return `${timestamp}  ${paintState(output, state)}  ${brief(statusText(task), 120)}`.trimEnd();
 }
 
-/** Returns one line for a progress event; `null` for one of no interest. */
+/** Formats a progress event as one line; `null` for events that are not shown. */
 export function progressLine({ phase, tool }: ProgressJson): string | null {
   if (phase === 'tool_start') return `  ${plainLine(tool ?? 'a tool')} starts`;
   if (phase === 'tool_end') return `  ${plainLine(tool ?? 'a tool')} ends`;
   return null;
 }
 
-/** Everything an approver needs to know, one label a line. */
+/** Formats a deferral for an approver, one labelled line per field. */
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
   const { approvers, quorum, approvals, messages = [], requests } = deferral;
@@ -76,22 +75,22 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
   return labels.map(([label, value]) => `  ${label.padEnd(10)} ${legible(plainLine(value))}`);
 }
 
-/** An older agent does not say who signed a caller in. */
+/** Older agents do not report the caller's identity provider. */
 function askerOf(requester: DeferralJson['requester']): string | null {
   if (requester === null || requester === undefined) return null;
   const { user_id: userId, email, provider = '' } = requester;
   return callerWords({ provider, userId, ...(typeof email === 'string' ? { email } : {}) });
 }
 
-/** The row of a layer in a table; `null` stands for an empty cell. */
+/** A table row for a layer's decision; `null` is an empty cell. */
 type DecisionRow = Pick<DecisionJson, 'call_id' | 'tool' | 'layer' | 'decision'> & {
   reason: string | null;
   duration_ms: number | null;
 };
 
 /**
- * Returns a table of the decisions of governance, a line each: the tool where a call begins, if any call is named, then
- * layer, decision, milliseconds and reason.
+ * Formats the governance decisions as a table: the tool in the first row of each call (if any decision names a call),
+ * then layer, decision, milliseconds and reason.
  */
 export function decisionLines(output: Output, decisions: readonly DecisionRow[]): string[] {
   const rows = decisions.map((row, index) => ({ ...row, subject: subjectOf(decisions, index) }));
@@ -124,7 +123,7 @@ function paintDecision({ colours }: Output, decision: string): string {
   return decision.startsWith('not_') ? colours.dim(words) : colours.yellow(words);
 }
 
-/** Returns the time until a moment, such as `in 4m05s`. */
+/** Returns the time left until a moment, such as `in 4m05s`. */
 export function timeLeft(moment: string, now: number): string {
   const seconds = Math.ceil((Date.parse(moment) - now) / 1_000);
   if (!(seconds > 0)) return 'now';
@@ -141,7 +140,7 @@ export function timeLeft(moment: string, now: number): string {
     .join('')}`;
 }
 
-/** Pads a state to the width of the longest and gives it its colour. */
+/** Pads a state to the longest state's width and colours it. */
 export function paintState({ colours }: Output, state: string): string {
   const padded = plainLine(state).padEnd('completed'.length);
   if (state === 'completed') return colours.green(padded);

@@ -10,14 +10,14 @@ export interface TaskEventJson {
   data: unknown;
 }
 
-/** The observer of a stream; the stream awaits it. */
+/** Receives the events of a stream. The reader awaits each callback. */
 export interface TaskListener {
   onEvent?: (event: TaskEventJson) => void;
   onStatus?: (task: TaskJson) => void | Promise<void>;
   onProgress?: (progress: ProgressJson) => void;
 }
 
-/** Reads a task's stream to its end and answers the result; `null` when it ended without one. */
+/** Reads a task's stream to its end and returns the result; `null` if the stream ended without one. */
 export async function readTaskStream(
   messages: AsyncIterable<EventSourceMessage>,
   { onEvent, onStatus, onProgress }: TaskListener,
@@ -32,7 +32,7 @@ export async function readTaskStream(
   return null;
 }
 
-/** The failure of a stream that ended before its task did. */
+/** The error for a stream that ended before its task. */
 export function streamBroken(id: string, address: { flags: string }): CliError {
   return new CliError(`the stream of task ${id} ended before the task did`, {
     code: 'connection_lost',

@@ -6,14 +6,14 @@ import type { StateJson, TaskJson } from './task-shape.ts';
 const final: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
 /**
- * Returns a table of the states that a task has entered, a line each: since when, the state, how long the task was in
- * it, and what led there. The state that it is in counts up to `now`, in epoch milliseconds.
+ * Formats the states of a task as a table, one per line: entry time, state, duration, and transition. The duration of
+ * the current state runs until `now`, in epoch milliseconds.
  */
 export function stateLines({ colours }: Output, { metadata }: TaskJson, now: number): string[] {
   const { states = [], states_left_out: leftOut = 0 } = metadata ?? {};
   const rows = states.map((row, index) => ({
     ...row,
-    // How long the first one lasted is not known where those after it are left out.
+    // If earlier states are omitted, the duration of the first one is unknown.
     spent: leftOut > 0 && index === 0 ? '' : timeIn(row, states[index + 1], now),
   }));
   const widest = (texts: string[]) => Math.max(0, ...texts.map((text) => text.length));

@@ -8,7 +8,7 @@ export interface CancelOptions extends AgentOptions {
   reason?: string;
 }
 
-/** `task cancel ID`: calls a task off; one that has ended already stays as it is. */
+/** `task cancel ID`: cancels a task; a task that has already ended is unchanged. */
 export async function taskCancel(
   session: Session,
   id: string,

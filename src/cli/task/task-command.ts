@@ -8,7 +8,7 @@ import type { GetOptions } from './task-get.ts';
 import type { ListOptions } from './task-list.ts';
 import type { SendOptions } from './task-send.ts';
 
-/** Defines the commands that talk to a running agent. */
+/** Defines the commands that send requests to a running agent. */
 export function taskCommand(session: Session): Command {
   const task = new Command('task').description('send, watch and decide on the tasks of an agent');
   const commands = [

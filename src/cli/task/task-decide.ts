@@ -12,7 +12,7 @@ export interface DecideOptions extends AgentOptions {
   argsSha256?: string;
 }
 
-/** `task approve ID` and `task reject ID`: decides on the call that a task waits for (docs/contract/decisions.md). */
+/** `task approve ID` and `task reject ID`: decide on a task's held call (docs/contract/decisions.md). */
 export async function taskDecide(
   session: Session,
   { id, decision }: { id: string; decision: 'approve' | 'reject' },

@@ -5,7 +5,7 @@ import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from '.
 import { deferralLines } from './print-task.ts';
 import { type DeferralJson, readAnswer } from './task-shape.ts';
 
-/** `task deferrals`: every tool call that waits for a person, oldest first. */
+/** `task deferrals`: lists every held tool call, oldest first. */
 export async function taskDeferrals(session: Session, options: AgentOptions): Promise<void> {
   const { output } = session;
   await withAgent(session, options, usualTimeout, async (agentSession) => {

@@ -13,7 +13,7 @@ export interface GetOptions extends AgentOptions {
   states?: boolean;
 }
 
-/** `task get ID`: a task, the decisions about its calls, its pending deferral, and the states it was in. */
+/** `task get ID`: prints a task, the decisions on its calls, its pending deferral, and its past states. */
 export async function taskGet(session: Session, id: string, options: GetOptions): Promise<void> {
   const { output } = session;
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
@@ -40,7 +40,7 @@ function showStates(output: Output, task: TaskJson): void {
   if (lines.length === 0) output.note('no states are kept: an earlier release saved the task');
 }
 
-/** The pending deferral of a task with its arguments; `null` when it was decided meanwhile. */
+/** Returns a task's pending deferral with its arguments; `null` if it was decided in the meantime. */
 export async function pendingDeferral(
   { agent, signal }: AgentSession,
   { metadata }: TaskJson,

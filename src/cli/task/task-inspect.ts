@@ -2,7 +2,7 @@ import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';
 import { readAnswer } from './task-shape.ts';
 
-/** `task inspect ID`: the way of a task through its chart as inspection events, a JSON document a line. */
+/** `task inspect ID`: prints a task's path through its chart as inspection events, one JSON document per line. */
 export async function taskInspect(
   session: Session,
   id: string,

@@ -18,7 +18,7 @@ export interface SendOptions extends AgentOptions {
   stream?: boolean;
 }
 
-/** `task send`: starts a task and waits for its answer (docs/contract/transports.md). */
+/** `task send`: starts a task and waits for its result (docs/contract/transports.md). */
 export async function taskSend(
   session: Session,
   words: readonly string[],

@@ -92,7 +92,7 @@ const progress = z.looseObject({
   text: z.string().optional(),
 });
 
-/** The fields of a task that the command line reads; the rest is passed through. */
+/** The task fields that the command line reads; other fields are passed through. */
 export type TaskJson = z.infer<typeof task>;
 export type StateJson = z.infer<typeof enteredState>;
 export type TaskPage = z.infer<typeof taskPage>;
@@ -102,7 +102,7 @@ export type DeferralPage = z.infer<typeof deferralPage>;
 export type DecisionAnswer = z.infer<typeof decisionAnswer>;
 export type ProgressJson = z.infer<typeof progress>;
 
-/** Readers of an agent's answers. */
+/** Parsers for an agent's responses. */
 export const readAnswer = {
   task: (value: unknown): TaskJson => read(task, value),
   taskPage: (value: unknown): TaskPage => read(taskPage, value),
@@ -113,7 +113,7 @@ export const readAnswer = {
   progress: (value: unknown): ProgressJson => read(progress, value),
 };
 
-/** Reads what an event of a task's stream holds. Throws a CliError for what is no JSON. */
+/** Parses the data of an event in a task's stream. Throws CliError for invalid JSON. */
 export function readEventData(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

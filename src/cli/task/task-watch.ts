@@ -8,13 +8,13 @@ import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-t
 import { readTaskStream, streamBroken } from './read-task-stream.ts';
 import type { TaskJson } from './task-shape.ts';
 
-/** Maximum failures of a connection in a row. */
+/** Maximum number of consecutive connection failures. */
 const patience = 8;
 
-/** Milliseconds before the first new attempt; each further one waits twice as long. */
+/** Milliseconds before the first retry; the delay doubles with each further retry. */
 const firstPause = 100;
 
-/** `task watch ID`: prints each change of a task until it ends; rejoins a broken stream. */
+/** `task watch ID`: prints each change of a task until it ends; reconnects a broken stream. */
 export async function taskWatch(
   session: Session,
   id: string,
@@ -62,7 +62,7 @@ async function watchUntilEnd(session: Session, watch: Watch): Promise<TaskJson> 
   }
 }
 
-/** Looks the agent up anew each time, since one that was restarted may answer elsewhere. */
+/** Locates the agent again for each attempt, because a restarted agent may use another port. */
 async function joinOnce(
   { output, env }: Session,
   { id, options, signal }: Watch,

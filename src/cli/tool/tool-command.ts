@@ -3,7 +3,6 @@ import { addValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ToolNewOptions } from './tool-new.ts';
 
-/** Defines `tool new`. */
 export function toolCommand(session: Session): Command {
   const tool = new Command('tool').description('write tools of your own');
   tool

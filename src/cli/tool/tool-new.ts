@@ -21,7 +21,7 @@ export interface ToolNewOptions {
   dir: string;
 }
 
-/** `tool new NAME`: writes a tool, shows what was written, and says how to try it. */
+/** `tool new NAME`: writes a tool, prints the written files, and explains how to try the tool. */
 export async function toolNew(
   session: Session,
   name: string,
@@ -30,7 +30,7 @@ export async function toolNew(
   const { output, env } = session;
   const directory = agentDirectory(options.dir);
   const order = orderOf(name, options);
-  // No model is asked, so no key is needed.
+  // Sends no request to a model, so no key is needed.
   const place = { directory, env: await assumedEnvironment(directory, env) };
   const made = await makeTool(place, order).catch(refuseChange);
   const { skill, script, isNewSkill, section, scriptText, rules } = made;
@@ -73,7 +73,7 @@ function printRule(
   output.line(plainLine(`  its calls wait for ${asked}`));
 }
 
-/** A script plays the call where no model thinks; a model is asked for it in words. */
+/** With a scripted model the example sends the call itself; with a real model it asks for the call in plain text. */
 function trialOf({ config }: MadeTool, { name, args }: ToolOrder, flags: string): string {
   const call = sampleArguments(args);
   if (config.model.provider !== 'scripted') {

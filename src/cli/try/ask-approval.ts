@@ -11,13 +11,13 @@ export interface Approval {
   demo: Demo;
   prompter: Prompter;
   deferral: DeferralJson;
-  /** Called when the player leaves instead of deciding. */
+  /** Called when the user leaves instead of deciding. */
   onLeave: () => void;
 }
 
 /**
- * Asks whether a held call may run, and returns a function that withdraws the question and answers true when it was
- * decided here.
+ * Asks whether a held call may run. Returns a function that withdraws the question and returns true if the user decided
+ * it here.
  */
 export function askApproval(approval: Approval): () => Promise<boolean> {
   const over = new AbortController();

@@ -12,13 +12,13 @@ import { messageParts } from './message-parts.ts';
 import type { Prompter } from './prompter.ts';
 import { thinkingLine } from './thinker.ts';
 
-/** Talks with the refund agent until the player leaves; a held call is decided inline. */
+/** Runs a chat with the refund agent until the user leaves. Held calls are decided inline. */
 export async function chat(session: Session, demo: Demo, prompter: Prompter): Promise<void> {
   const { output } = session;
   const { bold, dim } = output.colours;
   output.line(`A refund agent runs at ${demo.url}.`);
   output.line(thinkingLine(demo.thinking));
-  // Loaded and built while the player reads.
+  // Loaded and built while the user reads.
   const { openTryPage } = await import('./try-page.ts');
   const page = openTryPage(session, demo.directory);
   output.line(await page.firstLine);
@@ -41,11 +41,11 @@ export async function chat(session: Session, demo: Demo, prompter: Prompter): Pr
 
 interface Conversation {
   demo: Demo;
-  /** What ties the messages together, so that a model knows what was said before. */
+  /** Links the messages of the conversation, so the model sees the earlier ones. */
   contextId: string;
 }
 
-/** Sends one message and shows its progress; true when the player left meanwhile. */
+/** Sends one message and shows its progress; returns true if the user left in the meantime. */
 async function converse(
   { output }: Session,
   conversation: Conversation,

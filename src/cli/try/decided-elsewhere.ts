@@ -4,10 +4,12 @@ import { plainLine } from '../plain-text.ts';
 import type { DeferralJson } from '../task/task-shape.ts';
 import type { Demo } from './demo.ts';
 
-/** Lines of a task that are looked through from the end. */
+/** Maximum number of a task's latest log lines that are searched. */
 const looked = 100;
 
-/** Says who decided on a held call, such as on the page; `null` while nobody has, as the audit log knows first. */
+/**
+ * Returns the approver who decided on a held call, for example on the page; `null` while the audit log has no decision.
+ */
 export async function decidedElsewhere(
   { auditPath: path }: Pick<Demo, 'auditPath'>,
   { task_id: task, tool, requested_at }: Pick<DeferralJson, 'task_id' | 'tool' | 'requested_at'>,

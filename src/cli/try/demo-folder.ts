@@ -7,10 +7,10 @@ import { CliError, exitCodes } from '../cli-error.ts';
 
 const example = join(packageRoot, 'examples/refunds');
 
-/** A copy of the refund agent to play with. */
+/** A temporary copy of the refund agent. */
 export interface DemoFolder {
   directory: string;
-  /** Removes the copy, unless it was asked to stay. */
+  /** Removes the copy, unless the user asked to keep it. */
   remove(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface DemoFolder {
 export async function makeDemoFolder(keep: string | undefined): Promise<DemoFolder> {
   const directory =
     keep === undefined ? await mkdtemp(join(tmpdir(), 'holdpoint-try-')) : await emptyFolder(keep);
-  // Somebody may have run the example where it stands.
+  // The example may contain the state of an earlier run.
   const filter = (path: string): boolean => basename(path) !== '.service';
   await cp(example, directory, { recursive: true, filter });
   return {

@@ -1,13 +1,13 @@
 import type { AgentClient } from '../agent-client.ts';
 import type { Thinking } from './thinker.ts';
 
-/** A running refund agent to play with. */
+/** A running refund agent for the demo. */
 export interface Demo {
   client: AgentClient;
   url: string;
   directory: string;
   auditPath: string;
   thinking: Thinking;
-  /** Aborts with the reason to throw when the player leaves. */
+  /** Aborts when the user leaves; its reason is the error to throw. */
   signal: AbortSignal;
 }

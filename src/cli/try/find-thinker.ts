@@ -11,11 +11,11 @@ import { type Thinker, type Thinking, thinkerFailure } from './thinker.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** What a search for a thinker looks at. */
+/** The inputs of a search for a model. */
 export interface ThinkerSearch {
   env: NodeJS.ProcessEnv;
   fetch: Fetch;
-  /** Aborts when the player leaves. */
+  /** Aborts when the user leaves. */
   signal: AbortSignal;
 }
 
@@ -25,7 +25,9 @@ interface Credential {
   keyVariable: string;
 }
 
-/** Where a key may stand, in the order in which it is looked for; small models that call tools well. */
+/**
+ * The environment variables that may hold an API key, in search order, each with a small model that calls tools well.
+ */
 const credentials: readonly Credential[] = [
   { provider: 'openai', model: 'gpt-5-mini', keyVariable: 'OPENAI_API_KEY' },
   { provider: 'anthropic', model: 'claude-sonnet-4-5', keyVariable: 'ANTHROPIC_API_KEY' },
@@ -33,18 +35,18 @@ const credentials: readonly Credential[] = [
   { provider: 'google', model: 'gemini-2.5-flash', keyVariable: 'GEMINI_API_KEY' },
 ];
 
-/** Milliseconds that ollama may take to list its models. */
+/** Timeout in milliseconds for ollama's list of models. */
 const ollamaPatience = 300;
 
-/** Milliseconds that a provider may take to look at a key. */
+/** Timeout in milliseconds for a provider's check of an API key. */
 const keyPatience = 5_000;
 
-/** The longest list of models that is read, in characters. */
+/** Maximum length of a list of models in characters. */
 const longestList = 1024 * 1024;
 
 /**
- * Finds the first credential: a key in the environment, then an ollama with a model on this machine. Throws a CliError
- * for a key that is unusable or refused, since another thinker would hide what has to be mended.
+ * Finds the first usable model: an API key in the environment, then an ollama with a model on this machine. Throws
+ * CliError for an unusable or rejected key, since switching to another model would hide the problem.
  */
 export async function findThinker({ env, fetch, signal }: ThinkerSearch): Promise<Thinking> {
   const found = credentials.find(({ keyVariable }) => (env[keyVariable] ?? '').trim() !== '');
@@ -63,7 +65,7 @@ export async function findThinker({ env, fetch, signal }: ThinkerSearch): Promis
   return { thinker: { provider: 'ollama', model, keyVariable: null, ...reach } };
 }
 
-/** Throws a CliError for an address that is none: a key would go to a host that nobody named for it. */
+/** Throws CliError for an invalid base URL, so a key is never sent to a host that was not named for it. */
 function reachOf(
   provider: ProviderName,
   env: NodeJS.ProcessEnv,
@@ -83,7 +85,7 @@ async function checkKey(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(keyPatience)]);
   const probe = await probeModel({ provider, model, address, apiKey: key.key }, fetch, limit);
   signal.throwIfAborted();
-  // A key that may think but not list models is answered with 403.
+  // A valid key without permission to list models is answered with 403.
   if (probe.kind !== 'refused' || probe.status !== 401) return;
   throw thinkerFailure(`${provider} refused the key in ${keyVariable} (401)`, { keyVariable });
 }
@@ -97,7 +99,7 @@ const tagList = z.object({
   ),
 });
 
-/** Returns the model that ollama lists first, of those that can answer; `null` when none is there in time. */
+/** Returns the first model in ollama's list that can answer; `null` if there is none or ollama times out. */
 async function modelOfOllama(
   baseUrl: string,
   fetch: Fetch,
@@ -114,7 +116,7 @@ async function modelOfOllama(
     const { models } = tagList.parse(JSON.parse(await boundedText(response, longestList)));
     return models.find((model) => !isEmbedder(model))?.name ?? null;
   } catch {
-    // Whatever else listens there is no ollama.
+    // Another program listens at ollama's port.
     return null;
   }
 }

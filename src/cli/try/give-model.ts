@@ -10,15 +10,15 @@ customer's own words. Call it without asking the customer first: a person releas
 Say that a refund is made only once issue_refund has answered. Be brief and friendly.
 `;
 
-/** Turns that a task of the demo may take; a model that goes in circles costs the player money. */
+/** Maximum number of turns of a demo task; a model that loops would cost the user money. */
 const mostTurns = 8;
 
-/** Makes a copy of the refund agent think with a model instead of its script. */
+/** Configures a copy of the refund agent to use a real model instead of its script. */
 export async function giveModel(directory: string, thinker: Thinker): Promise<void> {
   const { provider, model, keyVariable, baseUrl } = thinker;
   const path = join(directory, 'service.yaml');
   const example = await readFile(path, 'utf8');
-  // Its first line says that a script thinks.
+  // The first line describes the scripted model, so it is removed.
   const service = parseDocument(example.replace(/^#.*\n/, ''));
   service.set('model', {
     provider,

@@ -3,7 +3,7 @@ import type { Demo } from './demo.ts';
 import { readOrders } from './orders.ts';
 import { scriptFor } from './refund-script.ts';
 
-/** Returns the parts of a message to the agent: the text, and its script where a script thinks. */
+/** Returns the parts of a message to the agent: the text, and the script if the model is scripted. */
 export async function messageParts(
   text: string,
   { directory, thinking }: Pick<Demo, 'directory' | 'thinking'>,

@@ -6,18 +6,17 @@ export interface Order {
   id: string;
   amount: string;
   status: string;
-  /** Empty until the order is refunded. */
+  /** Empty if the order has not been refunded. */
   refundId: string;
-  /** Its line in `data/orders.csv`. */
+  /** The order's line in `data/orders.csv`. */
   row: string;
 }
 
-/** Reads the whole table of orders. */
 export function readOrders(directory: string): Promise<string> {
   return readFile(join(directory, 'data', 'orders.csv'), 'utf8');
 }
 
-/** Finds an order in the table; `null` when there is none with this number. */
+/** Finds an order by its number; `null` if there is none. */
 export function findOrder(table: string, id: string): Order | null {
   const [header = '', ...rows] = table.split(/\r?\n/);
   const row = rows.find((line) => line.startsWith(`${id},`));

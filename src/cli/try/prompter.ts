@@ -7,10 +7,10 @@ import {
 } from 'node:readline';
 import type { TerminalStream } from '../output.ts';
 
-/** Milliseconds between two looks at a prompt that changes, such as a countdown. */
+/** Interval in milliseconds between updates of a changing prompt, such as a countdown. */
 const refreshEvery = 1_000;
 
-/** Asks questions, one line each. */
+/** Prompts for one line at a time. */
 export class Prompter {
   readonly #lines: Interface;
   readonly #isTerminal: boolean;
@@ -19,7 +19,7 @@ export class Prompter {
   #answer: ((line: string | null) => void) | null = null;
   #isClosed = false;
 
-  /** `onInterrupt` is called for Ctrl-C, which a terminal in raw mode does not turn into a signal. */
+  /** `onInterrupt` is called for Ctrl-C, which a terminal in raw mode does not convert to a signal. */
   constructor(
     input: NodeJS.ReadableStream & { isTTY?: boolean },
     output: TerminalStream,
@@ -36,13 +36,13 @@ export class Prompter {
       else answer(line);
     });
     this.#lines.once('close', () => this.#end());
-    // A terminal that has hung up cannot be given back; that is the end of the input, no defect.
+    // A terminal that has hung up cannot be restored. Treated as end of input, not as an error.
     this.#lines.on('error', () => this.#end());
   }
 
   /**
-   * Asks until a line is typed, `null` at the end of the input. The prompt is drawn anew while it
-   * changes. Rejects with the signal's reason.
+   * Prompts until a line is entered; `null` at the end of input. Redraws the prompt when its text changes. Rejects with
+   * the signal's reason.
    */
   async ask(prompt: () => string, signal: AbortSignal): Promise<string | null> {
     signal.throwIfAborted();
@@ -65,7 +65,7 @@ export class Prompter {
     }
   }
 
-  /** Prints what nobody asked for: above a prompt that waits, which keeps what has been typed. */
+  /** Prints output above a waiting prompt. Text that the user has typed stays. */
   say(print: () => void): void {
     if (!this.#isTerminal || this.#answer === null) return print();
     const { rows } = this.#lines.getCursorPos();
@@ -73,12 +73,12 @@ export class Prompter {
     cursorTo(this.#output, 0);
     clearScreenDown(this.#output);
     print();
-    // The prompt is drawn anew from as many rows above as it had.
+    // The prompt is redrawn starting as many rows higher as it occupied.
     this.#output.write('\n'.repeat(rows));
     this.#lines.prompt(true);
   }
 
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   close(): void {
     this.#lines.close();
   }

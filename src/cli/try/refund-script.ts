@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../machines/json.ts';
 import { findOrder } from './orders.ts';
 
-/** Longest reason that the refund tool takes, in characters. */
+/** Maximum length of a refund's reason in characters. */
 const longestReason = 500;
 
 /**
- * Returns the script of the model for a message: the refund of the order that it names, with the amount paid, else an
+ * Returns the model script for a message: a refund of the order that the message names, with the amount paid, else an
  * echo.
  */
 export function scriptFor(message: string, orders: string): JsonValue[] {

@@ -6,26 +6,26 @@ import type { Demo } from './demo.ts';
 import { messageParts } from './message-parts.ts';
 import { untilDeferred } from './until-deferred.ts';
 
-/** Milliseconds before a second look at a task whose held call cannot be seen yet. */
+/** Milliseconds between two checks of a task whose held call is not visible yet. */
 const pauseBetween = 50;
 
-/** A task of the demo whose request stays open. */
+/** A demo task whose request stays open. */
 export class RefundTask {
   readonly id = 'refund-1';
-  /** The task as the request is answered with it. */
+  /** The task returned by the open request. */
   readonly answer: Promise<TaskJson>;
   readonly #demo: Demo;
   readonly #seen = new Set<string>();
 
-  /** Sends `request`, and keeps the request open. */
+  /** Sends `request` and keeps the HTTP request open. */
   constructor(demo: Demo, request: string) {
     this.#demo = demo;
     this.answer = this.#send(request);
-    // It is awaited later; until then a failure must not count as unhandled.
+    // Awaited later; until then, a rejection must not count as unhandled.
     this.answer.catch(() => undefined);
   }
 
-  /** Waits until a call is held that was not returned before; answers `null` once the task has ended without one. */
+  /** Waits for a held call that was not returned before; returns `null` if the task ends without one. */
   async nextHeld(): Promise<DeferralJson | null> {
     const { client, signal } = this.#demo;
     const over = new AbortController();
@@ -48,7 +48,7 @@ export class RefundTask {
     }
   }
 
-  /** Releases a held call; answers the status of the decision. */
+  /** Releases a held call; returns the status of the decision. */
   async approve(deferral: DeferralJson, approver: string): Promise<string> {
     const { client, signal } = this.#demo;
     const { id: deferral_id, args_sha256 } = deferral;

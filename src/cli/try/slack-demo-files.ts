@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 
-/** The channel of the fake Slack that the refund agent asks in. */
+/** The channel of the fake Slack in which the refund agent asks for approvals. */
 export const demoChannel = 'refunds';
 
-/** Makes a copy of the refund agent ask for approvals in the Slack at `apiUrl`, and answer messages there. */
+/** Configures a copy of the refund agent to ask for approvals in the Slack at `apiUrl` and to answer messages there. */
 export async function askInSlack(directory: string, apiUrl: string): Promise<void> {
   const path = join(directory, 'service.yaml');
   const service = parseDocument(await readFile(path, 'utf8'));

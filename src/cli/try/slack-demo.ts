@@ -5,16 +5,18 @@ import { Prompter } from './prompter.ts';
 import { askInSlack, demoChannel } from './slack-demo-files.ts';
 import { playSlackStory } from './slack-story.ts';
 
-/** A refund agent that asks in a Slack which runs on this machine. */
+/** A refund agent connected to a fake Slack on this machine. */
 export interface SlackDemo {
-  /** The variables that lead the agent to that Slack. */
+  /** The variables that connect the agent to the fake Slack. */
   env: NodeJS.ProcessEnv;
-  /** Plays with the running agent: interactively on a terminal, else as a story. */
+  /** Runs the demo with the running agent: interactively on a terminal, otherwise as a scripted story. */
   play(demo: Demo): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a fake Slack and makes the agent in `directory` use it; `isChat` for an interactive terminal. */
+/**
+ * Starts a fake Slack and configures the agent in `directory` to use it. `isChat` is true on an interactive terminal.
+ */
 export async function prepareSlackDemo(
   session: Session,
   { directory, isChat }: { directory: string; isChat: boolean },

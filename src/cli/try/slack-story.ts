@@ -16,7 +16,7 @@ import { thinkingLine } from './thinker.ts';
 const orderId = 'A-1042';
 const request = `Please refund order ${orderId}, it arrived broken`;
 
-/** Milliseconds that one step of the story may take. */
+/** Timeout in milliseconds for one step of the story. */
 const longestStep = 30_000;
 
 export interface SlackStage {
@@ -25,8 +25,8 @@ export interface SlackStage {
 }
 
 /**
- * Plays a refund in a fake Slack from the mention to the answer, and checks each step. Throws a CliError that
- * says which step went wrong.
+ * Plays a refund in a fake Slack from the mention to the answer, and checks each step. Throws CliError with the name of
+ * the failed step.
  */
 export async function playSlackStory({ output }: Session, stage: SlackStage): Promise<void> {
   const { demo, slack } = stage;
@@ -97,7 +97,7 @@ function wordsOf(message: FakeMessage, { workspace }: FakeSlack): string[] {
   return messageLines(message, workspace).map(({ text }) => text);
 }
 
-/** Waits for `find`. Throws `otherwise` after the time limit, and the signal's reason on an abort. */
+/** Waits for `find`. Throws `otherwise` after the time limit, and the signal's reason when aborted. */
 async function step<T>(
   { demo, slack }: SlackStage,
   otherwise: string,

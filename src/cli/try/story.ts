@@ -22,8 +22,8 @@ const request = `Please refund order ${orderId}, it arrived broken`;
 const approver = 'ann@example.com';
 
 /**
- * Plays a refund from the request to the audit log over HTTP, and checks each step. Throws a CliError that says which
- * step went wrong; a model that asks for no refund is none of these.
+ * Plays a refund over HTTP from the request to the audit log, and checks each step. Throws CliError with the name of
+ * the failed step. A model that requests no refund is not an error.
  */
 export async function playStory({ output }: Session, demo: Demo): Promise<void> {
   const { heading, say } = narrator(output);
@@ -96,13 +96,16 @@ function headingOf({ tool }: DeferralJson, count: number): string {
   return 'The agent has looked the order up and wants to pay; that call is held';
 }
 
-/** Waits for a held call, and shows so when it takes long: a model may think for a minute. */
+/** Waits for a held call. Shows progress during long waits, because a model may need a minute. */
 async function nextHeld(output: Output, asked: RefundTask): Promise<DeferralJson | null> {
   const clear = showProgress(output, 'the agent thinks');
   return asked.nextHeld().finally(clear);
 }
 
-/** A script always completes, and its refund is always held; a model may fail, or ask for what the tool refuses. */
+/**
+ * A scripted task always completes and its refund is always held. A real model may fail or request a call that the tool
+ * rejects.
+ */
 function checkEnd({ thinking: { thinker } }: Demo, task: TaskJson, wasHeld: boolean): void {
   if (thinker === null) assertStep(wasHeld, `the task is ${describe(task)}, and was never held`);
   if (task.status.state === 'completed') return;

@@ -3,22 +3,22 @@ import type { ProviderName } from '../../actors/providers/providers.ts';
 import { CliError } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** A model that can be asked without a question to the player, and where its credential was found. */
+/** A model that is usable without a question to the user, and the source of its credential. */
 export interface Thinker {
   provider: ProviderName;
   model: string;
-  /** The variable that holds the key; `null` for a server that asks for none. */
+  /** The variable that holds the key; `null` for a server without a key. */
   keyVariable: string | null;
-  /** Where the provider answers; empty for its usual address. */
+  /** The provider's base URL; empty for the default. */
   baseUrl: string;
-  /** The variable that holds `baseUrl`; `null` for the usual address. */
+  /** The variable that holds `baseUrl`; `null` for the default URL. */
   urlVariable: string | null;
 }
 
-/** A thinker, or why a script plays its part. */
+/** A model, or the reason why a script is used instead. */
 export type Thinking = { thinker: Thinker } | { thinker: null; why: string };
 
-/** Returns the line that says who thinks; it names the variable of a key, never the key. */
+/** Returns the line that names the model. It contains the name of the key's variable, never the key. */
 export function thinkingLine(thinking: Thinking): string {
   if (thinking.thinker === null) {
     return `Thinks with: a script, no language model (${thinking.why})`;
@@ -30,7 +30,7 @@ export function thinkingLine(thinking: Thinking): string {
   return plainLine(`Thinks with: ${provider} ${model}${key}${place}`);
 }
 
-/** Makes the failure of a thinker that cannot think, with the way to do without it. */
+/** Builds the error for an unusable model, with the option that runs the demo without one. */
 export function thinkerFailure(
   message: string,
   { keyVariable }: Pick<Thinker, 'keyVariable'>,

@@ -9,20 +9,20 @@ import { type Dashboard, serveDashboard } from '../ui/serve-dashboard.ts';
 
 const usualPort = 4200;
 
-/** The dashboard beside a chat in the terminal. */
+/** The dashboard next to a chat in the terminal. */
 export interface TryPage {
-  /** The line to begin with: where the page is, or that it is being built. */
+  /** The first line: the page's URL, or that the page is being built. */
   firstLine: Promise<string>;
-  /** Where the page is, once it has been built; `null` when the first line said it all. */
+  /** The page's URL once the page is built; `null` if the first line already contained it. */
   laterLine: Promise<string> | null;
-  /** Stops serving, and what builds the page. */
+  /** Stops the server and a running build of the page. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the dashboard of the agent that is being tried. Nobody asked for it, so it wants a token, which stands in its
- * address alone: no tool of the agent and no other user of this machine gets in. A page that cannot be served is told
- * of by its line.
+ * Serves the dashboard of the demo agent. The page opens without a request by the user, so it requires a token that is
+ * only in its URL: neither the agent's tools nor other users of this machine have access. If the page cannot be served,
+ * its line reports the error.
  */
 export function openTryPage({ output, env }: Session, directory: string): TryPage {
   const leaving = new AbortController();

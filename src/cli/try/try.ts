@@ -21,9 +21,9 @@ export interface TryOptions {
 }
 
 /**
- * `try`: a refund agent in a temporary folder; a chat on a terminal, else, or with --story, a refund
- * from the request to the audit log. With --slack-demo both happen in a Slack that runs on this machine, and a script
- * thinks; else what `find` finds does.
+ * `try`: runs a refund agent in a temporary folder. On a terminal it opens a chat; otherwise, or with --story, it plays
+ * a refund from the request to the audit log. With --slack-demo both take place in a fake Slack on this machine with a
+ * scripted model. Without it, the model is the one returned by `find`.
  */
 export async function tryAgent(
   session: Session,
@@ -51,7 +51,7 @@ export async function tryAgent(
   }
 }
 
-/** The Slack demo shows what a chat looks like, which takes the same words each time. */
+/** The Slack demo always uses the script, so its chat has the same text each time. */
 async function thinkingFor(
   { env }: Session,
   { scripted, slackDemo }: TryOptions,
@@ -65,7 +65,7 @@ async function thinkingFor(
 interface Trial {
   directory: string;
   thinking: Thinking;
-  /** True for an interactive terminal. */
+  /** True on an interactive terminal. */
   isChat: boolean;
   signal: AbortSignal;
 }
@@ -106,7 +106,7 @@ async function withDemo(
     noAuth: false,
     inspectPort: null,
     env,
-    // What a daemon logs would drown the conversation; --debug shows it.
+    // The daemon's log would clutter the conversation; --debug shows it.
     log: createLog({ level: output.isDebug ? 'debug' : 'silent', stream: process.stderr }),
   });
   const { url, token, auditPath } = agent;

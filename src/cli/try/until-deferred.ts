@@ -3,13 +3,13 @@ import { CliError } from '../cli-error.ts';
 import type { AgentSession } from '../task/agent-session.ts';
 import { readAnswer, type TaskJson } from '../task/task-shape.ts';
 
-/** Maximum looks for a task that was just sent. */
+/** Maximum number of polls for a task that was just sent. */
 const attempts = 200;
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const pauseBetween = 10;
 
-/** Follows a task until a call of it is held, and answers the task as it can be read then. */
+/** Polls a task until one of its calls is held, and returns the task. */
 export async function untilDeferred(
   { agent, signal }: AgentSession,
   id: string,
@@ -26,7 +26,7 @@ export async function untilDeferred(
       }
       throw new CliError(`task ${id} ended without waiting for a person`, { code: 'not_held' });
     } catch (error) {
-      // The send and this look travel on two connections, and the look may be the first to arrive.
+      // The message and this poll use separate connections, so the poll may arrive first.
       const isEarly = error instanceof CliError && error.code === 'not_found';
       if (!isEarly || attempt === attempts) throw error;
     }

@@ -3,10 +3,10 @@ import type { A2aLineJson } from '../../http/wire/dashboard/a2a-json.ts';
 import { AskError, askAgent } from '../card/ask-agent.ts';
 import { inspectCard } from '../card/inspect-card.ts';
 
-/** Milliseconds that an answer may take, a stream of a task that waits among them. */
+/** Timeout in milliseconds for an answer, including the stream of a waiting task. */
 const patience = 600_000;
 
-/** Asks other agents for the dashboard, whose own ports are never asked. */
+/** Sends requests to other agents for the dashboard. The dashboard's own ports are never requested. */
 export function a2aInspector(ownPort: () => number): A2aInspector {
   return {
     card: ({ url, token, mayBeLoopback }, signal) =>

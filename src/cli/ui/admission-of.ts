@@ -3,18 +3,18 @@ import { lastRunLog } from '../../actors/workspace/workspace.ts';
 import type { AuditFiles } from '../../http/dashboard/dashboard-ports.ts';
 import type { AdmissionResultJson, PolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 
-/** Milliseconds that looking for the last refusal in the audit log may take. */
+/** Timeout in milliseconds for finding the last refusal in the audit log. */
 const patience = 2_000;
 
 interface AdmissionSaid {
   admission: PolicyJson['admission'];
-  /** What the agent warns of as it starts. */
+  /** The agent's startup warnings. */
   warnings: string[];
 }
 
 /**
- * Says whether the platform is asked and how that ended last: by the agent's own log of its last start in the
- * background, and before that by the environment, which may be another than that of an agent that runs.
+ * Returns whether admission is on and its last result. Reads the agent's log of its last background start. Without such
+ * a log it reads the environment, which may differ from a running agent's environment.
  */
 export async function admissionOf(
   directory: string,
@@ -53,7 +53,7 @@ interface Noted {
   failure: AdmissionResultJson | null;
 }
 
-/** Reads what the last process of a log has said of admission. */
+/** Reads the admission entries of the latest process in a log. */
 function notedIn(lines: readonly string[]): Noted {
   const noted: Noted = { enabled: null, warning: null, failure: null };
   for (const { msg, time, error } of lines.flatMap(recordIn)) {
@@ -80,7 +80,7 @@ function recordIn(line: string): { msg: string; time: string; error: string }[] 
   }
 }
 
-/** A log that cannot be read is told of by its own page. */
+/** The audit page reports an unreadable log. */
 async function lastDenial(
   directory: string,
   audit: Pick<AuditFiles, 'page'>,

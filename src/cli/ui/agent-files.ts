@@ -8,7 +8,7 @@ import { explainCalls, summaryOf } from '../policy/preview-policy.ts';
 import { checkAgent } from '../validate.ts';
 import { policyOf } from './policy-of.ts';
 
-/** Reads the files of agents for the dashboard; `audit` reads their logs. */
+/** Reads agents' files for the dashboard; `audit` reads their logs. */
 export function agentFiles(env: NodeJS.ProcessEnv, audit: Pick<AuditFiles, 'page'>): AgentFiles {
   return {
     async check(directory, content) {
@@ -22,7 +22,7 @@ export function agentFiles(env: NodeJS.ProcessEnv, audit: Pick<AuditFiles, 'page
         await agentEnvironment(directory, { env, passphrase });
         return null;
       } catch (error) {
-        // Of anything else the agent itself tells as it starts.
+        // The agent itself reports any other error at startup.
         const isLocked = error instanceof SecretsError && error.code === 'secrets_locked';
         return isLocked ? error.message : null;
       }

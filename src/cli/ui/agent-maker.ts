@@ -8,12 +8,11 @@ import { type AgentPlan, agentPlan } from '../../machines/wizard/agent-plan.ts';
 import { modelVariable } from '../../machines/wizard/agent-variables.ts';
 
 export interface AgentMakerOptions {
-  /** The folder of the workspace. */
   workspace: string;
   signIns: () => Promise<SignIns>;
 }
 
-/** Makes agents for the dashboard, each in a folder of its name in the workspace. */
+/** Creates agents for the dashboard, each in a folder of its name in the workspace. */
 export function agentMaker({ workspace, signIns }: AgentMakerOptions): AgentMaker {
   return {
     async offer() {
@@ -48,7 +47,7 @@ export function agentMaker({ workspace, signIns }: AgentMakerOptions): AgentMake
 
 const signInAgain = 'the sign-in has no token any more; sign in again, or give a key';
 
-/** The token of a sign-in is kept where a key would be. */
+/** The token of a sign-in is stored in the variable of the API key. */
 function withToken(plan: AgentPlan, variable: string | null, token: string): AgentPlan {
   if (token === '' || variable === null) return plan;
   return { ...plan, variables: new Map([...plan.variables, [variable, token]]) };

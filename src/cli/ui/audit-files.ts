@@ -10,26 +10,26 @@ import { shellWord } from '../../machines/shell-word.ts';
 import { lenientEnvironment } from '../lenient-environment.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** The files of an agent's audit log, which stay open until `close`. */
+/** The files of an agent's audit log. They stay open until `close`. */
 export interface OpenAuditLog {
-  /** The current file as `service.yaml` names it, absolute. */
+  /** Absolute path of the current file named by `service.yaml`. */
   path: string;
-  /** Oldest first; empty when there is no log. */
+  /** Oldest first; empty if there is no log. */
   files: OpenLogFile[];
   close: () => Promise<void>;
 }
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Where the system says what a file that is open is called by now. */
+/** Links that give the current path of each open file. */
 const descriptors = '/proc/self/fd';
 
 /**
- * Opens the audit log of an agent. Whoever wrote `service.yaml` names its path, which could be any file of this
- * machine, and may change what stands there at any time: what was opened is what is checked, and what is read.
- * Rejects with a 409 Problem for a log that lies outside of the agent's folder or is no file.
+ * Opens an agent's audit log. The author of `service.yaml` chooses the log's path, which could point to any file on
+ * this machine, and may replace the file at any time. The check and the read therefore use the same open file. Rejects
+ * with a 409 Problem for a log outside the agent's folder or a log that is not a regular file.
  *
- * @param openFile opens a path as `open` of `node:fs/promises` does
+ * @param openFile opens a path like `open` of `node:fs/promises`
  */
 export async function openAuditLog(
   directory: string,
@@ -55,7 +55,7 @@ export async function openAuditLog(
   return { path, files, close };
 }
 
-/** Opens one file of a log; `null` when it is gone. */
+/** Opens one file of a log; `null` if it no longer exists. */
 async function openInside(
   folder: string,
   name: string,
@@ -88,7 +88,7 @@ async function openInside(
   }
 }
 
-/** A folder on the way may have become a link after the path was resolved and before it was opened. */
+/** A parent folder may have been replaced by a link between resolving and opening the path. */
 async function liesInside(
   folder: string,
   path: string,
@@ -105,7 +105,7 @@ function outside(file: string): Problem {
   return refused(file, "lies outside of the agent's folder, at");
 }
 
-/** Refuses a log, and says which command verifies it. */
+/** Builds the refusal of a log, with the command that verifies the log. */
 export function refused(file: string, why: string): Problem {
   return new Problem(409, {
     error: plainLine(`the audit log ${why} ${file}`),

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 import { type OpenAuditLog, openAuditLog, refused } from './audit-files.ts';
 import { AuditVerdicts } from './audit-verdicts.ts';
 
-/** Events of one task that are shown. */
+/** Maximum number of events shown for one task. */
 const mostOfTask = 1_000;
 
 interface OpenLog {
@@ -20,7 +20,7 @@ interface OpenLog {
   view: LogView;
 }
 
-/** Reads the audit logs of agents for the dashboard. */
+/** Reads agents' audit logs for the dashboard. */
 export function auditReader(env: NodeJS.ProcessEnv): AuditFiles {
   const indexes = new LogIndexes();
   const verdicts = new AuditVerdicts();

@@ -1,26 +1,26 @@
 import type { AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
 
-/** Logs whose verdict is kept. */
+/** Maximum number of cached verdicts. */
 const mostKept = 256;
 
 interface Kept {
-  /** What tells the files from those that were verified. */
+  /** Identifies the content of the verified files. */
   state: string;
   verdict: Promise<AuditVerdictJson>;
-  /** How many wait for it. */
+  /** Number of callers waiting for the verdict. */
   waiting: number;
   isOver: boolean;
   left: AbortController;
 }
 
-/** Verifies a log; rejects with the reason of the signal once it aborts. */
+/** Verifies a log. Rejects with the reason of the signal when aborted. */
 export type Verify = (signal: AbortSignal) => Promise<AuditVerdictJson>;
 
-/** Verifies logs, each once for what it holds, and no longer than somebody waits for it. */
+/** Verifies each state of a log once. Stops a verification when no caller waits for it any more. */
 export class AuditVerdicts {
   readonly #kept = new Map<string, Kept>();
 
-  /** Returns the verdict on a log in a `state`. Rejects when it cannot be read, or once the signal aborts. */
+  /** Returns the verdict on a log in a `state`. Rejects if the log cannot be read or the signal aborts. */
   async of(
     { name, state }: { name: string; state: string },
     verify: Verify,

@@ -6,16 +6,16 @@ import { packageRoot } from '../../package-root.ts';
 import { CliError } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
-/** A clone has what builds the page; the package has the page alone. */
+/** The build script of the page. It exists in a clone but not in the package. */
 const builder = join(packageRoot, 'scripts/build-page.ts');
 
-/** What the page is built from, in a clone. */
+/** Source folder of the page, in a clone. */
 const source = join(packageRoot, 'src/ui/dashboard');
 
-/** Where a built page stands, in a clone and in the package alike. */
+/** Folder of the built page, in a clone and in the package. */
 const folder = join(packageRoot, 'dist/ui/dashboard');
 
-/** True where nothing is to be built: in the package, and in a clone whose page is no older than anything beside its sources. */
+/** True if the page needs no build: in the package, and in a clone whose page is newer than its sources. */
 export function isPageBuilt(): boolean {
   if (!existsSync(builder)) return true;
   const built = changedAt(join(folder, 'index.html'));
@@ -24,8 +24,8 @@ export function isPageBuilt(): boolean {
 }
 
 /**
- * Returns the folder of the page; in a clone it is built first where it is missing or older than its sources, unless
- * `signal` aborts. Rejects with a CliError.
+ * Returns the folder of the page. In a clone, first builds the page if it is missing or older than its sources, unless
+ * `signal` aborts. Rejects with CliError.
  */
 export async function builtPage(signal?: AbortSignal): Promise<string> {
   if (isPageBuilt()) return folder;
@@ -43,7 +43,7 @@ function filesBelow(directory: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** Epoch milliseconds; 0 for a file that is not there. */
+/** Returns epoch milliseconds; 0 for a missing file. */
 function changedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** An agent of the demo that is written for it: its service.yaml, and its tools with what each of them is for. */
+/** A generated demo agent: its service.yaml, and its tools with their descriptions. */
 interface WrittenAgent {
   service: string;
   tools: Record<string, string>;
@@ -69,7 +69,7 @@ model: {provider: scripted, name: "${'${BILLING_MODEL}'}"}
   tools: { send_invoice: 'Sends an invoice to a customer.' },
 };
 
-/** Writes the agents of the demo beside the refund agent, each into its folder of the workspace. */
+/** Writes the demo agents other than the refund agent, each to its folder in the workspace. */
 export async function writeDemoAgents(workspace: string): Promise<void> {
   for (const [name, agent] of Object.entries({ billing, ops, support })) {
     await writeAgent(join(workspace, name), name, agent);

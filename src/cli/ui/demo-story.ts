@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../machines/json.ts';
 
-/** One message to an agent of the demo, and what becomes of the call that it leads to. */
+/** One message to a demo agent, and the outcome of the resulting call. */
 export interface DemoMessage {
   agent: 'refunds' | 'ops' | 'support';
   text: string;
-  /** What the model does; the refund agent knows its part. */
+  /** The model's script; absent for the refund agent, which has its own. */
   script?: JsonValue;
-  /** Whether its task ends by itself, is refused to its caller, waits for the visitor, or has been decided on. */
+  /** The task completes by itself, is refused, waits for the visitor, or has been decided. */
   outcome:
     | 'ends'
     | 'refused'
@@ -14,7 +14,7 @@ export interface DemoMessage {
     | { decision: 'approve' | 'reject'; approver_email: string; note: string };
 }
 
-/** What has happened in the demo before the visitor comes: each kind of ruling once, and calls that wait. */
+/** The history of the demo before the visitor arrives: one call for each kind of ruling, and some waiting calls. */
 export const demoStory: readonly DemoMessage[] = [
   {
     agent: 'refunds',

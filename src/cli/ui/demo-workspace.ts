@@ -8,27 +8,27 @@ import { makeDemoFolder } from '../try/demo-folder.ts';
 import { writeDemoAgents } from './demo-agents.ts';
 import { playDemoStory } from './play-demo-story.ts';
 
-/** Milliseconds that agents of a demo have to end: nothing of theirs is kept. */
+/** Milliseconds that demo agents have to stop. Their data is not kept. */
 const grace = 5_000;
 
-/** Milliseconds between two looks whether an agent has started. */
+/** Milliseconds between two checks that an agent has started. */
 const between = 100;
 
-/** The agents of the story, and one that cannot start. */
+/** The agents of the story, and one agent that cannot start. */
 const names = ['refunds', 'ops', 'support', 'billing'];
 
-/** A workspace to look at, which goes when it is closed. */
+/** A demo workspace, removed when it is closed. */
 export interface DemoWorkspace {
   directory: string;
-  /** Starts the agents and plays the story in them, after which some calls wait. Rejects when the story breaks. */
+  /** Starts the agents and plays the story, which leaves some calls waiting. Rejects if the story fails. */
   play(workspace: Workspace): Promise<void>;
-  /** Ends the story, and stops whatever was started; to be called while the workspace is open. */
+  /** Ends the story and stops the started agents. Must be called while the workspace is open. */
   stop(): Promise<void>;
-  /** Takes the folder away. */
+  /** Removes the folder. */
   remove(): Promise<void>;
 }
 
-/** Makes a temporary workspace with four agents that nobody has started yet, whose models play scripts. */
+/** Creates a temporary workspace with four stopped agents, whose models are scripted. */
 export async function makeDemoWorkspace(env: NodeJS.ProcessEnv): Promise<DemoWorkspace> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'holdpoint-demo-')));
   const folders = names.map((name) => join(directory, name));
@@ -62,7 +62,7 @@ export async function makeDemoWorkspace(env: NodeJS.ProcessEnv): Promise<DemoWor
     async stop() {
       leaving.abort();
       await playing?.catch(() => undefined);
-      // A process that does not answer yet cannot be told from one of somebody else.
+      // A process that does not respond yet cannot be distinguished from a foreign process.
       while (opened?.agents().some(({ state }) => state === 'starting') === true) {
         await pause(between);
       }
@@ -72,7 +72,7 @@ export async function makeDemoWorkspace(env: NodeJS.ProcessEnv): Promise<DemoWor
   };
 }
 
-/** Resolves once an agent runs. Rejects when it crashes, and with the reason of the signal. */
+/** Resolves once an agent is running. Rejects if the agent crashes, and with the reason of the signal. */
 async function untilRunning(workspace: Workspace, id: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const agent = workspace.find(id);

@@ -5,10 +5,10 @@ import { heldTools } from '../../agent/ruled-tools.ts';
 import { isAssumed, lenientEnvironment } from '../lenient-environment.ts';
 import { checkAgent } from '../validate.ts';
 
-/** Characters of what is told of an agent's problems. */
+/** Maximum length of an agent's problem text in characters. */
 const longestProblem = 4_096;
 
-/** Says what the files of an agent hold, as far as they can be read. Never rejects. */
+/** Describes the contents of an agent's files, as far as they are readable. Never rejects. */
 export async function describeAgent(
   directory: string,
   env: NodeJS.ProcessEnv,

@@ -3,15 +3,15 @@ import { commandLine } from '../../actors/command-line.ts';
 import type { AgentCommand } from '../../actors/workspace/workspace.ts';
 import type { DoctorJson } from '../../http/wire/dashboard/doctor-json.ts';
 
-/** Milliseconds that all checks of an agent may take. */
+/** Timeout in milliseconds for all checks of an agent. */
 const patience = 60_000;
 
-/** Bytes that they may print. */
+/** Maximum output of the checks in bytes. */
 const longest = 1024 * 1024;
 
 /**
- * Runs `doctor` on the agent of a folder in a process of its own, which ends with the signal: some checks read the whole
- * log or store. Answers what it prints; rejects with one sentence when it says nothing in time.
+ * Runs `doctor` on a folder's agent in a child process, because some checks read the whole log or store. The signal
+ * kills the process. Returns the output. Rejects with a one-sentence message on a timeout.
  */
 export function examineAgent(
   { file, args, env }: AgentCommand,
@@ -28,7 +28,7 @@ export function examineAgent(
       const why = isLate ? 'were not done within a minute' : 'ended without a word';
       reject(new Error(`the checks ${why}; run ${commandLine('doctor --dir FOLDER')} to see more`));
     });
-    // Nobody is asked for a passphrase here.
+    // No passphrase prompt is possible here.
     child.stdin?.end();
   });
 }

@@ -2,7 +2,10 @@ import type { Log } from '../../actors/ports.ts';
 
 type Level = keyof Log;
 
-/** Makes a log that is loaded when something is first to be logged, in order: a command that logs nothing starts sooner. */
+/**
+ * Creates a log that loads its implementation at the first message and keeps the order of messages. A command that logs
+ * nothing starts faster.
+ */
 export function lateLog(load: () => Promise<Log>): Log {
   let writing: Promise<Log> | null = null;
   const write =

@@ -5,16 +5,15 @@ import type { DashboardPorts } from '../../http/dashboard/dashboard-ports.ts';
 import { late } from './late.ts';
 
 export interface LatePortsOptions {
-  /** The folder of the workspace. */
   workspace: string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
   signIns: () => Promise<SignIns>;
-  /** The port of the dashboard itself, which is never asked. */
+  /** The dashboard's own port, which is never requested. */
   ownPort: () => number;
 }
 
-/** Fills the ports of the dashboard that read and write folders, or ask others. */
+/** Creates the dashboard's ports for folders and for requests to other servers. */
 export function latePorts({
   workspace,
   env,

@@ -1,14 +1,13 @@
 import type { SignInPorts, SignIns } from '../../actors/sign-in/sign-in.ts';
 import type { SignInPort } from '../../http/dashboard/sign-in-port.ts';
 
-/** What makes agents of sign-ins, beside what the routes do with them. */
+/** The sign-ins for creating agents, in addition to the operations of the routes. */
 export interface LateSignIns extends SignInPort {
-  /** The sign-ins themselves. */
   all: () => Promise<SignIns>;
   close: () => void;
 }
 
-/** Sign-ins with a browser, loaded when somebody first asks: the server listens sooner. */
+/** Browser sign-ins, loaded on first use so that the server listens sooner. */
 export function lateSignIns(env: NodeJS.ProcessEnv, ports: SignInPorts): LateSignIns {
   let opened: SignIns | null = null;
   let loading: Promise<SignIns> | null = null;
@@ -31,7 +30,7 @@ export function lateSignIns(env: NodeJS.ProcessEnv, ports: SignInPorts): LateSig
       }
     },
     callback: async (parameters) => (await load()).callback(parameters),
-    // Before the first one is begun nobody knows any.
+    // No sign-in exists before the first one begins.
     cancel: (state) => opened?.cancel(state) ?? null,
     status: (state) => opened?.status(state) ?? null,
     close: () => opened?.close(),

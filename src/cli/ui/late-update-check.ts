@@ -2,10 +2,7 @@ import type { Clock, Log } from '../../actors/ports.ts';
 import { isSource, version } from '../../version.ts';
 import type { UpdateCheck } from './update-check.ts';
 
-/**
- * Returns what tells of a newer release, as `openUpdateCheck` finds it; what looks for one is loaded where somebody has
- * asked for it alone.
- */
+/** Returns the update check of `openUpdateCheck`. Its code is loaded only if the user configured a URL. */
 export function lateUpdateCheck({
   env,
   clock,
@@ -20,7 +17,7 @@ export function lateUpdateCheck({
   import('./update-check.ts')
     .then(({ openUpdateCheck }) => {
       check = openUpdateCheck({ env, version, isSource, clock });
-      // Whoever opens the page in a moment is told at once.
+      // Starts the look-up early, so a page opened soon after shows the result.
       check.newer();
     })
     .catch((error: unknown) => {

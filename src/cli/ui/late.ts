@@ -1,7 +1,7 @@
-/** What answers every call later. */
+/** A port whose methods all return promises. */
 type Answering<Port> = { [Name in keyof Port]: (...asked: never[]) => Promise<unknown> };
 
-/** Stands for something that is loaded when it is first called, so that a server which begins with it listens sooner. */
+/** Returns a proxy for a port that is loaded at its first call, so that the server listens sooner. */
 export function late<Port extends Answering<Port>>(load: () => Promise<Port>): Port {
   let loading: Promise<Port> | null = null;
   const call = async (name: keyof Port, asked: never[]): Promise<unknown> => {
@@ -10,7 +10,7 @@ export function late<Port extends Answering<Port>>(load: () => Promise<Port>): P
   };
   return new Proxy({} as Port, {
     get: (_, name) => {
-      // What has a `then` would be taken for a promise.
+      // An object with a `then` method would be treated as a promise.
       if (name === 'then') return undefined;
       return (...asked: never[]) => call(name as keyof Port, asked);
     },

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
-/** Programs that open an address, by platform. */
+/** Programs that open a URL, by platform. */
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', linux: 'xdg-open' };
 
-/** Opens an address in the browser of this machine where there is one; nobody waits for it, and nothing is said of a failure. */
+/** Opens a URL in this machine's browser, if there is one. Does not wait and ignores errors. */
 export function openBrowser(url: string): void {
   const opener = openers[process.platform];
   if (opener === undefined) return;

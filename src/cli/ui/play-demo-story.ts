@@ -6,12 +6,12 @@ import { type DemoMessage, demoStory } from './demo-story.ts';
 
 type Address = ConstructorParameters<typeof AgentClient>[0];
 
-/** Milliseconds that one message may take; the machine may be busy. */
+/** Timeout in milliseconds for one message. Generous, because the machine may be busy. */
 const patience = 60_000;
 
 /**
- * Plays the story of the demo over HTTP, each agent beside the others. `addressOf` says where an agent answers, once it
- * does. Rejects when a part of the story breaks, and with the reason of the signal.
+ * Plays the story of the demo over HTTP, with all agents in parallel. `addressOf` returns an agent's URL once the agent
+ * responds. Rejects if a part of the story fails, and with the reason of the signal.
  */
 export async function playDemoStory(
   addressOf: (agent: string) => Promise<Address>,
@@ -47,7 +47,7 @@ async function play(
   const answer = client.json({ method: 'POST', path: '/tasks/send', body, taskId: id, signal });
   if (outcome === 'ends') return void (await answer);
   if (outcome === 'refused') return void (await answer.catch(() => null));
-  // It stays open for as long as the call is held.
+  // The request stays open as long as the call is held.
   answer.catch(() => undefined);
   const task = await untilDeferred({ agent: client, signal }, id);
   if (outcome === 'waits') return;

@@ -11,13 +11,13 @@ import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/polic
 import { formatDuration } from '../../machines/duration.ts';
 import { admissionOf } from './admission-of.ts';
 
-/** A chat waits no longer than this for the answer to what somebody asked in it, in milliseconds. */
+/** Maximum time in milliseconds that a chat waits for the answer to a request made in it. */
 const chatWindow = 360_000;
 
-/** Share of the time after which another target is asked as well. */
+/** Fraction of the timeout after which a second target is asked. */
 const escalatesAfter = 0.75;
 
-/** Says what the configuration of an agent comes to; `null` while it cannot be used. */
+/** Summarises the effective policy of an agent's configuration; `null` if the configuration is invalid. */
 export async function policyOf(
   directory: string,
   env: NodeJS.ProcessEnv,
@@ -67,7 +67,7 @@ function originOf(
   return server === undefined ? 'skill' : `mcp: ${server}`;
 }
 
-/** Says of each layer, in the order in which a call meets them, what it does with a tool. */
+/** Describes each layer's effect on a tool, in evaluation order. */
 function toolPolicy({ security }: ServiceConfig, name: string, origin: string): ToolPolicyJson {
   const { guardrails, intent_alignment: alignment, step_up: stepUp, modify, defer } = security;
   const decisions: ToolPolicyJson['decisions'] = [];

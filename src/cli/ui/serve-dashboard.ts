@@ -27,35 +27,37 @@ import { lateSignIns } from './late-sign-ins.ts';
 import { lateUpdateCheck } from './late-update-check.ts';
 
 export interface DashboardOptions {
-  /** The workspace. */
+  /** The folder of the workspace. */
   directory: string;
   host: string;
   port: number;
-  /** False takes one of the ten ports after it, or any that is free, when it is taken; true when absent. */
+  /** If false and the port is taken, uses one of the ten ports after it or any free port. Default: true. */
   isFixed?: boolean;
   token: string | null;
-  /** False leaves no note in the workspace, so that agents there do not close its port; true when absent. */
+  /**
+   * If false, writes no note to the workspace, so agents there do not block this port in their egress. Default: true.
+   */
   isNoted?: boolean;
-  /** How an agent is run in the background. */
+  /** The command that runs an agent in the background. */
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
   log: Log;
-  /** Aborts the building of the page. */
+  /** Aborts the build of the page. */
   signal?: AbortSignal;
 }
 
-/** A dashboard that answers. */
+/** A listening dashboard. */
 export interface Dashboard {
   url: string;
   port: number;
   workspace: Workspace;
-  /** Stops answering; agents live on. */
+  /** Stops serving. Agents keep running. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the dashboard of a workspace and returns once it listens; its agents are looked for afterwards. Rejects with a
- * ListenError or a CliError.
+ * Serves a workspace's dashboard and returns once it listens. Its agents are discovered afterwards. Rejects with
+ * ListenError or CliError.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const {
@@ -120,7 +122,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     throw error;
   }
   if (host === '127.0.0.1') {
-    // A browser may take `localhost` for the other loopback address.
+    // A browser may resolve `localhost` to the other loopback address.
     const second = listen(app, { host: '::1', port: portOf(), isFixed: true, ids });
     await second.then((server) => servers.push(server)).catch(() => undefined);
   }
@@ -142,7 +144,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   };
 }
 
-/** Notes where the dashboard listens, for the agents beside it; returns what removes the note. */
+/** Records the dashboard's address for the agents of the workspace. Returns a function that removes the record. */
 function note(directory: string, at: { host: string; port: number }, log: Log): () => void {
   const remove = attempt(() => noteDashboard(directory, at), log);
   return () => void attempt(() => remove?.(), log);
@@ -160,7 +162,7 @@ function attempt<Result>(act: () => Result, log: Log): Result | null {
   }
 }
 
-/** The names by which a browser may call a server that listens on a host. */
+/** Returns the host names under which a browser may address a server on a host. */
 function namesOf(host: string): string[] {
   const own = ['localhost', '127.0.0.1', '[::1]'];
   const named = host.includes(':') ? `[${host}]` : host;

@@ -43,20 +43,19 @@ import { lenientEnvironment } from '../lenient-environment.ts';
 import { checkAgent } from '../validate.ts';
 
 export interface SkillBuilderOptions {
-  /** The folder of the workspace. */
   workspace: string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
 }
 
-/** Puts together what writes skills for the agents of a workspace. */
+/** Assembles the skill builder for the agents of a workspace. */
 export function skillBuilder({ workspace, env, clock }: SkillBuilderOptions): SkillBuilder {
   const folder = join(workspace, '.service');
   const places = { workspace: folder, user: userFolder(env), env };
   const modelFor = (agent: BuilderAgent | null) =>
     resolveModel(places, agent === null ? undefined : () => modelOfAgent(agent.directory, env));
   const settings = async () => settingsJson(await modelFor(null), join(folder, 'ui.yaml'));
-  // Two at a time would each write what the other has not seen.
+  // Saves run one after another; concurrent saves would overwrite each other's changes.
   let saving: Promise<unknown> = Promise.resolve();
   const saves = new Map<string, Promise<unknown>>();
   return {
@@ -137,7 +136,7 @@ async function save(
   }
 }
 
-/** Works out which rules a save writes for tools that should wait for a person; `null` for none. */
+/** Computes the hold rules that a save would write; `null` if there are none. */
 async function holdsOf(
   directory: string,
   tools: readonly string[],
@@ -182,9 +181,9 @@ async function promptFor(
 }
 
 /**
- * Reads the model of an agent, with a key that is its own: its variables are put together anew, so those of two agents never
- * meet. One that is not the usual model is read with nothing of this process at all: whoever made the folder may have
- * written a variable into the address. `null` when it has none that could write.
+ * Returns an agent's model with its own API key. Builds the agent's variables anew, so that variables of two agents are
+ * never mixed. A model other than the default one is read without any variable of this process, because the author of
+ * the folder may have put a variable into the base URL. `null` if the agent has no model that can write skills.
  */
 async function modelOfAgent(
   directory: string,
@@ -197,7 +196,7 @@ async function modelOfAgent(
 }
 
 async function modelWith(directory: string, env: NodeJS.ProcessEnv): Promise<ModelOfAgent | null> {
-  // A key that is missing must not hide which model it is for.
+  // A missing key must not hide which model needs it.
   const { config } = await checkAgent(directory, withKeys(env));
   if (config === null || config.model.provider === 'scripted') return null;
   const { provider, name, base_url, api_key_env, organization_id: organization } = config.model;
@@ -205,7 +204,7 @@ async function modelWith(directory: string, env: NodeJS.ProcessEnv): Promise<Mod
   return { settings: { provider, model: name, ...reach, api_key_env, organization }, env };
 }
 
-/** Puts a text in the place of every key that is not there. */
+/** Replaces every missing key with a placeholder. */
 function withKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const valueOf = (name: string | symbol): string | undefined =>
     typeof name === 'string'
@@ -265,7 +264,7 @@ function settingsJson(model: BuilderModel, path: string): BuilderSettingsJson {
   };
 }
 
-/** Throws what went wrong in the way in which it is told. */
+/** Throws the error in the format of the port. */
 function refuse(error: unknown): never {
   throw refusalOf(error);
 }

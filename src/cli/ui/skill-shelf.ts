@@ -4,7 +4,7 @@ import { asSkillDetail, asSkillPlan, asSkillSummary } from '../../agent/skill-wo
 import type { SkillShelf } from '../../http/dashboard/dashboard-ports.ts';
 import { lenientEnvironment } from '../lenient-environment.ts';
 
-/** Gives the dashboard the skills that are shipped with the product. */
+/** Provides the bundled skills to the dashboard. */
 export function skillShelf(env: NodeJS.ProcessEnv): SkillShelf {
   return {
     list: async () => (await registrySkills()).map(asSkillSummary),

@@ -19,13 +19,13 @@ export interface UiOptions {
   host: string;
   port: number;
   open: boolean;
-  /** False lets everybody in who reaches the port. */
+  /** False gives access to every client that reaches the port. */
   token: boolean;
   demo?: boolean;
 }
 
 /**
- * `ui`: serves the dashboard of a workspace until a signal ends it; its agents live on (docs/contract/dashboard.md).
+ * `ui`: serves a workspace's dashboard until a signal ends it. Its agents keep running (docs/contract/dashboard.md).
  */
 export async function ui(session: Session, options: UiOptions): Promise<void> {
   const { interruption } = session;
@@ -63,7 +63,7 @@ async function serveUntil(
   const dashboard = await open(options, { directory, token, env, log });
   session.input.leave();
   try {
-    // Behind `#` no browser sends it, and no log of a proxy has it.
+    // A browser does not send the part after `#`, so no proxy logs it.
     const url = token === null ? `${dashboard.url}/` : `${dashboard.url}/#token=${token}`;
     if (token === null) output.warn(openToAll);
     if (!isLoopback(options.host)) {
@@ -73,7 +73,7 @@ async function serveUntil(
     }
     output.line(plainLine(`the dashboard of ${directory} is at ${url}`));
     output.json({ url, pid: process.pid, directory });
-    // Node writes it at the end of a process, to which one that is killed does not come.
+    // Node writes the compile cache only at a normal exit, so a killed process would lose it.
     flushCompileCache();
     if (options.open && output.stdout.isTTY === true && !output.isJson) openBrowser(url);
     demo?.play(dashboard.workspace).catch((error: unknown) => {
@@ -107,7 +107,7 @@ async function open(
 const openToAll =
   'without a token every program and every user of this machine can approve calls and change agents here; leave out --no-token';
 
-/** Throws a CliError for a folder that keeps no token. */
+/** Throws CliError if the token cannot be stored in the folder. */
 function tokenOf(directory: string, env: NodeJS.ProcessEnv): string {
   try {
     return dashboardToken(realpathSync(directory), env);

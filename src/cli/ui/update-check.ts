@@ -11,22 +11,25 @@ import { guardFetch } from '../../actors/providers/providers.ts';
 import { isNewer } from '../../machines/newer-version.ts';
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 
-/** What the look-up of releases needs. */
 export interface UpdateOptions {
   env: Readonly<Record<string, string | undefined>>;
   version: string;
-  /** True for sources, which are kept up to date in another way. */
+  /** True for a source checkout, which is updated in another way. */
   isSource: boolean;
   clock: Pick<Clock, 'now'>;
 }
 
-/** Looks for releases of this program. */
+/** Checks for new releases of this program. */
 export interface UpdateCheck {
-  /** The newest release that is known and newer than this one; begins a look-up where the last one is old. */
+  /**
+   * Returns the latest known release if it is newer than this version. Starts a look-up if the last one is outdated.
+   */
   newer(): string | null;
 }
 
-/** What a look-up found. `version` is `null` where it failed, which is kept as well so that nobody is asked all the time. */
+/**
+ * The result of a look-up. `version` is `null` for a failed look-up, which is also stored to avoid constant retries.
+ */
 type Found = z.infer<typeof found>;
 
 const found = z.object({
@@ -35,26 +38,26 @@ const found = z.object({
   version: z.string().max(64).nullable(),
 });
 
-/** An npm registry says `version`, a forge of sources `tag_name`. */
+/** An npm registry returns `version`; a source forge returns `tag_name`. */
 const answer = z.union([
   z.looseObject({ version: z.string() }).transform(({ version }) => version),
   z.looseObject({ tag_name: z.string() }).transform(({ tag_name: tag }) => tag),
 ]);
 
-/** Milliseconds for which a look-up is good. */
+/** Milliseconds for which a result is valid. */
 const goodFor = 24 * 60 * 60 * 1_000;
 
-/** Milliseconds that a look-up may take. */
+/** Timeout of a look-up in milliseconds. */
 const patience = 5_000;
 
-/** Bytes of an answer. */
+/** Maximum size of a response in bytes. */
 const longestAnswer = 1024 * 1024;
 
 const off: UpdateCheck = { newer: () => null };
 
 /**
- * Looks for releases at the address in `SERVICE_UPDATE_URL`, once a day and for nobody who names none. A look-up that
- * fails says nothing. Throws RangeError for what is no address.
+ * Looks up releases once a day at the URL in `SERVICE_UPDATE_URL`; off if the variable is not set. Ignores failed
+ * look-ups. Throws RangeError for an invalid URL.
  */
 export function openUpdateCheck({ env, version, isSource, clock }: UpdateOptions): UpdateCheck {
   const url = env['SERVICE_UPDATE_URL'] ?? '';
@@ -72,7 +75,7 @@ export function openUpdateCheck({ env, version, isSource, clock }: UpdateOptions
   return {
     newer() {
       const age = last === null ? Infinity : clock.now() - last.checked_at;
-      // A clock that was set back must not keep a look-up for ever.
+      // A clock that was set back must not keep a result forever.
       if ((age < 0 || age >= goodFor) && !isAsking) {
         isAsking = true;
         void lookUp().finally(() => (isAsking = false));
@@ -86,7 +89,7 @@ export function openUpdateCheck({ env, version, isSource, clock }: UpdateOptions
 const wrongUrl =
   'SERVICE_UPDATE_URL must be an https address without credentials, query and fragment; no release is looked for';
 
-/** Asks for the newest release, and says nothing of this machine; `null` for anything that goes wrong. */
+/** Requests the latest release without sending any data about this machine; `null` on any error. */
 async function latestAt(url: string): Promise<string | null> {
   try {
     const fetch = guardFetch(globalThis.fetch, { bytes: longestAnswer });
@@ -110,7 +113,7 @@ function readFound(path: string, url: string): Found | null {
   }
 }
 
-/** Whoever cannot keep it asks once more at the next start. */
+/** If the result cannot be stored, the next start looks it up again. */
 function keep(path: string, looked: Found): void {
   try {
     makeStateFolder(dirname(path));

@@ -2,13 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 import type { Workspace } from '../workspace/workspace.ts';
 import { markupWords } from './markup-words.ts';
 
-/** A line of a message or a modal, with its role. */
 export interface ScreenLine {
   kind: 'title' | 'text' | 'quote' | 'small' | 'buttons';
   text: string;
 }
 
-/** Returns the lines that blocks show; a block without text shows its type. */
+/** Returns the visible lines of blocks. A block without text shows its type. */
 export function blockLines(blocks: readonly JsonValue[], workspace: Workspace): ScreenLine[] {
   return blocks.flatMap((block) => (isJsonObject(block) ? linesOf(block, workspace) : []));
 }

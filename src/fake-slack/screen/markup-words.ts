@@ -1,6 +1,6 @@
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** Reads a text in Slack's markup as people see it: names for ids, words for links and times. */
+/** Renders Slack markup as users see it: names for IDs, text for links and times. */
 export function markupWords(text: string, workspace: Workspace): string {
   return text
     .replaceAll(/<([^<>]*)>/g, (_, inside: string) => special(inside, workspace))

@@ -5,7 +5,7 @@ import { blockLines, type ScreenLine } from './block-lines.ts';
 import { markupWords } from './markup-words.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Returns the lines that a message shows: its blocks, else its text, then its files. */
+/** Returns the visible lines of a message: its blocks or else its text, then its files. */
 export function messageLines(message: FakeMessage, workspace: Workspace): ScreenLine[] {
   const { blocks, text, files } = message;
   const words = markupWords(text, workspace).split('\n');
@@ -16,7 +16,7 @@ export function messageLines(message: FakeMessage, workspace: Workspace): Screen
   return [...said, ...files.map(({ name }) => ({ kind: 'small' as const, text: `file: ${name}` }))];
 }
 
-/** Draws a message with its author and place, as Slack would show it. */
+/** Draws a message with its author and channel, as Slack would show it. */
 export function paintMessage(
   { colours }: Terminal,
   message: FakeMessage,

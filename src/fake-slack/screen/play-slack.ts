@@ -8,19 +8,19 @@ import { Question } from './question.ts';
 import { SlackScreen } from './slack-screen.ts';
 import type { LinePrompt, Terminal } from './terminal.ts';
 
-/** A terminal that plays a Slack. */
+/** A terminal interface for a fake Slack. */
 export interface SlackPlay {
   terminal: Terminal;
   slack: FakeSlack;
   prompter: LinePrompt;
-  /** The channel that the player writes in. */
+  /** The channel in which the user writes. */
   channel: string;
-  /** The player, by name. */
+  /** Name of the user. */
   user: string;
   signal: AbortSignal;
 }
 
-/** Reads what a player types and plays it in a fake Slack until they leave. Rejects with the signal's reason. */
+/** Runs the user's commands in a fake Slack until the user leaves. Rejects with the signal's reason. */
 export async function playSlack(play: SlackPlay): Promise<void> {
   const over = new AbortController();
   const question = new Question({ ...play, words: () => questionOf(play) });
@@ -34,7 +34,7 @@ export async function playSlack(play: SlackPlay): Promise<void> {
     for (;;) {
       const line = await question.ask();
       if (line === null || /^(l|leave|exit|quit)$/i.test(line.trim())) return;
-      // A click that nobody takes is news for the player, not the end of the play.
+      // An unacknowledged click is reported to the user and does not end the session.
       await answer(play, line.trim()).catch((error: unknown) => tell(play, error));
     }
   } finally {
@@ -73,7 +73,7 @@ function help({ terminal, channel }: SlackPlay): void {
   terminal.line('with its number when several do. leave, or Ctrl-D, ends this.');
 }
 
-/** Lists the held calls, so that the player names the one they mean. */
+/** Lists the held calls so that the user can name one. */
 function which({ terminal, slack }: SlackPlay, held: readonly FakeMessage[]): void {
   for (const [index, message] of held.entries()) {
     const words = messageLines(message, slack.workspace).map(({ text }) => text);
@@ -106,7 +106,7 @@ async function reject(play: SlackPlay, message: FakeMessage): Promise<void> {
   await untilShown(play, message, () => slack.submit(view, { values }));
 }
 
-/** Puts a text into every field of a modal; those of approvals have one. */
+/** Fills every field of a modal with a text. Approval modals have one field. */
 function valuesOf({ content }: FakeView, text: string): Record<string, string> {
   const blocks = Array.isArray(content['blocks']) ? content['blocks'] : [];
   const fields = blocks.flatMap((block) => {
@@ -137,7 +137,7 @@ async function untilShown(
   await slack.until(shows, limit).catch(() => undefined);
 }
 
-/** Milliseconds that a click may take to show. */
+/** Timeout in milliseconds for the effect of a click. */
 const longestWait = 5_000;
 
 function tell({ terminal, signal }: SlackPlay, error: unknown): void {

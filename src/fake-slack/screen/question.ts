@@ -4,14 +4,14 @@ import type { LinePrompt, Terminal } from './terminal.ts';
 export interface QuestionOptions {
   terminal: Terminal;
   prompter: LinePrompt;
-  /** The wording of this moment. */
+  /** Returns the current prompt text. */
   words: () => string;
   signal: AbortSignal;
 }
 
 const drawn = new Error('something was drawn below the question');
 
-/** A question that moves below what is drawn while it waits. */
+/** A prompt that stays below output drawn while it waits. */
 export class Question {
   readonly #options: QuestionOptions;
   #drawn = new AbortController();
@@ -21,7 +21,7 @@ export class Question {
     this.#options = options;
   }
 
-  /** Asks until a line is typed, `null` at the end of the input. Rejects with the signal's reason. */
+  /** Prompts until a line is entered; `null` at the end of input. Rejects with the signal's reason. */
   async ask(): Promise<string | null> {
     const { prompter, words } = this.#options;
     for (;;) {
@@ -38,7 +38,7 @@ export class Question {
     }
   }
 
-  /** Takes the question off the line that is drawn on next. */
+  /** Clears the prompt from the line that is drawn next. */
   clear(): void {
     const { stdout } = this.#options.terminal;
     if (!this.#isOpen || stdout.isTTY !== true) return;
@@ -46,7 +46,7 @@ export class Question {
     clearLine(stdout, 0);
   }
 
-  /** Asks again, because something was drawn. */
+  /** Redraws the prompt below new output. */
   askAnew(): void {
     this.#drawn.abort(drawn);
   }

@@ -9,7 +9,7 @@ interface Shown {
   reactions: string;
 }
 
-/** Draws the messages of a fake Slack as they are posted and changed. */
+/** Draws a fake Slack's messages as they are posted and changed. */
 export class SlackScreen {
   readonly #terminal: Terminal;
   readonly #slack: FakeSlack;
@@ -20,7 +20,7 @@ export class SlackScreen {
     this.#slack = slack;
   }
 
-  /** Draws news until the signal aborts, then resolves; calls `around` before and after each drawing. */
+  /** Draws changes until the signal aborts, then resolves. Calls `around` before and after each drawing. */
   async follow(
     signal: AbortSignal,
     around: { before: () => void; after: () => void } | null = null,
@@ -34,7 +34,7 @@ export class SlackScreen {
     }
   }
 
-  /** Draws the news of this moment. */
+  /** Draws the pending changes. */
   draw(): void {
     for (let message = this.#news(); message !== undefined; message = this.#news()) {
       this.#drawOne(message);

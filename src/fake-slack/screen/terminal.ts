@@ -1,19 +1,19 @@
 import type { Writable } from 'node:stream';
 
-/** Wraps a text in the escape codes of a colour, or in nothing. */
+/** Wraps a text in a colour's escape codes, or returns it unchanged. */
 type Paint = (text: string) => string;
 
 /** The terminal that shows a fake Slack. */
 export interface Terminal {
   stdout: Writable & { isTTY?: boolean };
   colours: Record<'bold' | 'cyan' | 'dim' | 'yellow', Paint>;
-  /** Writes a line of data. */
+  /** Writes a line of data to stdout. */
   line(text?: string): void;
-  /** Writes a line of prose. */
+  /** Writes a line of text for people. */
   note(text: string): void;
 }
 
-/** Asks for one line; `null` at the end of the input. */
+/** Prompts for one line; `null` at the end of input. */
 export interface LinePrompt {
   ask(prompt: () => string, signal: AbortSignal): Promise<string | null>;
 }

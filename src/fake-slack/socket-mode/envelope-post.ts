@@ -8,43 +8,43 @@ export interface Envelope {
   id: string;
   type: string;
   payload: JsonObject;
-  /** The number of sends so far. */
+  /** The number of deliveries so far. */
   deliveries: number;
-  /** Epoch milliseconds of the first acknowledgement; `null` before it. */
+  /** Epoch milliseconds of the first acknowledgement; `null` before. */
   ackedAt: number | null;
-  /** True after the last send without an acknowledgement. */
+  /** True if the last delivery was not acknowledged. */
   isGivenUp: boolean;
-  /** The payload of the acknowledgement; `null` without one. */
+  /** The payload of the acknowledgement; `null` if there is none. */
   answer: JsonObject | null;
 }
 
-/** Settings of delivery; times are in milliseconds. */
+/** Delivery settings; times are in milliseconds. */
 export interface EnvelopePostOptions {
   clock: Clock;
-  /** An envelope that is not acknowledged within this time is sent again. */
+  /** Time after which an unacknowledged envelope is resent. */
   ackWithin: number;
-  /** Maximum sends of an envelope. */
+  /** Maximum number of deliveries of an envelope. */
   mostDeliveries: number;
   watch: Watch;
 }
 
-/** Sends envelopes until they are acknowledged. */
+/** Delivers envelopes until they are acknowledged. */
 export class EnvelopePost {
   /** Every envelope, oldest first. */
   readonly envelopes: Envelope[] = [];
-  /** The number of next envelopes to send twice at once. */
+  /** Number of upcoming envelopes to send twice. */
   doubled = 0;
   readonly #options: EnvelopePostOptions;
   readonly #send: (frame: string) => void;
   readonly #timers = new Set<unknown>();
 
-  /** `send` puts a frame on whichever connection is next. */
+  /** `send` writes a frame to the next connection. */
   constructor(options: EnvelopePostOptions, send: (frame: string) => void) {
     this.#options = options;
     this.#send = send;
   }
 
-  /** Sends an envelope; rejects when it was sent as often as it may be. */
+  /** Delivers an envelope. Rejects after the maximum number of deliveries. */
   async deliver(type: string, payload: JsonObject, takesAnswer: boolean): Promise<Envelope> {
     const envelope: Envelope = {
       id: randomUUID(),
@@ -64,7 +64,7 @@ export class EnvelopePost {
     return envelope;
   }
 
-  /** Takes a frame of the app; only the first acknowledgement of an envelope counts. */
+  /** Handles a frame from the app. Only the first acknowledgement of an envelope counts. */
   hear(frame: string): void {
     const { envelope_id: id, payload } = parse(frame);
     const envelope = this.envelopes.find((each) => each.id === id);
@@ -74,7 +74,7 @@ export class EnvelopePost {
     this.#options.watch.look();
   }
 
-  /** Ends every timer. */
+  /** Clears all timers. */
   close(): void {
     for (const timer of this.#timers) this.#options.clock.clearTimeout(timer);
     this.#timers.clear();

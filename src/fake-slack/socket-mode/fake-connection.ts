@@ -5,11 +5,11 @@ import type { Clock } from '../../actors/ports.ts';
 export interface FakeConnectionOptions {
   clock: Clock;
   appId: string;
-  /** Milliseconds between two pings. */
+  /** Interval of pings in milliseconds. */
   pingEvery: number;
-  /** The number of connections, this one included. */
+  /** The number of connections, including this one. */
   count: number;
-  /** False for one that never says hello. */
+  /** False for a connection that never sends a hello. */
   greets: boolean;
   /** True while pings are neither sent nor answered. */
   isMute: () => boolean;
@@ -17,7 +17,7 @@ export interface FakeConnectionOptions {
   onGone: () => void;
 }
 
-/** One WebSocket of the app: sends Slack's greeting and pings. */
+/** One WebSocket of the app. Sends Slack's hello and pings. */
 export class FakeConnection {
   readonly #socket: WebSocket;
   readonly #options: FakeConnectionOptions;
@@ -42,27 +42,27 @@ export class FakeConnection {
     this.#ping();
   }
 
-  /** True from the greeting until the socket closes; envelopes go to live connections. */
+  /** True from the hello until the socket closes. Envelopes are sent to live connections. */
   get isLive(): boolean {
     return this.#isLive && this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Sends a frame as it is. */
+  /** Sends a raw frame. */
   send(frame: string): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
   }
 
-  /** Asks the app to connect anew; envelopes still come here until the socket is closed. */
+  /** Asks the app to reconnect. Envelopes still arrive here until the socket is closed. */
   retire(reason: string): void {
     this.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'fake' } }));
   }
 
-  /** Closes as a server does that goes away in order. */
+  /** Closes the socket with a regular close frame. */
   close(): void {
     this.#socket.close(1001);
   }
 
-  /** Breaks the line without a word. */
+  /** Drops the connection without a close frame. */
   drop(): void {
     this.#socket.terminate();
   }

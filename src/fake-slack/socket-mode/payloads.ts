@@ -10,7 +10,7 @@ import type {
   Workspace,
 } from '../workspace/workspace.ts';
 
-/** A click, as Slack tells the app of it. */
+/** Returns the `block_actions` payload for a click. */
 export function blockActions(
   workspace: Workspace,
   click: {
@@ -67,7 +67,7 @@ export function viewSubmission(
   };
 }
 
-/** Returns the `view_closed` payload for a modal closed unsent. */
+/** Returns the `view_closed` payload for a modal that was closed without being submitted. */
 export function viewClosed(workspace: Workspace, view: FakeView, user: FakeUser): JsonObject {
   return {
     type: 'view_closed',
@@ -115,7 +115,7 @@ function sender(workspace: Workspace, { id, name }: FakeUser): JsonObject {
   };
 }
 
-/** Values by the id of their block and that of their element; what was left empty is `null`. */
+/** Values by block ID and element ID; an empty value is `null`. */
 function stateOf({ content }: FakeView, values: Record<string, string>): JsonObject {
   const blocks = Array.isArray(content['blocks']) ? content['blocks'] : [];
   const state: JsonObject = {};

@@ -8,13 +8,16 @@ import { FakeConnection } from './fake-connection.ts';
 
 export interface SocketHubOptions extends EnvelopePostOptions {
   appId: string;
-  /** Milliseconds between two pings. */
+  /** Interval of pings in milliseconds. */
   pingEvery: number;
 }
 
-/** The side of Slack of Socket Mode: several connections, each envelope for one of them until it is acknowledged. */
+/**
+ * Slack's side of Socket Mode: several connections. Each envelope is sent on one of them at a time until it is
+ * acknowledged.
+ */
 export class SocketHub {
-  /** Pings are neither sent nor answered while this is true. */
+  /** True while pings are neither sent nor answered. */
   isMute = false;
   readonly #options: SocketHubOptions;
   readonly #post: EnvelopePost;
@@ -35,19 +38,19 @@ export class SocketHub {
     return this.#post.envelopes;
   }
 
-  /** The number of connections that receive envelopes. */
+  /** The number of live connections. */
   get connections(): number {
     return this.#live().length;
   }
 
-  /** Makes a key that opens one connection. */
+  /** Creates a ticket that opens one connection. */
   newTicket(): string {
     const ticket = randomUUID();
     this.#tickets.add(ticket);
     return ticket;
   }
 
-  /** Takes a connection with a ticket; refuses any other. */
+  /** Accepts a connection with a valid ticket; rejects any other. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const ticket = URL.parse(request.url ?? '/', 'http://fake')?.searchParams.get('ticket') ?? '';
     const isRefused = this.#refused > 0;
@@ -61,25 +64,25 @@ export class SocketHub {
   }
 
   /**
-   * Sends an envelope until it is acknowledged, and answers how it was taken. Rejects when no app is
-   * connected, and when it was sent as often as it may be.
+   * Delivers an envelope until it is acknowledged, and returns it. Rejects if no app is connected, and after the
+   * maximum number of deliveries.
    */
   async deliver(type: string, payload: JsonObject, takesAnswer: boolean): Promise<Envelope> {
     if (this.connections === 0) throw new Error('no app is connected to the fake Slack');
     return this.#post.deliver(type, payload, takesAnswer);
   }
 
-  /** Sends a frame as it is to every connection. */
+  /** Sends a raw frame to every connection. */
   frame(frame: string): void {
     for (const connection of this.#connections) connection.send(frame);
   }
 
-  /** Asks every connection to connect anew, as Slack does about once an hour. */
+  /** Asks every connection to reconnect, as Slack does about once an hour. */
   retire(reason: 'refresh_requested' | 'warning' | 'link_disabled'): void {
     for (const connection of this.#connections) connection.retire(reason);
   }
 
-  /** Breaks every connection without a word, or closes it in order. */
+  /** Closes every connection, with or without a close frame. */
   drop(isOrderly: boolean): void {
     for (const connection of this.#connections) {
       if (isOrderly) connection.close();
@@ -87,14 +90,14 @@ export class SocketHub {
     }
   }
 
-  /** Refuses the next connections, lets them in without a greeting, or sends the next envelopes twice. */
+  /** Rejects the next connections, accepts them without a hello, or sends the next envelopes twice. */
   spoil(what: 'refuse' | 'silence' | 'double', times: number): void {
     if (what === 'refuse') this.#refused += times;
     else if (what === 'silence') this.#silent += times;
     else this.#post.doubled += times;
   }
 
-  /** Ends every connection and timer. */
+  /** Closes all connections and clears all timers. */
   close(): void {
     this.#post.close();
     this.drop(false);
@@ -119,7 +122,7 @@ export class SocketHub {
     this.#options.watch.look();
   }
 
-  /** Rotates the connections, so that a resend takes another one where there is one. */
+  /** Rotates the connections, so that a resend uses another connection if there is one. */
   #next(): FakeConnection | undefined {
     const live = this.#live();
     const next = live[(live.findIndex((each) => each === this.#last) + 1) % live.length];

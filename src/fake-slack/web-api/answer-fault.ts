@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { JsonObject } from '../../machines/json.ts';
 import type { Fault } from './faults.ts';
 
-/** Answers a call with JSON, as Slack does whether it went well or not. */
+/** Answers a call with JSON, like Slack for success and failure. */
 export function answerJson(
   response: ServerResponse,
   answer: JsonObject,
@@ -16,7 +16,7 @@ export function answerJson(
     .end(JSON.stringify(answer));
 }
 
-/** Answers a call with a fault; one that hangs stays open. */
+/** Answers a call with a fault. A hanging fault leaves the request open. */
 export function answerFault(
   response: ServerResponse,
   fault: Fault,

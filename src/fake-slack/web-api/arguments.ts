@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** Bytes of a request that are read at most. */
+/** Maximum size of a request body in bytes. */
 const largestBody = 4 * 1024 * 1024;
 
-/** Arguments that arrive as JSON inside of a form. */
+/** Arguments that a form contains as JSON. */
 const inJson = new Set(['blocks', 'attachments', 'view', 'metadata', 'files']);
 
-/** Arguments that arrive as the words `true` and `false` in a form. */
+/** Arguments that a form contains as `true` or `false`. */
 const booleans = new Set([
   'as_user',
   'exclude_archived',
@@ -22,7 +22,7 @@ const booleans = new Set([
 
 const numbers = new Set(['limit', 'length']);
 
-/** Reads the whole body of a request. Throws when it is larger than 4 MiB. */
+/** Reads a request body. Throws if it is larger than 4 MiB. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -35,8 +35,8 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * Reads the arguments of a call from JSON or from a form, as Slack takes them, together with those
- * of the address. `null` when the body is neither.
+ * Reads a call's arguments from a JSON or form body, like Slack, and from the query string. `null` if the body is
+ * neither.
  */
 export function readArguments(
   query: URLSearchParams,
@@ -51,7 +51,7 @@ export function readArguments(
   return isJsonObject(parsed) ? { ...given, ...parsed } : null;
 }
 
-/** Reads the one file of an upload, sent as a form with a part for it or as it is. */
+/** Reads the single file of an upload, sent as multipart form data or as the raw body. */
 export async function readUpload(body: Buffer, contentType: string): Promise<string> {
   if (!contentType.startsWith('multipart/form-data')) return body.toString('utf8');
   const headers = { 'content-type': contentType };

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import { malformed } from './slack-refusal.ts';
 
-/** Longest text that a message may have, in characters. */
+/** Maximum length of a message in characters. */
 export const longestMessage = 40_000;
 
 interface Limits {
-  /** Longest text by the name of the field that holds it; a field with `?` may be left out. */
+  /** Maximum text lengths by field name; a name with `?` is optional. */
   texts?: Record<string, number>;
-  /** Most entries by the name of the list. */
+  /** Maximum list lengths by field name. */
   lists?: Record<string, number>;
 }
 
@@ -31,7 +31,7 @@ const elementLimits: Record<string, Limits> = {
   plain_text_input: { texts: { 'placeholder?': 150, 'initial_value?': 3_000 } },
 };
 
-/** Checks blocks against Slack's limits. Throws a SlackRefusal with `error`. */
+/** Checks blocks against Slack's limits. Throws SlackRefusal with `error`. */
 export function checkBlocks(
   blocks: JsonValue,
   { error, most, path }: { error: string; most: number; path: string },
@@ -92,7 +92,7 @@ function checkElement(element: JsonObject, error: string, path: string): void {
   }
 }
 
-/** Checks the texts and lists of an object against limits. Throws a SlackRefusal with `error`. */
+/** Checks an object's texts and lists against limits. Throws SlackRefusal with `error`. */
 export function checkLimits(
   { ...object }: JsonObject,
   { texts = {}, lists = {} }: Limits,

@@ -4,7 +4,7 @@ import { checkBlocks, longestMessage } from './block-limits.ts';
 import { type Method, type MethodContext, messageJson, text, writableChannel } from './method.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 
-/** The methods that post, change and mark messages. */
+/** The methods that post, update and mark messages. */
 export const chatMethods: Record<string, Method> = {
   'chat.postMessage': { token: 'bot', scopes: ['chat:write'], answer: postMessage },
   'chat.update': { token: 'bot', scopes: ['chat:write'], answer: update },
@@ -32,7 +32,7 @@ function update(args: JsonObject, context: MethodContext): JsonObject {
   const { workspace } = context;
   const message = ownMessage(args, context);
   const content = contentOf(args);
-  // Blocks that are not mentioned go away with a new text.
+  // An update without blocks removes the existing blocks.
   message.text = content.text;
   message.blocks = content.blocks;
   if (isJsonObject(args['metadata'])) message.metadata = args['metadata'];

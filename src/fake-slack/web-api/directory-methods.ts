@@ -115,7 +115,7 @@ function userByEmail(args: JsonObject, context: MethodContext): JsonObject {
   return { user: userJson(context, user) };
 }
 
-/** Returns a page and the opaque cursor of the next one, empty at the end. */
+/** Returns a page and the opaque cursor of the next page; the cursor is empty at the end. */
 function pageOf<T>(all: readonly T[], args: JsonObject): { page: T[]; cursor: string } {
   const asked = text(args, 'cursor');
   const from = asked === '' ? 0 : Number(/^next:(\d{1,9})=*$/.exec(decode(asked))?.[1] ?? -1);

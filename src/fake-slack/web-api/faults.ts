@@ -1,4 +1,4 @@
-/** A failure of a call; times are in seconds where Slack counts in seconds. */
+/** A simulated failure of a call; times are in seconds where Slack uses seconds. */
 export type Fault =
   | { kind: 'rateLimited'; retryAfter: number }
   | { kind: 'status'; status: number }
@@ -7,27 +7,26 @@ export type Fault =
   | { kind: 'reset' }
   | { kind: 'refuse'; error: string; needed?: string };
 
-/** A fault and the calls that it hits. */
+/** A fault and the calls that it affects. */
 export interface FaultPlan {
-  /** A method such as `chat.postMessage`; every method by default. */
+  /** A method such as `chat.postMessage`; defaults to every method. */
   method?: string;
-  /** The number of calls it hits; one by default. */
+  /** The number of affected calls. Default: 1. */
   times?: number;
-  /** True when the call is carried out all the same, and only its answer is lost. */
+  /** True if the call is executed and only its response is lost. */
   isDone?: boolean;
   fault: Fault;
 }
 
-/** The faults that are still to come, in the order they were planned. */
+/** The pending faults in scheduled order. */
 export class Faults {
   #plans: Array<FaultPlan & { left: number }> = [];
 
-  /** Plans a fault. */
   add(plan: FaultPlan): void {
     this.#plans.push({ ...plan, left: plan.times ?? 1 });
   }
 
-  /** Takes the next fault for a call of a method; `null` when nothing goes wrong. */
+  /** Removes and returns the next fault for a method; `null` if there is none. */
   take(method: string): FaultPlan | null {
     const plan = this.#plans.find((each) => (each.method ?? method) === method);
     if (plan === undefined) return null;
@@ -36,7 +35,7 @@ export class Faults {
     return plan;
   }
 
-  /** Drops every planned fault. */
+  /** Drops all scheduled faults. */
   clear(): void {
     this.#plans = [];
   }

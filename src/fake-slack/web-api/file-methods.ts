@@ -3,7 +3,7 @@ import type { FakeFile } from '../workspace/workspace.ts';
 import { type Method, type MethodContext, text, writableChannel } from './method.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 
-/** The three steps of an upload; the middle one is no method. */
+/** The three steps of an upload. The second step is not an API method. */
 export const fileMethods: Record<string, Method> = {
   'files.getUploadURLExternal': { token: 'bot', scopes: ['files:write'], answer: begin },
   'files.completeUploadExternal': { token: 'bot', scopes: ['files:write'], answer: complete },

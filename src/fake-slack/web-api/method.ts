@@ -5,45 +5,45 @@ import { SlackRefusal } from './slack-refusal.ts';
 /** The context of a call. */
 export interface MethodContext {
   workspace: Workspace;
-  /** The scopes of the bot's token. */
+  /** The scopes of the bot token. */
   scopes: readonly string[];
-  /** Milliseconds that a trigger can be used for. */
+  /** Lifetime of a trigger in milliseconds. */
   triggerLife: number;
-  /** Makes the address of one connection. */
+  /** Returns a new WebSocket URL for one connection. */
   newSocketUrl: () => string;
-  /** Returns the URL that takes the content of a file. */
+  /** Returns the URL to which a file's content is uploaded. */
   uploadUrl: (fileId: string) => string;
 }
 
-/** A method of the Web API; `answer` throws SlackRefusal where Slack answers `ok: false`. */
+/** A Web API method. `answer` throws SlackRefusal where Slack answers `ok: false`. */
 export interface Method {
   token: 'bot' | 'app';
-  /** Scopes of which the token needs one; none when the list is empty. */
+  /** The token needs at least one of these scopes; an empty list requires none. */
   scopes: readonly string[];
   answer(args: JsonObject, context: MethodContext): JsonObject;
 }
 
-/** Reads an argument that is a text; empty when it is missing. */
+/** Returns a text argument; empty if it is missing. */
 export function text(args: JsonObject, name: string): string {
   const value = args[name];
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : '';
 }
 
-/** Finds the channel that a call names by id. Throws `channel_not_found`. */
+/** Finds the channel that a call names by ID. Throws `channel_not_found`. */
 export function channelOf({ workspace }: MethodContext, args: JsonObject): FakeChannel {
   const id = text(args, 'channel');
   const user = workspace.users.find((each) => each.id === id);
   if (user !== undefined) return workspace.directChannel(user.id);
   const channel = workspace.channels.find((each) => each.id === id);
-  // A private channel is not there for whom it does not concern.
+  // A private channel is invisible to non-members.
   if (channel === undefined || (channel.isPrivate && !channel.hasBot)) {
     throw new SlackRefusal('channel_not_found');
   }
   return channel;
 }
 
-/** Finds the channel that a call writes to. Throws `is_archived` and `not_in_channel` too. */
+/** Finds the channel that a call writes to. Also throws `is_archived` and `not_in_channel`. */
 export function writableChannel(context: MethodContext, args: JsonObject): FakeChannel {
   const channel = channelOf(context, args);
   if (channel.isArchived) throw new SlackRefusal('is_archived');
@@ -51,7 +51,7 @@ export function writableChannel(context: MethodContext, args: JsonObject): FakeC
   return channel;
 }
 
-/** A message in Slack's words. */
+/** Returns a message in Slack's JSON format. */
 export function messageJson(workspace: Workspace, message: FakeMessage): JsonObject {
   const { ts, threadTs, user, text: words, blocks, metadata, edits } = message;
   const isOurs = user === workspace.botUserId;
@@ -69,12 +69,12 @@ export function messageJson(workspace: Workspace, message: FakeMessage): JsonObj
   };
 }
 
-/** Gives a block that was sent without an id one, as Slack does. */
+/** Adds an ID to a block without one, like Slack. */
 function withBlockId(block: JsonObject, index: number): JsonObject {
   return { block_id: `b${index}`, ...block };
 }
 
-/** A user in Slack's words; the email is told with its scope alone. */
+/** Returns a user in Slack's JSON format. The email is included only with its scope. */
 export function userJson(
   { workspace, scopes }: MethodContext,
   { id, name, realName, email, isBot, isDeleted }: FakeUser,
@@ -92,7 +92,7 @@ export function userJson(
   };
 }
 
-/** A channel in Slack's words. */
+/** Returns a channel in Slack's JSON format. */
 export function channelJson(channel: FakeChannel): JsonObject {
   const { id, name, isPrivate, isArchived, hasBot, partner } = channel;
   if (partner !== null) return { id, is_im: true, user: partner, is_archived: isArchived };

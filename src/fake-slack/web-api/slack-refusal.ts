@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** A call that Slack answers with `ok: false`; the message is Slack's code. */
+/** A call that Slack answers with `ok: false`. The message is Slack's error code. */
 export class SlackRefusal extends Error {
   readonly code = 'slack_refusal';
-  /** The further fields of the answer. */
+  /** Additional response fields. */
   readonly details: JsonObject;
 
   constructor(error: string, details: JsonObject = {}) {
@@ -12,7 +12,10 @@ export class SlackRefusal extends Error {
   }
 }
 
-/** Refuses malformed blocks, views and other arguments as Slack does, with the problem and its place. */
+/**
+ * Builds the refusal of malformed blocks, views or other arguments in Slack's format, with the problem and its
+ * location.
+ */
 export function malformed(error: string, problem: string, pointer: string): SlackRefusal {
   const messages = [`[ERROR] ${problem} [json-pointer:${pointer}]`];
   return new SlackRefusal(error, { response_metadata: { messages } });

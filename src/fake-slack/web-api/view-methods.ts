@@ -5,10 +5,10 @@ import { checkBlocks, checkLimits } from './block-limits.ts';
 import { type Method, type MethodContext, text } from './method.ts';
 import { malformed, SlackRefusal } from './slack-refusal.ts';
 
-/** Bytes that a view may have as JSON. */
+/** Maximum size of a view in bytes of JSON. */
 const largestView = 250_000;
 
-/** The modals of the bot. */
+/** The methods for modals. */
 export const viewMethods: Record<string, Method> = {
   'views.open': { token: 'bot', scopes: [], answer: openView },
   'views.update': { token: 'bot', scopes: [], answer: updateView },
@@ -38,13 +38,13 @@ function updateView(args: JsonObject, { workspace }: MethodContext): JsonObject 
   return { view: viewJson(workspace, view) };
 }
 
-/** Shows something else in an open modal. Throws SlackRefusal when it breaks Slack's limits. */
+/** Replaces the content of an open modal. Throws SlackRefusal if the content exceeds Slack's limits. */
 export function replaceView(view: FakeView, content: JsonValue): void {
   view.content = checkView(content);
   view.hash = newHash();
 }
 
-/** A view in Slack's words. */
+/** Returns a view in Slack's JSON format. */
 export function viewJson(workspace: Workspace, { id, hash, content }: FakeView): JsonObject {
   return {
     private_metadata: '',

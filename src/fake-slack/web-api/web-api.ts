@@ -24,7 +24,7 @@ export interface WebApiOptions {
   clock: Clock;
   botToken: string;
   appToken: string;
-  /** Milliseconds between two messages in one channel; 0 for no limit. */
+  /** Minimum milliseconds between two messages in one channel; 0 for no limit. */
   messageEvery: number;
   watch: Watch;
   context: () => MethodContext;
@@ -34,7 +34,7 @@ const methods = new Map<string, Method>(
   Object.entries({ ...chatMethods, ...directoryMethods, ...viewMethods, ...fileMethods }),
 );
 
-/** Answers the Web API as Slack does, or wrongly where a fault was planned. */
+/** Answers the Web API like Slack, or with scheduled faults. */
 export class WebApi {
   readonly calls: FakeCall[] = [];
   readonly faults = new Faults();

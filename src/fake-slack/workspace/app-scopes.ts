@@ -1,4 +1,4 @@
-/** The scopes of an app made from the manifest that `slack manifest` prints. */
+/** The scopes of an app created from the manifest of `slack manifest`. */
 export const appScopes: readonly string[] = [
   'chat:write',
   'channels:read',

@@ -34,7 +34,7 @@ export const usualUsers: FakeUser[] = [
   { ...nobody, id: 'U0ROBOT001', name: 'robot', realName: 'Another App', isBot: true },
 ];
 
-/** The default channels of the workspace; the bot is in neither `outside` nor `old`. */
+/** The default channels of the workspace. The bot is a member of neither `outside` nor `old`. */
 export const usualChannels: FakeChannel[] = [
   { ...nowhere, id: 'C0REFUNDS1', name: 'refunds' },
   { ...nowhere, id: 'C0GENERAL1', name: 'general' },
@@ -43,12 +43,12 @@ export const usualChannels: FakeChannel[] = [
   { ...nowhere, id: 'C0OLD00001', name: 'old', isArchived: true, hasBot: false },
 ];
 
-/** Makes a user of which only some facts matter. */
+/** Creates a user with defaults for missing fields. */
 export function fakeUser(facts: Partial<FakeUser> & Pick<FakeUser, 'id'>): FakeUser {
   return { ...nobody, name: facts.id.toLowerCase(), realName: facts.id, ...facts };
 }
 
-/** Makes a channel of which only some facts matter. */
+/** Creates a channel with defaults for missing fields. */
 export function fakeChannel(facts: Partial<FakeChannel> & Pick<FakeChannel, 'id'>): FakeChannel {
   return { ...nowhere, name: facts.id.toLowerCase(), ...facts };
 }

@@ -13,13 +13,13 @@ export interface FakeUser {
   isDeleted: boolean;
 }
 
-/** A channel, or with `partner` the conversation that one user has with the bot. */
+/** A channel, or with `partner` a user's direct-message conversation with the bot. */
 export interface FakeChannel {
   id: string;
   name: string;
   isPrivate: boolean;
   isArchived: boolean;
-  /** True when the bot is in it. */
+  /** True if the bot is a member. */
   hasBot: boolean;
   partner: string | null;
 }
@@ -27,7 +27,7 @@ export interface FakeChannel {
 /** The current state of a message. */
 export interface FakeMessage {
   channel: string;
-  /** Epoch seconds with six decimals; unique in the workspace and ever greater. */
+  /** Epoch seconds with six decimals. Unique in the workspace and strictly increasing. */
   ts: string;
   threadTs: string | null;
   user: string;
@@ -36,27 +36,27 @@ export interface FakeMessage {
   metadata: JsonValue;
   /** The number of edits. */
   edits: number;
-  /** Names of the reactions of the bot, in the order they were added. */
+  /** Names of the bot's reactions in the order added. */
   reactions: string[];
   files: FakeFile[];
-  /** The only user who sees it; `null` for everybody. */
+  /** The only user who can see the message; `null` for all members. */
   onlyFor: string | null;
 }
 
-/** A file that was uploaded; `content` is `null` until it was. */
+/** An uploaded file; `content` is `null` until the upload is complete. */
 export interface FakeFile {
   id: string;
   name: string;
   content: string | null;
 }
 
-/** A modal that is open, or was. */
+/** An open or closed modal. */
 export interface FakeView {
   id: string;
   hash: string;
   user: string;
   isOpen: boolean;
-  /** The view as it was sent. */
+  /** The view as the app sent it. */
   content: JsonObject;
 }
 
@@ -102,7 +102,7 @@ export class Workspace {
     );
   }
 
-  /** Finds the conversation of a user with the bot, and makes it when there is none. */
+  /** Finds or creates a user's direct-message conversation with the bot. */
   directChannel(user: string): FakeChannel {
     const found = this.channels.find(({ partner }) => partner === user);
     if (found !== undefined) return found;
@@ -119,7 +119,7 @@ export class Workspace {
     return made;
   }
 
-  /** Adds a message and gives it the next `ts`. */
+  /** Adds a message with the next `ts`. */
   say(message: Pick<FakeMessage, 'channel' | 'user' | 'text'> & Partial<FakeMessage>): FakeMessage {
     const said: FakeMessage = {
       threadTs: null,
@@ -136,21 +136,21 @@ export class Workspace {
     return said;
   }
 
-  /** Finds a message of a channel that is not ephemeral. */
+  /** Finds a non-ephemeral message of a channel. */
   message(channel: string, ts: string): FakeMessage | undefined {
     return this.messages.find(
       (message) => message.channel === channel && message.ts === ts && message.onlyFor === null,
     );
   }
 
-  /** Makes the `ts` of something that happens now. */
+  /** Returns the `ts` for an event at the current time. */
   nextTs(): string {
     this.#lastTs = Math.max(this.#clock.now() * 1_000, this.#lastTs + 1);
     const digits = String(Math.trunc(this.#lastTs)).padStart(7, '0');
     return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
   }
 
-  /** Makes the key that lets the app open one modal for a user, shaped as Slack's. */
+  /** Creates a trigger in Slack's format that lets the app open one modal for a user. */
   newTrigger(user: string): string {
     const number = (): string => randomBytes(5).readUIntBE(0, 5).toString().padStart(13, '7');
     const id = `${number()}.${number()}.${randomBytes(16).toString('hex')}`;
@@ -158,7 +158,7 @@ export class Workspace {
     return id;
   }
 
-  /** Uses a trigger up and returns its user, else Slack's error code. `life` is in milliseconds. */
+  /** Consumes a trigger and returns its user, or Slack's error code. `life` is in milliseconds. */
   useTrigger(id: string, life: number): { user: string } | { error: string } {
     const trigger = this.#triggers.get(id);
     if (trigger === undefined) return { error: 'invalid_trigger_id' };

@@ -12,18 +12,20 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { streamEvents } from './stream-events.ts';
 import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
 
-/** A JSON-RPC request whose envelope has been read. */
+/** A JSON-RPC request with a parsed envelope. */
 export interface RpcCall {
   id: RpcId;
   method: string;
-  /** The whole request. */
   body: JsonObject;
 }
 
-/** Answers a call in a version of A2A, known or not; resolves once the answer is made or its stream has begun. */
+/**
+ * Answers a call in any A2A version, including unknown ones. Resolves once the answer is complete or its stream has
+ * begun.
+ */
 export type A2aCalls = (ctx: RoutedContext, call: RpcCall, version: string) => Promise<void>;
 
-/** Answers the JSON-RPC calls of A2A 0.3.0 and 1.0 through the SDK (docs/contract/a2a.md). */
+/** Answers JSON-RPC calls of A2A 0.3.0 and 1.0 through the SDK (docs/contract/a2a.md). */
 export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
   let loading: ReturnType<typeof load> | null = null;
   return async function answerCall(ctx, call, version) {
@@ -40,7 +42,7 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
     try {
       sdk.validateVersion(version, await handler.getAgentCard(), 'JSONRPC');
       const body = wire === '1.0' ? call.body : compatBody(call);
-      // The SDK reads no call without an id.
+      // The SDK rejects calls without an ID.
       const asked = request.isUnasked ? { ...body, id: 0 } : body;
       answer = await transports[wire].handle(asked, callContext(sdk, request, version));
     } catch (error) {
@@ -48,7 +50,7 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
       answer = tell(error);
     }
     if (call.method === 'agent/getAuthenticatedExtendedCard' && 'result' in answer) {
-      // The SDK makes a card of 0.3 out of one of 1.0, and loses what the one has more.
+      // The SDK derives a 0.3 card from a 1.0 card, and the conversion loses the fields that exist only in 0.3.
       const card = ports.card.current('0.3.0');
       answer = { ...answer, result: JSON.parse(String(card?.body)) as object };
     }
@@ -73,7 +75,7 @@ async function load(ports: TaskHandlerPorts) {
   return { sdk, handler, transports };
 }
 
-/** Chooses the format of an answer: of the named version, else of the one that has the method. */
+/** Selects the format of the answer: the named version, else the version that has the method. */
 function wireOf({ method }: RpcCall, version: string): A2aVersion {
   return version === '0.3' || version === '1.0' ? version : (versionOf(method) ?? '0.3');
 }
@@ -87,8 +89,8 @@ function compatBody(call: RpcCall): Record<string, unknown> {
 }
 
 /**
- * Translates errors that the SDK does not know: a challenge has its own code, other refusals are thrown as answers of
- * the transport, and a fault of the params is no defect.
+ * Translates errors unknown to the SDK. A challenge has its own code, other refusals are thrown as transport answers,
+ * and invalid params are not reported as a defect.
  */
 function settled(
   sdk: Sdk,
@@ -112,7 +114,7 @@ function present(ctx: RoutedContext, { id }: RpcCall, answer: object): void {
   ctx.body = id === null ? { ...answer, id } : answer;
 }
 
-/** Nothing of a defect is told; a stream that broke has its caller come back. */
+/** Returns no details of a defect. For a broken stream, tells the caller to reconnect. */
 function presentLost({ lost }: CallRequest, { id }: RpcCall): object | null {
   if (lost === undefined) return null;
   return presentError(new RpcError(rpcCodes.internalError, problemOf(lost).body.error), id);

@@ -20,19 +20,19 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { numberer } from './stream-events.ts';
 import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
 
-/** Media types of answers by surface, as the SDK sets them. */
+/** Response media types by surface, as the SDK sets them. */
 const mediaTypes = {
   '0.3': 'application/json; charset=utf-8',
   '1.0': 'application/a2a+json; charset=utf-8',
 } as const;
 
-/** Answers a request of the REST surfaces, whose body has been read. Resolves once it is answered or its stream has begun. */
+/** Answers a REST request whose body has been read. Resolves once the response is complete or its stream has begun. */
 export type A2aRest = (ctx: RoutedContext) => Promise<void>;
 
-/** A request on its way through the SDK. */
+/** A request being processed by the SDK. */
 interface RestCall {
   request: CallRequest;
-  /** The version of the path. */
+  /** The version in the path. */
   version: keyof typeof restBases;
   /** The header `A2A-Version`; empty when absent. */
   said: string;
@@ -46,20 +46,20 @@ interface Loaded {
 
 const starting = 'service is starting; try again';
 
-/** The status that the SDK answers a deletion with. */
+/** The status with which the SDK answers a deletion. */
 const noContent = 204;
 
 const listPath = new RegExp(`^${restBases['0.3']}/tasks/?$`);
 
 /**
- * Answers the HTTP+JSON routes of A2A 0.3.0 and 1.0 through the SDK's router (docs/contract/a2a.md). The router is made
- * for Express, which the first such request loads; the middleware around it is Koa's.
+ * Answers the HTTP+JSON routes of A2A 0.3.0 and 1.0 through the SDK's router (docs/contract/a2a.md). The router
+ * requires Express, which is loaded at the first REST request. The surrounding middleware is Koa's.
  */
 export function a2aRest(ports: TaskHandlerPorts): A2aRest {
   const calls = new WeakMap<IncomingHttpHeaders, RestCall>();
   let loading: Promise<Loaded> | null = null;
   return async function answerRest(ctx) {
-    // The router of Express would answer a path that cannot be decoded in words of its own.
+    // Express's router would answer a malformed path in its own format.
     decodeURIComponent(ctx.path);
     // The card lists the supported versions.
     if (ports.card.current('1.0') === null) throw new SystemError('starting', starting);
@@ -78,7 +78,7 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
     const body = ctx.request.body ?? {};
     const fault = partFault(body);
     if (fault !== null) throw new Problem(400, { error: fault });
-    // The JSON of this surface leaves out what is false, so a configuration without `blocking` asks not to wait.
+    // This surface omits false values in JSON, so a configuration without `blocking` means not to wait.
     const read = version === '0.3' ? compatParams(restBody(ctx, body), false) : body;
     Object.assign(req, { body: read, _body: true });
     const captured = capturedResponse(req, () => restStream(ctx, loaded.sdk, call));
@@ -138,7 +138,7 @@ async function presentList(ctx: RoutedContext, loaded: Loaded, call: RestCall): 
   }
 }
 
-/** The path settles the version; one that is said besides must be the same. */
+/** The path determines the version. A version in the header must match it. */
 function contextOf(sdk: Sdk, { request, version, said }: RestCall): ServerCallContext {
   if (said === '' || said === version) return callContext(sdk, request, version);
   throw new sdk.VersionNotSupportedError(
@@ -168,16 +168,16 @@ function present(
     throw new Error('the A2A SDK could not write its answer');
   ctx.set('Content-Type', captured.type);
   if (captured.status === noContent) {
-    // Clients of the protocol read JSON off every answer.
+    // A2A clients parse every response as JSON.
     ctx.body = {};
     return;
   }
-  // The SDK takes what it stumbles over in a body for a defect of its own.
+  // The SDK reports an invalid body as its own defect.
   ctx.body = isDefect ? errorBody(sdk, version, unreadable(sdk), 400) : (captured.body ?? '');
   ctx.status = isDefect ? 400 : captured.status;
 }
 
-/** A push notification config has a form of its own in each of the protocol's libraries. */
+/** Each library of the protocol has its own format for push notification configs. */
 function restBody({ path, params }: RoutedContext, body: unknown): unknown {
   if (!path.replace(/\/$/, '').endsWith('/pushNotificationConfigs')) return body;
   return restPushConfig(body, params['taskId'] ?? '');
@@ -191,7 +191,7 @@ function errorBody(sdk: Sdk, version: RestCall['version'], error: Error, status:
   return version === '1.0' ? sdk.toRestErrorBody(error, status) : sdk.toCompatError(error);
 }
 
-/** Sends the SDK's events, each with an id, to a possibly slow reader. */
+/** Sends the SDK's events, each with an ID, with backpressure for slow readers. */
 function restStream(ctx: RoutedContext, sdk: Sdk, { request, version }: RestCall): StreamListener {
   const stream = new EventStream(ctx, () => undefined);
   const next = numberer();

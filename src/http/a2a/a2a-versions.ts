@@ -1,7 +1,6 @@
-/** The versions of A2A that the agent speaks, as the SDK names them. */
+/** The supported A2A versions, as the SDK names them. */
 export type A2aVersion = '0.3' | '1.0';
 
-/** The methods of each version. */
 export const namesOf: Record<A2aVersion, ReadonlySet<string>> = {
   '0.3': new Set([
     'message/send',
@@ -36,7 +35,7 @@ export function readVersion(header: string): string {
   return /^(0\.3|1\.0)(\.\d+)?$/.exec(said)?.[1] ?? said;
 }
 
-/** Tells which version has a method of that name; `null` when none has. */
+/** Returns the version that has a method; `null` if none has. */
 export function versionOf(method: string): A2aVersion | null {
   if (namesOf['0.3'].has(method)) return '0.3';
   return namesOf['1.0'].has(method) ? '1.0' : null;

@@ -9,37 +9,37 @@ import type { Challenge } from '../wire/challenge.ts';
 import { Problem } from '../wire/problem.ts';
 import type { Sdk } from './sdk.ts';
 
-/** The request behind a call of the SDK, with the notes that the call leaves on it. */
+/** The HTTP request of an SDK call, and the notes recorded during the call. */
 export interface CallRequest {
   state: RequestState;
-  /** Aborted when the caller leaves. */
+  /** Aborted when the client disconnects. */
   gone: AbortSignal;
-  /** True once the SDK has read the request; earlier failures are the caller's. */
+  /** True once the SDK has parsed the request. Earlier failures are client errors. */
   isRead: boolean;
-  /** True for a call without an id to answer to: it is validated and not run. */
+  /** True for a call without an ID: it is validated but not run. */
   isUnasked?: boolean;
-  /** True for a caller whose library does not read that a chunk is appended, as that of HTTP+JSON 0.3.0. */
+  /** True for a client whose library ignores the append flag of a chunk, such as HTTP+JSON 0.3.0. */
   losesAppend?: boolean;
-  /** Why the call was refused in words of ours, which the SDK would take for a defect; or a defect. */
+  /** The refusal of the call, which the SDK would report as a defect; or an actual defect. */
   refusal?: Challenge | Error;
-  /** Why a stream that had begun ended before its task. */
+  /** The reason why a started stream ended before its task. */
   lost?: Error;
-  /** The task that the call waits for. */
+  /** The task on which the call waits. */
   taskId?: string;
-  /** Keeps the answer open while its task runs; returns a function that ends the hold. */
+  /** Keeps the response open while its task runs; returns a function that ends the hold. */
   holdOpen: (taskId: string) => () => void;
-  /** Says in the headers of the answer what the models of a task took so far. */
+  /** Reports the token usage of a task's models so far in the response headers. */
   tellUsage: (task: Task) => void;
-  /** Tells whether the answer can still ask its caller to sign in again. */
+  /** Returns true if the response can still challenge the caller to sign in again. */
   canChallenge: () => boolean;
 }
 
 const key = 'request';
 
-/** Made once: with each comes a stack, and every answer ends with one. */
+/** Created once, because each error captures a stack and every response ends with this error. */
 const ended = new DOMException('the answer has ended', 'AbortError');
 
-/** Makes the context of a call; `version` is the A2A version it speaks. */
+/** Creates the context of a call; `version` is its A2A version. */
 export function callContext(
   sdk: Sdk,
   request: CallRequest,
@@ -51,7 +51,7 @@ export function callContext(
   });
 }
 
-/** Collects the request data of a call; `restType` is the media type of a REST answer, `null` over JSON-RPC. */
+/** Collects the request data of a call; `restType` is the media type of a REST response, `null` for JSON-RPC. */
 export function callRequest(ctx: RoutedContext, restType: string | null): CallRequest {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort(ended));
@@ -66,7 +66,7 @@ export function callRequest(ctx: RoutedContext, restType: string | null): CallRe
   };
 }
 
-/** Returns the refusal of a call as a whole, for the transport to answer; a held call names its task. */
+/** Returns the refusal of a whole call for the transport to answer. A held call names its task. */
 export function transportRefusal({ refusal, taskId }: CallRequest): Error | null {
   if (!(refusal instanceof Error)) return null;
   if (!(refusal instanceof SystemError) || taskId === undefined) return refusal;
@@ -74,7 +74,6 @@ export function transportRefusal({ refusal, taskId }: CallRequest): Error | null
   return new Problem(status, { ...body, task_id: taskId });
 }
 
-/** Returns the request of a call. */
 export function requestOf(context: ServerCallContext): CallRequest {
   return context.state.get(key) as CallRequest;
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** The answer of a handler made for Express. */
+/** The response of an Express handler. */
 export type Captured =
   | { kind: 'answer'; status: number; type: string; body: string | Buffer | null }
   | { kind: 'stream' };
@@ -8,19 +8,19 @@ export type Captured =
 /** A response that is captured instead of sent. */
 export interface CapturedResponse {
   response: ServerResponse;
-  /** Resolves with the answer, or once a stream of events begins. */
+  /** Resolves with the response, or when an event stream begins. */
   answered: Promise<Captured>;
 }
 
-/** Listens to the stream of a captured response; earlier writes are buffered. */
+/** Receives the stream of a captured response; earlier writes are buffered. */
 export interface StreamListener {
   onWritten: (text: string) => void;
   onEnded: () => void;
 }
 
 /**
- * Makes a response for a handler of Express to write to, so that status, headers and streams go out by our
- * own rules. `listen` is asked for a listener when a stream begins.
+ * Creates a response object for an Express handler, so that this server controls status, headers and streams itself.
+ * `listen` is called for a listener when a stream begins.
  */
 export function capturedResponse(
   request: IncomingMessage,
@@ -29,7 +29,7 @@ export function capturedResponse(
   const response = new ServerResponse(request);
   const { promise: answered, resolve } = Promise.withResolvers<Captured>();
   let listener: StreamListener | null = null;
-  // Express gives the response another prototype, so these have to be its own.
+  // Express replaces the prototype of the response, so these must be own properties.
   Object.assign(response, {
     flushHeaders() {
       listener = listen();

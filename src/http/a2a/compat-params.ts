@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** The places of a push notification config in the params of a 0.3.0 call; REST has names of its own. */
+/** The locations of a push notification config in the params of a 0.3.0 call; REST uses different names. */
 const holders = [
   'configuration',
   'pushNotification',
@@ -10,9 +10,9 @@ const holders = [
 ];
 
 /**
- * Prepares what a call of 0.3.0 brings for the SDK. Where `isWaiting`, a configuration that says nothing of waiting
- * wants to wait (docs/contract/a2a.md). Of the schemes of a push notification config the first stays, which is all that
- * 1.0 knows; the SDK does the same, and prints what it leaves out.
+ * Converts the params of a 0.3.0 call for the SDK. If `isWaiting`, a configuration that does not specify waiting
+ * defaults to waiting (docs/contract/a2a.md). Keeps only the first scheme of a push notification config, because 1.0
+ * supports one. The SDK would do the same, but it prints the dropped schemes.
  */
 export function compatParams(sent: unknown, isWaiting: boolean): unknown {
   if (!isJsonObject(sent)) return sent;

@@ -10,16 +10,16 @@ import {
 import { presentTask } from '../wire/task-json.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
-/** Answers a message to a task that waits. */
+/** Confirms a message that was sent to a waiting task. */
 const writtenText =
   'Your message is shown to the approvers and given to the model after the decision; cancel the task to call it off.';
 
-/** Turns tasks into the objects of the SDK, from which it makes the wires of A2A 0.3.0 and 1.0. */
+/** Converts tasks to SDK objects, which the SDK serialises for A2A 0.3.0 and 1.0. */
 export class CoreTasks {
   readonly #sdk: Sdk;
   readonly #states: Record<TaskState, TaskStatus['state']>;
 
-  /** False when answers stand in the status alone. */
+  /** False if answers are sent only in the status. */
   readonly hasArtifacts: boolean;
   readonly #hasStatus: boolean;
 
@@ -31,7 +31,7 @@ export class CoreTasks {
     this.#states = {
       submitted: state.TASK_STATE_SUBMITTED,
       working: state.TASK_STATE_WORKING,
-      // The one pause of the protocol that ends no stream (docs/contract/a2a.md).
+      // The only interrupted state of the protocol that does not end a stream (docs/contract/a2a.md).
       deferred: state.TASK_STATE_AUTH_REQUIRED,
       completed: state.TASK_STATE_COMPLETED,
       failed: state.TASK_STATE_FAILED,
@@ -39,7 +39,7 @@ export class CoreTasks {
     };
   }
 
-  /** The task with its last `historyLength` messages; all of them when undefined. */
+  /** Returns the task with its last `historyLength` messages; all messages if undefined. */
   task(task: Task, historyLength?: number): CoreTask {
     const { id, contextId } = task;
     const { status, history = [], metadata } = presentTask(task, { historyLength });
@@ -62,7 +62,7 @@ export class CoreTasks {
     };
   }
 
-  /** The answer of a completed task. */
+  /** Returns the answer of a completed task. */
   artifact({ id, answer }: Pick<Task, 'id' | 'answer'>): Artifact {
     return {
       artifactId: `${id}:response`,
@@ -74,12 +74,12 @@ export class CoreTasks {
     };
   }
 
-  /** The state of ours that a state of the protocol stands for; `undefined` for one that no task of ours has. */
+  /** Maps a protocol state to a task state; `undefined` for a state that tasks never have. */
   stateOf(state: TaskStatus['state']): TaskState | undefined {
     return (Object.keys(this.#states) as TaskState[]).find((name) => this.#states[name] === state);
   }
 
-  /** Returns what the status says: a wait in words, and of an answer what the setting asks for. */
+  /** Returns the parts of the status: a wait as text, and the answer as configured. */
   #partsOf({ state, text, deferral, answer }: Task): Part[] | null {
     if (state === 'completed') return this.#hasStatus ? answer : null;
     if (text === null) return null;

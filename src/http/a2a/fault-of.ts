@@ -1,10 +1,10 @@
 import { fieldOf } from '../wire/field-of.ts';
 import type { Sdk } from './sdk.ts';
 
-/** The fields of a push notification config that hold text. */
+/** The text fields of a push notification config. */
 const texts = ['id', 'taskId', 'url', 'token'];
 
-/** Which param of a call names the task that it is about. */
+/** The param that names a call's task, by method. */
 const taskIds: Record<string, string> = {
   getTask: 'id',
   cancelTask: 'id',
@@ -15,7 +15,7 @@ const taskIds: Record<string, string> = {
   deleteTaskPushNotificationConfig: 'taskId',
 };
 
-/** Names the problem of params that the SDK has read, since it checks no types. Returns `null` for valid ones. */
+/** Returns the problem of params parsed by the SDK, which does not check types; `null` for valid params. */
 export function faultOf({ Role }: Sdk, method: string, params: unknown): string | null {
   const taskId = taskIds[method];
   if (taskId !== undefined && !isNamed(fieldOf(params, taskId))) {

@@ -4,16 +4,16 @@ import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { HeardTurns, type SaidPiece } from './heard-turns.ts';
 
-/** What who follows a task hears: how it stands, or what its model says meanwhile. */
+/** An item for a follower of a task: the task's state, or a piece of its model's output. */
 export type Followed = { task: Task; said?: never } | { said: SaidPiece; task?: never };
 
-/** Changes of a task that may wait to be read; beyond them the oldest gives way. */
+/** Maximum number of buffered changes of a task; beyond it, the oldest is dropped. */
 const maximumWaiting = 1_000;
 
 /**
- * Yields a task now and after every change, until it is final, and between them what its model says: all that came in one
- * turn of the event loop at once, and nothing of a turn that has ended by then. Ends when the signal is
- * aborted; throws SystemError when the task can no longer be followed.
+ * Yields a task now and after every change until it is final, and the model's output in between. Output received in one
+ * turn of the event loop is combined, and output of a model turn that has ended by then is omitted. Ends when the
+ * signal is aborted. Throws SystemError when the task can no longer be followed.
  */
 export async function* followTask(
   tasks: CallerTasks,
@@ -40,7 +40,7 @@ export async function* followTask(
     wake();
   };
   const listen = (): void => {
-    // The task itself is told first.
+    // The task itself is sent before any output.
     if (shown >= 0) listening ??= setImmediate(hear);
   };
   const leave = tasks.watch(id, {
@@ -93,7 +93,9 @@ export async function* followTask(
   }
 }
 
-/** Finds where a task that was read belongs among what was heard meanwhile: the store may know more than was told first. */
+/**
+ * Finds the position of a read task among the received changes. The store may be ahead of the first change received.
+ */
 function placeOf({ revision }: Task, heard: readonly Task[]): number {
   const later = heard.findIndex((task) => task.revision >= revision);
   return later === -1 ? heard.length : later;

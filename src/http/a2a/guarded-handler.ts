@@ -7,9 +7,9 @@ import { readMessage } from './read-message.ts';
 import type { Sdk } from './sdk.ts';
 
 /**
- * Guards a request handler of the SDK: refuses params that the SDK reads unchecked, and notes in the call's request
- * that the body was read, errors of other origin, and broken streams. A broken stream ends without an error, which the
- * SDK would print.
+ * Guards an SDK request handler. Rejects params that the SDK reads unchecked. Records on the call's request that the
+ * body was read, errors from outside the SDK, and broken streams. Ends a broken stream without an error, which the SDK
+ * would print.
  */
 export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequestHandler {
   return new Proxy(handler, {
@@ -33,7 +33,7 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
   });
 }
 
-/** Returns the fault of a call without an id: of its message, else the missing id. */
+/** Returns the error of a call without an ID: the fault of its message, else the missing ID. */
 function unasked(sdk: Sdk, request: CallRequest, method: string, params: unknown): Error {
   try {
     if (method === 'sendMessage' || method === 'sendMessageStream') {

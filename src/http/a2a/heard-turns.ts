@@ -1,22 +1,22 @@
 import type { SpokenTurn } from '../../actors/tasks/tasks.ts';
 
-/** A piece of what a model says; `isFirst` when nothing of its turn was told before. */
+/** A piece of a model's output. `isFirst` is true for the first piece of a turn. */
 export interface SaidPiece {
   text: string;
   isFirst: boolean;
 }
 
-/** Matches a piece that ends within a character, and one that is empty. */
+/** Matches an empty piece, and a piece that ends inside a surrogate pair. */
 const isUnfinished = /(^|[\uD800-\uDBFF])$/;
 
-/** Reads the turns of a model piece by piece, as far as each of them has come. */
+/** Reads the output of model turns incrementally. */
 export class HeardTurns {
   #turn: SpokenTurn | null = null;
   #read = 0;
 
   /**
-   * Returns what a turn says beyond what was read of it; `null` when that is nothing, and of a turn that has ended, as
-   * the task says what it came to. A piece that ends within a character waits for the next one.
+   * Returns the output of a turn that was not returned before. `null` if there is none, or if the turn has ended,
+   * because the task then contains its result. A piece that ends inside a character waits for the next one.
    */
   next(turn: SpokenTurn): SaidPiece | null {
     if (turn.isOver) return null;

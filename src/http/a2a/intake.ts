@@ -12,9 +12,9 @@ import type { Sdk } from './sdk.ts';
 export interface IntakePorts {
   sdk: Sdk;
   ids: Ids;
-  /** Returns a task that the caller may know of. Throws an error of the SDK. */
+  /** Returns a task that the caller may see. Throws an SDK error. */
   find: (id: string, context: ServerCallContext) => Promise<Task>;
-  /** Registers the push receiver that a message names, if any; resolves with a function that removes it again. */
+  /** Registers the push receiver of a message, if any. Resolves with a function that removes it. */
   tell: (
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
@@ -25,11 +25,14 @@ export interface IntakePorts {
 /** The task that a message started or answered. */
 export interface TakenMessage {
   id: string;
-  /** False for a task that was there before. */
+  /** False for a task that already existed. */
   isNewRun: boolean;
 }
 
-/** Takes messages in: each begins a task, goes to one that waits, or is one that came before (docs/contract/a2a.md). */
+/**
+ * Accepts messages. Each message starts a task, continues a waiting task, or repeats an earlier message
+ * (docs/contract/a2a.md).
+ */
 export class Intake {
   readonly #ports: IntakePorts;
 
@@ -37,7 +40,7 @@ export class Intake {
     this.#ports = ports;
   }
 
-  /** Takes a message in. Rejects with a Problem, a SystemError or an error of the SDK. */
+  /** Accepts a message. Rejects with a Problem, a SystemError or an SDK error. */
   async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
     const submission = readMessage(this.#ports.sdk, params, () => this.#ports.ids.next());
     const { find } = this.#ports;
@@ -62,7 +65,7 @@ export class Intake {
     try {
       const { state } = requestOf(context);
       const taken = await openTaskFor(state, { ...submission, id, surface: 'a2a' }, true);
-      // The message that came first has its own receiver.
+      // The original message has its own receiver.
       if (taken !== id) await forget();
       return { id: taken, isNewRun: taken === id };
     } catch (error) {

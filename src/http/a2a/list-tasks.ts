@@ -6,7 +6,10 @@ import type { Sdk } from './sdk.ts';
 const usualPage = 50;
 const largestPage = 100;
 
-/** Lists tasks, the one that changed last first, by the filters of A2A 1.0. Rejects with the SDK's error for one that cannot be read. */
+/**
+ * Lists tasks, most recently changed first, with the filters of A2A 1.0. Rejects with an SDK error for an invalid
+ * filter.
+ */
 export async function listedTasks(
   { RequestMalformedError }: Sdk,
   tasks: CallerTasks,
@@ -27,7 +30,7 @@ export async function listedTasks(
   }
   const state = core.stateOf(status);
   if (status && state === undefined) {
-    // A state of the protocol that no task of ours is ever in.
+    // A protocol state that no task ever has.
     if (status > 0) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
     throw new RequestMalformedError('status must be a state of a task');
   }
@@ -42,7 +45,7 @@ export async function listedTasks(
     withContents: params.includeArtifacts === true || (historyLength ?? 0) > 0,
     ...(pageToken ? { cursor: pageToken } : {}),
   });
-  // A first page that is the last one has been counted by itself.
+  // A first page that is also the last needs no separate count.
   const isWhole = !pageToken && page.cursor === null;
   return {
     tasks: page.tasks.map((task) => {

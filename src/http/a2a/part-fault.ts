@@ -1,12 +1,12 @@
 import { isBase64 } from '../../machines/base64.ts';
 import { fieldOf } from '../wire/field-of.ts';
 
-/** Where the versions of A2A and their REST forms carry bytes in a part. */
+/** The locations of bytes in a part, for each A2A version and REST format. */
 const places = [['raw'], ['file', 'bytes'], ['file', 'fileWithBytes'], ['file', 'file_with_bytes']];
 
 /**
- * Says which part of a message that is sent holds malformed base64, which the SDK would repair in silence; `null`
- * without one.
+ * Names the part of a sent message that contains malformed base64, which the SDK would repair silently; `null` if there
+ * is none.
  */
 export function partFault(params: unknown): string | null {
   const message = fieldOf(params, 'message') ?? fieldOf(params, 'request');

@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { PushTarget } from '../../actors/ports.ts';
 
-/** Reads the push receiver from a config of A2A 0.3.0 or 1.0; `newId` names one that came without an id. */
+/** Reads the push receiver from a config of A2A 0.3.0 or 1.0; `newId` supplies a missing ID. */
 export function targetOf(
   { taskId, id, url, token, authentication }: TaskPushNotificationConfig,
   version: string,
@@ -18,7 +18,7 @@ export function targetOf(
   };
 }
 
-/** Presents a push receiver without its token and credentials. */
+/** Returns a push receiver without its token and credentials. */
 export function configOf({
   taskId,
   id,

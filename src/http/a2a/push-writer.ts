@@ -3,7 +3,7 @@ import type { AnswerPlace, Task } from '../../machines/task/task.ts';
 import { CoreTasks } from './core-task.ts';
 import { loadSdk } from './sdk.ts';
 
-/** Puts a task into a push notification of a version of A2A, as the SDK writes it (docs/contract/a2a.md). */
+/** Serialises a task as a push notification of an A2A version, as the SDK does (docs/contract/a2a.md). */
 export async function writePush(
   task: Task,
   version: string,

@@ -3,17 +3,17 @@ import type { JsonValue } from '../../machines/json.ts';
 import { readSubmission, type Submission } from '../wire/task-request.ts';
 import type { Sdk } from './sdk.ts';
 
-/** A send of A2A. */
+/** A sent A2A message. */
 export interface SentSubmission extends Submission {
-  /** True when the message came with an id, by which it is known again. */
+  /** True if the client supplied a message ID, which identifies repeated messages. */
   isKnownById: boolean;
   /** The task and context that the message names. */
   place: { taskId?: string; contextId?: string };
 }
 
 /**
- * Reads a send of A2A 0.3.0 or 1.0 by the rules of a legacy send. `newMessageId` names a message that came without an
- * id. Throws a 400 Problem that names the fault.
+ * Reads a sent message of A2A 0.3.0 or 1.0 with the rules of a legacy send. `newMessageId` supplies a missing ID.
+ * Throws a 400 Problem that names the fault.
  */
 export function readMessage(
   { Role }: Sdk,
@@ -31,7 +31,7 @@ export function readMessage(
     },
   };
   const read = readSubmission(body, newMessageId);
-  // A sender speaks for a user, whatever it calls itself.
+  // A sender always has the role of a user, regardless of the role it names.
   const said =
     message?.role === Role.ROLE_AGENT
       ? { ...read.message, sentAs: 'agent' as const }

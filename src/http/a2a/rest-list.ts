@@ -12,7 +12,7 @@ import type { Sdk } from './sdk.ts';
 /** The parsed query string. */
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A page of tasks as the REST surface of 0.3.0 has it. */
+/** A page of tasks in the format of the 0.3.0 REST surface. */
 export interface RestPage {
   tasks: object[];
   nextPageToken: string;
@@ -20,15 +20,15 @@ export interface RestPage {
   totalSize: number;
 }
 
-/** Makes a router of the REST surface of 0.3.0 for a handler. */
+/** Creates a router of the 0.3.0 REST surface for a handler. */
 export type MakeRouter = (
   handler: A2ARequestHandler,
   contextOf: (headers: object) => ServerCallContext,
 ) => RequestHandler;
 
 /**
- * Lists tasks over the REST surface of 0.3.0, by the filters of 1.0 (docs/contract/a2a.md). The SDK has no such route,
- * and keeps its writer of that JSON to itself, so that the tasks of a page go through the stream of its router.
+ * Lists tasks over the 0.3.0 REST surface with the filters of 1.0 (docs/contract/a2a.md). The SDK has no such route and
+ * does not export its serialiser for this JSON, so the tasks of a page are sent through a stream of its router.
  */
 export class RestList {
   readonly #sdk: Sdk;
@@ -53,7 +53,7 @@ export class RestList {
     });
   }
 
-  /** Reads the page that a request asks for. Rejects with the SDK's error for a filter that cannot be read. */
+  /** Reads the page that a request asks for. Rejects with an SDK error for an invalid filter. */
   async page(tasks: CallerTasks, query: Query, request: IncomingMessage): Promise<RestPage> {
     const params = this.#paramsOf(query);
     const listed = await listedTasks(this.#sdk, tasks, this.#core, params);
@@ -67,7 +67,7 @@ export class RestList {
     if (historyLength !== undefined && !(Number.isInteger(historyLength) && historyLength >= 0)) {
       throw new this.#sdk.RequestMalformedError('historyLength must be a whole number');
     }
-    // The protocol of that time wrote the word in another way.
+    // A2A 0.3 spells the state CANCELLED.
     const status = said('status').replace(/CANCELLED$/, 'CANCELED');
     return {
       tenant: '',

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 import { Problem } from '../wire/problem.ts';
 
 /**
- * Reads what the REST surface of 0.3.0 is sent to set a push notification config: the config bare or in an envelope
- * that Protocol Buffers or the text of the protocol have for it, `{parent, configId, config}` or `{config}`, its task
- * named there or by the path (docs/contract/a2a.md). Returns the one form that the SDK reads. Throws a 400 Problem for
- * a body that names another task than the path.
+ * Reads the body of a 0.3.0 REST request that sets a push notification config. The config is either bare or wrapped as
+ * `{parent, configId, config}` (Protocol Buffers) or `{config}` (protocol text), and its task is named in it or by the
+ * path (docs/contract/a2a.md). Returns the single format that the SDK reads. Throws a 400 Problem for a body that names
+ * a different task than the path.
  */
 export function restPushConfig(sent: unknown, taskId: string): unknown {
   if (!isJsonObject(sent)) return sent;
@@ -29,7 +29,7 @@ function objectIn(holder: JsonObject, ...names: string[]): JsonObject | undefine
   return names.map((name) => ownIn(holder, name)).find(isJsonObject);
 }
 
-/** Protocol Buffers write an absent text as an empty one. */
+/** Protocol Buffers serialise an absent text as an empty one. */
 function textIn(holder: JsonObject, ...names: string[]): string | undefined {
   return names
     .map((name) => ownIn(holder, name))

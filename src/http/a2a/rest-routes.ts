@@ -1,15 +1,15 @@
-/** A route of the REST surfaces of A2A, as the router names it. */
+/** A route of the A2A REST surfaces, as the router names it. */
 export interface RestRoute {
   verb: 'get' | 'post' | 'delete';
   path: string;
-  /** True for a route that starts an invocation. */
+  /** True for a route that starts a task. */
   isSend: boolean;
 }
 
-/** The path prefixes of the REST surfaces of A2A, each with its version. */
+/** The path prefixes of the A2A REST surfaces, by version. */
 export const restBases = { '0.3': '/v1', '1.0': '/a2a' } as const;
 
-/** Every route of both surfaces. What is not here never reaches the SDK, whose own router is less strict. */
+/** Every route of both surfaces. Other paths never reach the SDK, whose own router is less strict. */
 export const restRoutes: readonly RestRoute[] = [
   route('get', `${restBases['0.3']}/tasks`),
   route('get', `${restBases['1.0']}/extendedAgentCard`),
@@ -17,12 +17,12 @@ export const restRoutes: readonly RestRoute[] = [
   ...Object.values(restBases).flatMap(sharedRoutes),
 ];
 
-/** Tells which version a path of the REST surfaces speaks. */
+/** Returns the version of a REST path. */
 export function restVersionOf(path: string): keyof typeof restBases {
   return path.startsWith(`${restBases['1.0']}/`) ? '1.0' : '0.3';
 }
 
-// A task's id may have colons, so what follows the last one is looked for first.
+// A task ID may contain colons, so routes that match the part after the last colon come first.
 function sharedRoutes(base: string): RestRoute[] {
   const task = `${base}/tasks/:taskId`;
   return [

@@ -2,10 +2,9 @@ import type { Message } from '@a2a-js/sdk';
 
 export type { Message as CoreMessage };
 
-/** The parts of the A2A SDK in use. */
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
-/** Loads the A2A SDK; with the first request that speaks A2A, not with the daemon. */
+/** Loads the A2A SDK at the first A2A request instead of at startup. */
 export async function loadSdk() {
   const [types, errors, server, compat] = await Promise.all([
     import('@a2a-js/sdk'),

@@ -1,19 +1,18 @@
 import type { Context } from 'koa';
 import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
-/** The events of a stream, with the forms of its errors. */
+/** The events of a stream, and its error formats. */
 export interface StreamedEvents {
   events: AsyncGenerator<object, void, undefined>;
-  /** Says an error that comes before the first event, as a plain answer. */
+  /** Formats an error before the first event as a plain response. */
   tell: (error: unknown) => object;
-  /** Says why the stream ended before its time; `null` when it did not. */
+  /** Formats the reason why the stream ended early; `null` if it did not. */
   tellLost: () => object | null;
 }
 
 /**
- * Streams what a generator yields as server-sent events; each carries an id, and none a name, since
- * clients of the protocol read unnamed ones. Returns whether the stream is open; an error before the first
- * event is a plain answer.
+ * Streams the items of a generator as server-sent events. Each event has an ID and no name, because A2A clients read
+ * unnamed events. Returns true if the stream is open; an error before the first event is sent as a plain response.
  */
 export async function streamEvents(ctx: Context, streamed: StreamedEvents): Promise<boolean> {
   const { events, tell } = streamed;
@@ -29,7 +28,7 @@ export async function streamEvents(ctx: Context, streamed: StreamedEvents): Prom
   return true;
 }
 
-/** Gives each event of a stream the next number as its id. */
+/** Returns a function that numbers the events of a stream. */
 export function numberer(): (data: object) => StreamEvent {
   let count = 0;
   return (data) => {

@@ -42,14 +42,14 @@ import { type StreamOptions, taskUpdates } from './task-updates.ts';
 export interface TaskHandlerPorts {
   ids: Ids;
   card: CardSource;
-  /** True when a send waits for the end of its task, also while a decision is pending. */
+  /** True if a send waits for the end of its task, even while a decision is pending. */
   a2aHold: boolean;
   a2aAnswer: AnswerPlace;
 }
 
 /**
- * The one implementation of the SDK's request handler, over the task system (docs/contract/a2a.md). Errors are the
- * SDK's own; a refusal that only we have words for is left in the call's request besides.
+ * The single implementation of the SDK's request handler, on top of the task system (docs/contract/a2a.md). Throws SDK
+ * errors. A refusal without a matching SDK error is also stored on the call's request.
  */
 export class TaskHandler implements A2ARequestHandler {
   readonly #sdk: Sdk;
@@ -74,7 +74,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#card();
   }
 
-  /** Authenticated callers see the same card; without authentication no such card is declared. */
+  /** Authenticated callers see the same card. Without authentication, the agent declares no extended card. */
   async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
     const { UnsupportedOperationError } = this.#sdk;
     const card = this.#card();
@@ -82,7 +82,7 @@ export class TaskHandler implements A2ARequestHandler {
     throw new UnsupportedOperationError('the agent has no extended card; its card is public');
   }
 
-  /** Answers when the task is final or waits for a person, unless the caller asks not to wait. */
+  /** Answers when the task is final or waits for a person, unless the caller asked not to wait. */
   async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<CoreTask> {
     const { gone, state } = requestOf(context);
     const { returnImmediately = false, historyLength } = params.configuration ?? {};
@@ -99,7 +99,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#tasks.task(task, historyLength);
   }
 
-  /** Stays open through every pause and ends with the task; joins it where the message came before. */
+  /** Streams a task through every pause until its end. For a repeated message, joins the existing task. */
   async *sendMessageStream(
     params: SendMessageRequest,
     context: ServerCallContext,
@@ -141,7 +141,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#tasks.task(task);
   }
 
-  /** Joins a running task: its current state first, then each change. */
+  /** Joins a running task: sends its current state, then each change. */
   async *resubscribe(
     { id }: SubscribeToTaskRequest,
     context: ServerCallContext,
@@ -162,7 +162,7 @@ export class TaskHandler implements A2ARequestHandler {
     await this.#find(params.taskId, context);
     return this.#refusing(context, async () => {
       const kept = await this.#tell(push, params, context);
-      // The answer alone shows the token, to who has just said it.
+      // Only this response contains the token, for the client that just sent it.
       return { ...configOf(kept), token: kept.token };
     });
   }
@@ -173,7 +173,7 @@ export class TaskHandler implements A2ARequestHandler {
   ): Promise<TaskPushNotificationConfig> {
     const push = this.#push(context);
     await this.#find(taskId, context);
-    // Version 0.3.0 may leave the id out and then means the first.
+    // Version 0.3.0 may omit the ID and then means the first config.
     const found = id === '' ? (await push.list(taskId)).at(0) : await push.find(taskId, id);
     if (found === undefined) throw this.#noConfig(taskId, id);
     return configOf(found);
@@ -194,7 +194,7 @@ export class TaskHandler implements A2ARequestHandler {
   ): Promise<void> {
     const push = this.#push(context);
     await this.#find(taskId, context);
-    // Gone is what was asked for, also when it was gone before (A2A 1.0 section 3.1.10).
+    // Deleting a config that no longer exists succeeds too (A2A 1.0 section 3.1.10).
     await push.delete(taskId, id);
   }
 
@@ -212,10 +212,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#refusing(context, () => this.#intake.take(params, context));
   }
 
-  /**
-   * Registers the push receiver that a message names; resolves with a function that removes one that was not there
-   * before.
-   */
+  /** Registers the push receiver of a message. Resolves with a function that removes the receiver if it is new. */
   async #tellOf(
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
@@ -290,7 +287,7 @@ export class TaskHandler implements A2ARequestHandler {
     }
   }
 
-  /** Notes a refusal on the call, and returns the nearest error of the SDK. */
+  /** Stores a refusal on the call's request and returns the closest SDK error. */
   #refused(
     context: ServerCallContext,
     { status: statusCode, message, body }: Problem,
@@ -317,12 +314,12 @@ export class TaskHandler implements A2ARequestHandler {
   }
 }
 
-/** The tasks that the caller of a request may know of. */
+/** Returns the tasks that the caller of a request may see. */
 function tasksOf(context: ServerCallContext): CallerTasks {
   return requestOf(context).state.tasks;
 }
 
-/** Holds a call until its task is final. */
+/** Waits until a call's task is final. */
 async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise<Task> {
   const release = holdOpen(id);
   try {
@@ -332,7 +329,7 @@ async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise
   }
 }
 
-/** Waits until a task is committed and returns it. */
+/** Waits until a task is committed, and returns the task. */
 async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
   for await (const { task } of followTask(tasks, id, gone)) {
     if (task !== undefined) return (await tasks.find(id)) ?? task;

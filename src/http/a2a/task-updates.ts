@@ -5,17 +5,19 @@ import { hasChanged } from '../has-changed.ts';
 import type { CoreTasks } from './core-task.ts';
 import type { Followed } from './follow-task.ts';
 
-/** Who a stream is for. */
+/** The settings of a stream. */
 export interface StreamOptions {
-  /** True shows the task as submitted, as the stream began its run. */
+  /** True if this stream started the task; the task is then sent as submitted. */
   isNewRun: boolean;
-  /** The number of messages in the history of the task; all of them when absent. */
+  /** The number of history messages to include; all if absent. */
   historyLength?: number | undefined;
-  /** True ends a completed task with its whole answer, as nobody reads that a chunk is appended. */
+  /**
+   * If true, the last chunk of a completed task contains the whole answer, because the client ignores the append flag.
+   */
   losesAppend: boolean;
 }
 
-/** What of the answer one event carries, and what it means to what came before. */
+/** The part of the answer in one event, and its relation to the previous events. */
 interface Chunk {
   parts: Part[];
   append: boolean;
@@ -23,9 +25,9 @@ interface Chunk {
 }
 
 /**
- * Tells the changes of a task in the events of the protocol: the task itself first, as submitted where the
- * stream began the run, then each change of its state, and the answer before the end. What the model says meanwhile are
- * chunks of the answer; each turn begins it anew, and only the last chunk makes it whole.
+ * Converts a task's changes to protocol events. The task comes first, as submitted if the stream started it. Each state
+ * change follows, and the answer comes before the end. Model output in between is sent as chunks of the answer. Each
+ * turn restarts the answer, and only the last chunk completes it.
  */
 export async function* taskUpdates(
   core: CoreTasks,
@@ -59,7 +61,7 @@ export async function* taskUpdates(
   }
 }
 
-/** Returns what is left of the answer of a task, or the whole of it where it does not begin with what was said. */
+/** Returns the rest of a task's answer, or the whole answer if it does not start with the text already sent. */
 export function lastChunkOf({ answer }: Pick<Task, 'answer'>, said: string): Chunk {
   const parts = answer ?? [];
   const [first, ...others] = parts;

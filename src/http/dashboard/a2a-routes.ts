@@ -11,7 +11,7 @@ import { atMost } from './at-most.ts';
 import type { A2aTarget, DashboardPorts } from './dashboard-ports.ts';
 import { whileAsked } from './relay.ts';
 
-/** Agents that are asked at once. */
+/** Maximum number of concurrent requests to agents. */
 const most = 4;
 
 const target = z.object({
@@ -37,7 +37,7 @@ const sending = target.extend({
   body: z.string().max(262_144).optional(),
 });
 
-/** Adds the routes by which a person asks an agent for its card and sends it requests. */
+/** Adds the routes that fetch an agent's card and send requests to an agent. */
 export function addA2aRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { inspector } = ports;
   const error = `${most} requests to agents are under way; end one of them first`;
@@ -57,7 +57,7 @@ export function addA2aRoutes(router: Router<RequestState>, ports: DashboardPorts
     await bounded(async () => {
       ctx.status = 200;
       ctx.type = 'application/x-ndjson';
-      // The answer is told as it comes.
+      // The response is streamed.
       ctx.respond = false;
       ctx.res.flushHeaders();
       const tell = async (line: A2aLineJson): Promise<void> => {
@@ -100,6 +100,6 @@ function targetOf(
   if (known.served === null || known.state !== 'running') {
     throw new Problem(409, { error: `${agent} does not run; start it first` });
   }
-  // Who names an agent of the workspace names this machine.
+  // Naming an agent of the workspace implies permission for an address on this machine.
   return { url: new URL(localUrl(known.served)), token, mayBeLoopback: true };
 }

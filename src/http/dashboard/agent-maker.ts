@@ -2,16 +2,16 @@ import type { AgentAnswers } from '../../machines/wizard/agent-answers.ts';
 import type { WizardOffer } from '../../machines/wizard/offers.ts';
 import type { WizardPreviewJson } from '../wire/dashboard/wizard-json.ts';
 
-/** What became of answers in which nothing is wrong. */
+/** The result of submitting valid answers. */
 export type Making =
   | { ok: true; directory: string }
-  /** `message` is a sentence; nothing was written. */
+  /** `message` is one sentence. Nothing has been written. */
   | { ok: false; code: 'taken' | 'invalid' | 'unwritable'; message: string };
 
-/** Makes agents in the folder of a workspace. */
+/** Creates agents in a workspace folder. */
 export interface AgentMaker {
   offer(): Promise<WizardOffer>;
-  /** Says what would be made; writes nothing. */
+  /** Previews the agent. Writes nothing. */
   preview(answers: AgentAnswers): Promise<Omit<WizardPreviewJson, 'complaints'>>;
   make(answers: AgentAnswers): Promise<Making>;
 }

@@ -11,7 +11,7 @@ import { agentOf } from './relay.ts';
 
 const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
 
-/** Adds the routes of the workspace and of the processes of its agents. */
+/** Adds the routes of the workspace and its agents' processes. */
 export function addAgentRoutes(
   router: Router<RequestState>,
   ports: DashboardPorts,
@@ -55,7 +55,7 @@ export function addAgentRoutes(
       const body = startBody.safeParse(ctx.request.body ?? {});
       if (!body.success) throw new Problem(400, { error: 'passphrase must be a text' });
       const { passphrase = '' } = body.data;
-      // A start that could only fail would leave who typed it without a word.
+      // Checked here because a start with a wrong passphrase would fail without a message to the user.
       const refused =
         order === 'stop' || passphrase === ''
           ? null

@@ -8,21 +8,21 @@ import {
 } from '../wire/dashboard/agent-task.ts';
 import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
 
-/** Calls that are read of one agent at once. */
+/** Maximum number of waiting calls read from one agent per request. */
 export const deferralsAtOnce = 500;
 
-/** What waits in an agent: the calls whose deadline comes first, and how many there are. */
+/** An agent's waiting calls with the earliest deadlines, and their total number. */
 export interface WaitingCalls {
   deferrals: DeferralJson[];
   total: number;
 }
 
-/** Milliseconds that one agent may take to say what waits in it. */
+/** Timeout in milliseconds for an agent's list of waiting calls. */
 const patience = 5_000;
 
 /**
- * Reads up to `most` calls that wait in an agent, the first deadline first, each with the title of its task as far as it
- * is among the newest. Rejects with a LineError.
+ * Reads up to `most` waiting calls of an agent, earliest deadline first. Adds the title of each call's task if the task
+ * is among the newest. Rejects with LineError.
  */
 export async function deferralsOf(
   agent: WorkspaceAgent,
@@ -57,7 +57,7 @@ export async function deferralsOf(
   return { deferrals, total: Math.max(total, deferrals.length) };
 }
 
-/** Reads a page of what waits; an agent of an earlier release says no total. */
+/** Reads a page of waiting calls; agents of earlier releases send no total. */
 function readPage(body: unknown): { deferrals: unknown[]; total: number; next: string | null } {
   const { deferrals, total, next_cursor: next } = Object(body) as Record<string, unknown>;
   return {
@@ -67,12 +67,12 @@ function readPage(body: unknown): { deferrals: unknown[]; total: number; next: s
   };
 }
 
-/** Names a task of an agent with all that the page shows of it. */
+/** Returns the path of a task with all fields that the page shows. */
 export function wholeTaskPath(id: string): string {
   return `/tasks/${id}?decisions=true&history=states`;
 }
 
-/** Reads one task of an agent; `null` when it has none of this id. Rejects with a LineError. */
+/** Reads one task of an agent; `null` if there is none with this ID. Rejects with LineError. */
 export async function taskOf(agent: WorkspaceAgent, id: string): Promise<AgentTask | null> {
   const { status, body } = await agent.line().json({ method: 'GET', path: wholeTaskPath(id) });
   return status === 200 ? readAgentTask(body) : null;

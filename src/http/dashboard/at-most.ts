@@ -1,6 +1,6 @@
 import { Problem } from '../wire/problem.ts';
 
-/** Runs so many things at once; who comes beyond them is refused with the status and the error. */
+/** Limits concurrency. Calls above the limit are rejected with the status and the error. */
 export function atMost(most: number, { status, error }: { status: 429 | 503; error: string }) {
   let running = 0;
   return async function runAmong<Answer>(run: () => Promise<Answer>): Promise<Answer> {

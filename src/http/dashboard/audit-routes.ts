@@ -6,13 +6,13 @@ import { Problem } from '../wire/problem.ts';
 import type { AuditQuery, DashboardPorts } from './dashboard-ports.ts';
 import { agentOf, whileAsked } from './relay.ts';
 
-/** Events of the log that are shown at once. */
+/** Maximum number of log events per response. */
 const mostEvents = 1_000;
 
-/** Milliseconds for which a reader of a whole log may take nothing of it. */
+/** Milliseconds after which the download of a whole log is aborted if the client reads nothing. */
 const patience = 60_000;
 
-/** Adds the routes of the audit log of an agent. What they read ends when the client leaves. */
+/** Adds the routes of an agent's audit log. Reading stops when the client disconnects. */
 export function addAuditRoutes(
   router: Router<RequestState>,
   { workspace, audit }: DashboardPorts,
@@ -36,7 +36,7 @@ export function addAuditRoutes(
     ctx.status = 200;
     ctx.set('Content-Type', 'application/x-ndjson');
     ctx.set('Content-Length', String(bytes));
-    // A log may be longer than memory: it is read no faster than the client takes it.
+    // A log may be larger than memory, so it is streamed with backpressure.
     ctx.respond = false;
     ctx.res.setTimeout(patience, () => ctx.res.destroy());
     ctx.res.flushHeaders();
@@ -50,7 +50,7 @@ export function addAuditRoutes(
   });
 }
 
-/** Only an agent that runs says which keys it signs with. */
+/** Only a running agent reports its signing keys. */
 async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
   if (agent.state !== 'running') return [];
   try {
@@ -63,7 +63,7 @@ async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
   }
 }
 
-/** Reads what is looked for; `null` where that is nothing. */
+/** Reads the search terms; `null` if there are none. */
 function wantedOf(ctx: RoutedContext): AuditQuery['wanted'] {
   const [event, task, decision] = [
     textOf(ctx, 'event'),

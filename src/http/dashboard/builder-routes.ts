@@ -10,11 +10,11 @@ import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
 import { type BuilderAgent, BuilderError, type BuilderTurn } from './skill-builder.ts';
 
-/** Turns of a conversation that are taken, and characters of all of them. */
+/** Maximum number of turns in a conversation, and maximum total characters. */
 const mostMessages = 200;
 const longestConversation = 1024 * 1024;
 
-/** Turns that models take at once; each is a connection to a provider, and an answer in memory. */
+/** Maximum number of concurrent model turns. Each holds a connection to a provider and an answer in memory. */
 const mostTurns = 16;
 
 const chatBody = z
@@ -33,7 +33,7 @@ const chatBody = z
   })
   .refine(({ mode, editing_name: name }) => mode === 'create' || name !== undefined);
 
-/** Adds the routes of what writes skills with a person, and of its settings (docs/contract/dashboard.md). */
+/** Adds the routes of the skill builder and its settings (docs/contract/dashboard.md). */
 export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, builder } = ports;
   const subjectOf = (ctx: RoutedContext): BuilderAgent => {
@@ -76,7 +76,7 @@ export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardP
   });
 }
 
-/** Sends a turn to a client as it is taken; a client that leaves ends it. */
+/** Streams a turn to the client. The turn ends if the client disconnects. */
 async function takeTurn(ctx: RoutedContext, turn: BuilderTurn): Promise<void> {
   const over = new AbortController();
   const stream = new EventStream(ctx, () => over.abort());
@@ -114,7 +114,7 @@ const saveBody = z.object({
   editing_name: z.string().optional(),
 });
 
-/** Adds the routes of the skills that an agent has of its own. */
+/** Adds the routes of an agent's own skills. */
 function addSkillRoutes(
   router: Router<RequestState>,
   { builder, log }: DashboardPorts,
@@ -149,7 +149,7 @@ function addSkillRoutes(
     switch (answer.kind) {
       case 'saved': {
         const { name, path, egress_added, held_added } = answer.result;
-        // What is saved is code that the agent will run, so who reads the log is told of it, and of nothing in it.
+        // Saved skills are code that the agent will run, so the log records the save without its content.
         const told = { agent: agent.id, skill: name, path, scripts: Object.keys(scripts).length };
         const more = { egress_added, held_added, variables: Object.keys(env), overwrite };
         log.warn({ ...told, ...more }, 'dashboard: the operator saved a skill');
@@ -186,7 +186,7 @@ const statusOf: Readonly<Record<BuilderError['code'], number>> = {
   unusable: 409,
 };
 
-/** Waits for the builder. Rejects with a Problem where it refuses. */
+/** Awaits the builder. Rejects with a Problem if it refuses. */
 async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;

@@ -35,7 +35,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
       parts: [{ kind: 'text', text: message }],
       ...(sessionId === undefined ? {} : { contextId: sessionId }),
     };
-    // The task is the agent's from here on, whoever listens: nothing that waits is given up when this page closes.
+    // From here on the task runs independently of this connection. Closing the page cancels no waiting call.
     const params = { message: said, configuration: { blocking: false } };
     const call = { jsonrpc: '2.0', id: 1, method: 'message/send', params };
     const { status, body: answer } = await agent
@@ -82,7 +82,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
   });
 }
 
-/** Streams a task of an agent to a page until it ends, then says in which session it was. */
+/** Streams an agent's task to a page until it ends, then sends the ID of its session. */
 async function relayTask(
   ctx: RoutedContext,
   agent: WorkspaceAgent,

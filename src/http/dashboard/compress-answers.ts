@@ -3,12 +3,12 @@ import { constants } from 'node:zlib';
 import type { Context, Middleware, Next } from 'koa';
 import compress from 'koa-compress';
 
-/** Bytes below which an answer is sent as it is. */
+/** Minimum size in bytes for compression. */
 const threshold = 1_024;
 
 /**
- * Compresses long answers with Brotli or gzip, as the client accepts them. A stream is sent as it comes, and an answer
- * with a strong ETag byte for byte.
+ * Compresses long responses with Brotli or gzip, as accepted by the client. Streams, and responses with a strong ETag,
+ * are not compressed.
  */
 export function compressAnswers(): Middleware {
   const compressed = compress({

@@ -29,7 +29,7 @@ import type {
 import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
-/** Adds the routes by which an agent is made (docs/contract/dashboard.md). */
+/** Adds the routes that create an agent (docs/contract/dashboard.md). */
 export function addCreateRoutes(
   router: Router<RequestState>,
   { workspace, maker }: Pick<DashboardPorts, 'workspace' | 'maker'>,
@@ -55,7 +55,7 @@ export function addCreateRoutes(
     if (first !== undefined) throw new Problem(400, { error: first[1], step: first[0] });
     const making = await maker.make(settledAnswers(answers, offer));
     if (!making.ok) throw new Problem(statuses[making.code], { error: making.message });
-    // Whoever made it finds it at once.
+    // Makes the new agent appear immediately.
     await workspace.rescan();
     const { directory } = making;
     const found = workspace.agents().find((agent) => agent.directory === directory);
@@ -72,7 +72,7 @@ function answersIn(ctx: RoutedContext, { skills }: WizardOffer): AgentAnswers {
   throw new Problem(400, { error: 'send the answers as a JSON object, with a name at least' });
 }
 
-/** Says what is wrong with each step that is asked, in their order. */
+/** Returns the problem of each asked step, in step order. */
 function complaints(answers: AgentAnswers, offer: WizardOffer): [string, string][] {
   return steps
     .filter((step) => isAsked(step, answers, offer))

@@ -28,17 +28,19 @@ import { addSignInRoutes } from './sign-in-routes.ts';
 import { addSkillRoutes } from './skill-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
 
-/** Error codes of a connection that the client closed; no failure of the server. */
+/** Error codes of a connection closed by the client. Not failures of the server. */
 const clientLeft: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ECONNRESET',
   'EPIPE',
 ]);
 
-/** Bytes that may wait to be read: a quarter of it for one address, which is that of all pages of this machine. */
+/**
+ * Maximum number of unread bytes in total. One address may use a quarter; all pages on this machine share one address.
+ */
 const mostUnread = 320 * 1024 * 1024;
 
-/** Makes the dashboard's server; it does not listen (docs/contract/dashboard.md). */
+/** Creates the dashboard's server without listening (docs/contract/dashboard.md). */
 export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -76,7 +78,7 @@ export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa
   return app;
 }
 
-/** Whoever gets in is the operator of this machine; what is on its way is counted by address. */
+/** Every admitted client acts as the operator of this machine; unread bytes are counted by address. */
 function nameClient() {
   return function clientNamer(ctx: Context, next: Next) {
     Object.assign(ctx.state, { caller: null, clientAddress: ctx.req.socket.remoteAddress ?? '' });
@@ -84,7 +86,7 @@ function nameClient() {
   };
 }
 
-/** What is told without knowing the agents. */
+/** Paths that are answered before the agents have been discovered. */
 const early: ReadonlySet<string> = new Set([
   '/api/events',
   '/api/health',
@@ -94,7 +96,7 @@ const early: ReadonlySet<string> = new Set([
   '/api/workspace',
 ]);
 
-/** The server listens before it has looked for agents; who asks for one waits until then. */
+/** The server listens before it has discovered the agents; requests for an agent wait for the discovery. */
 function waitForAgents({ workspace }: DashboardPorts) {
   return async function agentWaiter(ctx: Context, next: Next) {
     if (!early.has(ctx.path)) await workspace.known();

@@ -6,7 +6,7 @@ import { taskOf } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 import type { HeldLooks } from './held-looks.ts';
 
-/** Tells the clients of the dashboard what happens in a workspace. */
+/** Publishes the events of a workspace to the dashboard's clients. */
 export function dashboardFeed({
   hub,
   looks,
@@ -18,7 +18,7 @@ export function dashboardFeed({
 }): WorkspaceListener {
   const show = (agent: WorkspaceAgent) => presentAgent(agent, looks.count(agent.id));
   const skip = (error: unknown): void => {
-    // An agent that ends while it is asked is told of by its state.
+    // An agent that stops during the request is already reported through its state.
     const reason = error instanceof Error ? error.message : String(error);
     log.info({ reason }, 'dashboard: an agent could not be asked');
   };

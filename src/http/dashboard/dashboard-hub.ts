@@ -3,16 +3,19 @@ import type { DashboardEvents } from '../wire/dashboard/dashboard-events.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
-/** Events that a client can catch up on, and that may wait for one that reads slowly. */
+/** Maximum number of events kept for reconnecting clients and buffered for slow ones. */
 const mostEvents = 1_000;
 
-/** Characters of these events: half of what may wait for a client, so that one that comes back can take them in. */
+/**
+ * Maximum total characters of these events: half of a client's buffer, so that a reconnecting client can receive them
+ * all.
+ */
 const mostCharacters = 512 * 1024;
 
-/** Characters of one event. What is longer, clients read by themselves. */
+/** Maximum characters of one event. Clients fetch longer data themselves. */
 const longestEvent = 128 * 1024;
 
-/** Clients at once: browsers share one among their tabs. */
+/** Maximum number of concurrent clients; browser tabs share one connection. */
 const mostClients = 64;
 
 interface KeptEvent extends StreamEvent {
@@ -20,9 +23,9 @@ interface KeptEvent extends StreamEvent {
   size: number;
 }
 
-/** Sends every event of the dashboard to every client, and what a client has missed when it comes back. */
+/** Sends every event of the dashboard to every client, including missed events after a reconnection. */
 export class DashboardHub {
-  /** Another run of the server counts anew, so its ids say which run they are of. */
+  /** Event IDs contain the ID of the server run, because each run restarts the count. */
   readonly #run: string;
   readonly #ring: KeptEvent[] = [];
   #characters = 0;
@@ -33,12 +36,12 @@ export class DashboardHub {
     this.#run = run;
   }
 
-  /** How many listen. */
+  /** The number of connected clients. */
   get clients(): number {
     return this.#clients.size;
   }
 
-  /** Tells every client; what is too long to be told makes them read everything anew. */
+  /** Sends an event to every client. An event that is too long makes the clients reload everything. */
   tell<Name extends keyof DashboardEvents>(event: Name, data: DashboardEvents[Name]): void {
     const { length: size } = JSON.stringify(data);
     this.#last += 1;
@@ -50,8 +53,8 @@ export class DashboardHub {
   }
 
   /**
-   * Answers a request with the stream of events, from the one after `Last-Event-ID` on; with `reset` first when that is
-   * not known, so that the client reads everything anew. Throws a 503 Problem when too many listen.
+   * Answers a request with the event stream, starting after `Last-Event-ID`. If that ID is unknown, sends `reset` first
+   * so that the client reloads everything. Throws a 503 Problem if too many clients are connected.
    */
   serve(ctx: Context): void {
     if (this.#clients.size >= mostClients) {

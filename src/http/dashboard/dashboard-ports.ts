@@ -20,20 +20,20 @@ import type { PageFiles } from './page-files.ts';
 import type { SignInPort } from './sign-in-port.ts';
 import type { SkillBuilder } from './skill-builder.ts';
 
-/** Which lines of an audit log are asked for. */
+/** A query for lines of an audit log. */
 export interface AuditQuery {
   limit: number;
-  /** Number of the line before which they lie; `null` for the end of the log. */
+  /** Returns lines before this line number; `null` for the end of the log. */
   before: number | null;
-  /** What they hold, an empty text for anything; `null` takes all. */
+  /** Filter texts; an empty text matches anything. `null` disables the filter. */
   wanted: { event: string; task: string; decision: string } | null;
   isVerified: boolean;
 }
 
-/** Reads the audit logs of agents. Each rejects with the reason of the signal once it aborts. */
+/** Reads agents' audit logs. Every method rejects with the reason of the signal when aborted. */
 export interface AuditFiles {
   page(directory: string, query: AuditQuery, signal: AbortSignal): Promise<Omit<AuditJson, 'keys'>>;
-  /** Opens lines by their numbers, both among them; `null` for the first and the last. */
+  /** Opens a range of lines by number, inclusive; `null` for the first or the last line. */
   lines(
     directory: string,
     range: { from: number | null; to: number | null },
@@ -42,39 +42,39 @@ export interface AuditFiles {
   timeline(directory: string, taskId: string, signal: AbortSignal): Promise<TimelineEntryJson[]>;
 }
 
-/** Lines of a log byte for byte; its files stay open until `close`. */
+/** Raw log lines; the files stay open until `close`. */
 export interface AuditBytes {
   bytes: number;
   chunks: AsyncIterable<Uint8Array>;
   close: () => Promise<void>;
 }
 
-/** What reads the files of an agent beside its configuration; each is given the folder, absolute. */
+/** Reads an agent's files other than its configuration. Every method receives the folder's absolute path. */
 export interface AgentFiles {
-  /** Checks the text of a `service.yaml` as if it stood in the folder. */
+  /** Validates the text of a `service.yaml` as if it were in the folder. */
   check(directory: string, content: string): Promise<ConfigCheckJson>;
-  /** `null` while `service.yaml` cannot be used. */
+  /** `null` if `service.yaml` is invalid. */
   policy(directory: string): Promise<PolicyJson | null>;
   /**
-   * Says what would become of recorded calls now, or under a `service.yaml` of this content; nothing is run. `null` while
-   * it cannot be used. Rejects with the reason of the signal once it aborts.
+   * Computes the outcome that recorded calls would have now, or under the given `service.yaml`. Runs no tool. `null` if
+   * the configuration is invalid. Rejects with the reason of the signal when aborted.
    */
   explain(
     directory: string,
     asked: { calls: readonly RecordedCall[]; content?: string },
     signal: AbortSignal,
   ): Promise<Omit<PolicyPreviewJson, 'unread'> | null>;
-  /** Why its encrypted secrets cannot be opened with a passphrase; `null` when they can, or when there are none. */
+  /** Returns why a passphrase does not decrypt the agent's secrets; `null` if it does or there are none. */
   refusePassphrase(directory: string, passphrase: string): Promise<string | null>;
 }
 
-/** The skills that are shipped with the product. */
+/** The bundled skills. */
 export interface SkillShelf {
-  /** All of them, sorted by name. */
+  /** Lists all skills sorted by name. */
   list(): Promise<SkillSummaryJson[]>;
-  /** `null` when there is none of that name. */
+  /** `null` if there is no skill with this name. */
   find(name: string): Promise<SkillDetailJson | null>;
-  /** Adds one to the agent of a folder, or says what that would do; `null` when there is none of that name. */
+  /** Adds a skill to the agent in a folder, or previews the change; `null` if there is no skill with this name. */
   add(
     directory: string,
     name: string,
@@ -82,20 +82,23 @@ export interface SkillShelf {
   ): Promise<SkillPlanJson | null>;
 }
 
-/** An agent that a person has named, be it of the workspace or not. */
+/** An agent that the user named, inside or outside the workspace. */
 export interface A2aTarget {
   url: URL;
-  /** Shown to this origin alone, neither kept nor logged. */
+  /** Sent only to this origin, neither stored nor logged. */
   token: string | null;
-  /** The person has said that it may be on this machine. */
+  /** True if the user allowed an address on this machine. */
   mayBeLoopback: boolean;
 }
 
-/** Asks agents for a person, and no address but what was named. Both reject with the reason of the signal. */
+/**
+ * Sends requests to agents for a user, and only to the named address. Both methods reject with the reason of the
+ * signal.
+ */
 export interface A2aInspector {
-  /** Reads the card in every form and checks it. */
+  /** Fetches and checks the card in every format. */
   card(target: A2aTarget, signal: AbortSignal): Promise<CardInspectionJson>;
-  /** Sends one request and tells the answer as it comes, or why there was none. */
+  /** Sends one request and streams the response, or reports why there was none. */
   send(
     target: A2aTarget,
     asked: { method: 'GET' | 'POST'; path: string; version: string; body: string | null },
@@ -104,37 +107,37 @@ export interface A2aInspector {
   ): Promise<void>;
 }
 
-/** What the dashboard's server stands on. */
+/** The dependencies of the dashboard's server. */
 export interface DashboardPorts {
   workspace: Workspace;
   hub: DashboardHub;
   files: AgentFiles;
   audit: AuditFiles;
-  /** The end of the `serve.log` in the folder of an agent, as plain text. */
+  /** Returns the end of an agent's `serve.log` as plain text. */
   logs: (directory: string, lines: number) => string[];
   builder: SkillBuilder;
   skills: SkillShelf;
   maker: AgentMaker;
   inspector: A2aInspector;
-  /** Checks the agent of a folder; rejects with one sentence, and ends what it began with the signal. */
+  /** Runs the checks on a folder's agent. Rejects with a one-sentence message. The signal ends the checks. */
   examine: (directory: string, signal: AbortSignal) => Promise<DoctorJson>;
   signIns: SignInPort;
-  /** The built page; `null` when it is not there. */
+  /** The built page; `null` if it does not exist. */
   page: PageFiles | null;
   /** JSON Schema of `service.yaml`. */
   schema: () => Promise<object>;
-  /** What `builtin_tools` may list. */
+  /** The tools that `builtin_tools` may list. */
   tools: () => Promise<BuiltinToolJson[]>;
   version: string;
-  /** The newest release that is known and newer than this one; `null` for none, and where nobody asked for it. */
+  /** Returns the latest known release if it is newer than this version; `null` if there is none or the check is off. */
   newerRelease: () => string | null;
-  /** What `/api` asks for; `null` for nothing. */
+  /** The token that `/api` requires; `null` if none is required. */
   token: string | null;
-  /** Who decides on the page and gives no name. */
+  /** The approver's name for decisions on the page without a name. */
   operator: string;
-  /** The names that a request may have for this server, in lower case, without their port. */
+  /** Accepted host names of this server in lower case, without port. */
   hosts: readonly string[];
-  /** The port that it listens on. */
+  /** Returns the listening port. */
   port: () => number;
   clock: Clock;
   ids: Ids;

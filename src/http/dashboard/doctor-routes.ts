@@ -7,10 +7,10 @@ import { atMost } from './at-most.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf, pass, whileAsked } from './relay.ts';
 
-/** Agents that are examined at once: each takes a process, which reads the whole log. */
+/** Maximum number of concurrent agent checks; each needs a process that reads the whole log. */
 const most = 2;
 
-/** Adds the routes of how an agent is: its checks, run when they are asked for, and its figures. */
+/** Adds the routes for an agent's checks, which run on request, and its metrics. */
 export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, examine } = ports;
   const error = `${most} agents are being checked already; try again when one of them is done`;

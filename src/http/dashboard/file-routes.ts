@@ -11,7 +11,7 @@ import { agentOf } from './relay.ts';
 
 const contentBody = z.object({ content: z.string() });
 
-/** Adds the routes of what the files of an agent hold: configuration, policy and audit log. */
+/** Adds the routes for an agent's files: configuration, policy and audit log. */
 export function addFileRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, files } = ports;
 

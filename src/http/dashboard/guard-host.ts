@@ -3,8 +3,8 @@ import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
 /**
- * Refuses a request that names another server than this one: a page elsewhere can have its own name lead here (DNS
- * rebinding), and then its `Host` is all that betrays it (docs/contract/dashboard.md).
+ * Rejects a request whose `Host` names another server. A foreign page can make its own host name resolve to this server
+ * (DNS rebinding), and then only the `Host` header reveals it (docs/contract/dashboard.md).
  */
 export function guardHost({ hosts, port }: Pick<DashboardPorts, 'hosts' | 'port'>): Middleware {
   return function hostGuard(ctx: Context, next: Next) {

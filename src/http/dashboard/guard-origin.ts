@@ -5,9 +5,9 @@ import { Problem } from '../wire/problem.ts';
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Refuses what a page of elsewhere sends, also one at another port of this machine: a change must come from this
- * origin, or from no page at all, and be JSON; `/api` is not read from another site either
- * (docs/contract/dashboard.md). A link to the page itself may stand anywhere.
+ * Rejects requests from foreign pages, including pages at other ports of this machine. A change must come from this
+ * origin or from no page at all, and must be JSON. `/api` cannot be read from another site either
+ * (docs/contract/dashboard.md). Links to the page itself are allowed anywhere.
  */
 export function guardOrigin(): Middleware {
   return function originGuard(ctx: Context, next: Next) {

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 
-/** What the page may do: run its own files and speak with the server it came from. */
+/** Content security policy: the page may run only its own files and connect only to its own server. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,14 +14,14 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** The headers by which a browser keeps the page to itself. */
+/** Headers that isolate the page in the browser. */
 export const pageHeaders = {
   'Content-Security-Policy': policy,
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** Sets the headers by which a browser keeps the page to itself, on every answer. */
+/** Sets the headers that isolate the page on every response. */
 export function hardenPage(): Middleware {
   return function pageHardener(ctx: Context, next: Next) {
     ctx.set(pageHeaders);

@@ -5,10 +5,10 @@ import type { WaitingCalls } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 import type { HeldLooks, Look } from './held-looks.ts';
 
-/** Milliseconds that all agents together may take to say what waits, before those that have said it are shown. */
+/** Milliseconds to wait for all agents together; after that, the results received so far are shown. */
 const patience = 1_000;
 
-/** Milliseconds for which what an agent said too late stands for what it would say. */
+/** Milliseconds for which a late result may be used in place of a new one. */
 const lateAge = 10_000;
 
 export interface HeldCallsPorts {
@@ -17,21 +17,21 @@ export interface HeldCallsPorts {
   hub: Pick<DashboardHub, 'tell'>;
 }
 
-/** What waits in several agents, and those that did not say so in time. */
+/** The waiting calls of several agents, and the agents that did not answer in time. */
 interface Found {
   deferrals: DeferralJson[];
-  /** How many wait in those that said so. */
+  /** Number of waiting calls in the agents that answered. */
   total: number;
   unasked: string[];
 }
 
-/** Asks agents for the calls that wait in them; one that hangs keeps nobody from deciding on the others. */
+/** Collects the waiting calls of agents. An agent that hangs does not block decisions on the calls of the others. */
 export class HeldCalls {
   readonly #ports: HeldCallsPorts;
   readonly #looks: HeldLooks;
-  /** Ids of those that were called unasked and are still being asked. */
+  /** IDs of agents reported as unavailable whose request is still pending. */
   readonly #overdue = new Set<string>();
-  /** Ids of those that have answered since; what they said last is used once. */
+  /** IDs of agents that answered late; their last result is used once. */
   readonly #late = new Set<string>();
 
   constructor(ports: HeldCallsPorts, looks: HeldLooks) {
@@ -39,7 +39,10 @@ export class HeldCalls {
     this.#looks = looks;
   }
 
-  /** Finds what waits in these agents. Clients are told to read anew once an unasked one has answered. Never rejects. */
+  /**
+   * Collects the waiting calls of these agents. Notifies clients to reload once an unavailable agent has answered.
+   * Never rejects.
+   */
   async of(agents: readonly WorkspaceAgent[]): Promise<Found> {
     const { clock } = this.#ports;
     const { promise: limit, resolve } = Promise.withResolvers<null>();
@@ -57,7 +60,7 @@ export class HeldCalls {
     }
   }
 
-  /** Answers the id of an agent that could not be asked. */
+  /** Returns the agent's ID if the request failed. */
   async #oneOf(
     agent: WorkspaceAgent,
     limit: Promise<null>,

@@ -10,55 +10,57 @@ interface HeldLooksPorts {
   hub: Pick<DashboardHub, 'tell'>;
 }
 
-/** What waited in an agent when it was last looked at. */
+/** An agent's waiting calls at the last scan. */
 export interface Look {
-  /** Those whose deadline comes first. */
+  /** The calls with the earliest deadlines. */
   deferrals: readonly DeferralJson[];
-  /** How many wait. */
+  /** Total number of waiting calls. */
   total: number;
-  /** When the agent had answered, in milliseconds since 1970. */
+  /** Time of the agent's answer in epoch milliseconds. */
   at: number;
 }
 
 /**
- * Looks what waits in agents, and tells the clients how it differs from the look before. Whoever reads what waits reads a
- * look, and an agent is looked at by one at a time: so whatever a client was answered, it is told of the next change.
+ * Scans agents' waiting calls and notifies clients of the difference to the previous scan. Clients only receive scan
+ * results, and scans of one agent never overlap, so every client is notified of the change after the state it received.
  */
 export class HeldLooks {
   readonly #ports: HeldLooksPorts;
   readonly #last = new Map<string, Look>();
-  /** How many calls of an agent are looked at, for those of which a client asked for more than usual. */
+  /** Number of calls per scan for agents of which a client requested more than the default. */
   readonly #most = new Map<string, number>();
   readonly #running = new Map<WorkspaceAgent, Promise<WaitingCalls>>();
-  /** Looks that begin after the running ones; all who ask meanwhile share them. */
+  /** Scans queued behind the running ones; all requests in the meantime share them. */
   readonly #next = new Map<WorkspaceAgent, Promise<WaitingCalls>>();
 
   constructor(ports: HeldLooksPorts) {
     this.#ports = ports;
   }
 
-  /** How many calls wait in the agent of an id, as it was told last. */
+  /** Returns the last published number of waiting calls of an agent. */
   count(id: string): number {
     return this.#last.get(id)?.total ?? 0;
   }
 
-  /** Returns the last look at the agent of an id; `null` when nothing is known of it. */
+  /** Returns the last scan of an agent; `null` if there is none. */
   last(id: string): Look | null {
     return this.#last.get(id) ?? null;
   }
 
-  /** Forgets what waited in an agent that has ended. */
+  /** Discards the waiting calls of a stopped agent. */
   forget(id: string): void {
     this.#last.delete(id);
     this.#most.delete(id);
   }
 
-  /** Has looks at an agent bring up to that many calls, as long as so many wait. */
+  /** Raises the number of calls per scan of an agent, as long as that many calls are waiting. */
   deepen(id: string, most: number): void {
     this.#most.set(id, Math.max(most, this.#most.get(id) ?? deferralsAtOnce));
   }
 
-  /** Returns what waits in an agent, never as it was before this was asked. Rejects with a LineError or an AgentStateError. */
+  /**
+   * Returns an agent's waiting calls from a scan that began after this call. Rejects with LineError or AgentStateError.
+   */
   look(agent: WorkspaceAgent): Promise<WaitingCalls> {
     const shared = this.#next.get(agent);
     if (shared !== undefined) return shared;
@@ -81,7 +83,7 @@ export class HeldLooks {
     const pid = agent.served?.pid;
     const found = await deferralsOf(agent, this.#most.get(agent.id));
     if (found.total <= deferralsAtOnce) this.#most.delete(agent.id);
-    // What an agent said that has ended since is of no use to anybody.
+    // The result of an agent that has stopped since is discarded.
     if (agent.served?.pid === pid) this.#tell(agent, found);
     return found;
   }
@@ -104,7 +106,7 @@ export class HeldLooks {
   }
 }
 
-/** Returns those to which something was written since they were looked at. */
+/** Returns the deferrals that received new messages since the last scan. */
 function toldMore(before: readonly DeferralJson[], now: readonly DeferralJson[]): DeferralJson[] {
   const written = new Map(before.map(({ id, messages = [] }) => [id, messages.length]));
   return now.filter(({ id, messages = [] }) => messages.length > (written.get(id) ?? Infinity));

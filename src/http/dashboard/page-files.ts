@@ -8,11 +8,11 @@ import { Problem } from '../wire/problem.ts';
 interface PageFile {
   path: string;
   type: string;
-  /** Its name holds a hash of its content, so that it never changes. */
+  /** True if the file name contains a content hash, so the file never changes. */
   isImmutable: boolean;
 }
 
-/** The files of the built page by their path in the address. */
+/** The files of the built page by URL path. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const types: Record<string, string> = {
@@ -27,7 +27,7 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Lists the files of the built page; `null` when it is not built. */
+/** Reads the files of the built page; `null` if it is not built. */
 export function readPageFiles(folder: string): PageFiles | null {
   if (statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() !== true)
     return null;
@@ -45,7 +45,7 @@ export function readPageFiles(folder: string): PageFiles | null {
   return found;
 }
 
-/** Answers a request for one of the files, which are all there is to read: no path of a request reaches the disk. */
+/** Serves only files of the map. No request path reaches the disk. */
 export function servePage({ page }: { page: PageFiles | null }): Middleware {
   return function pageServer(ctx: Context, next: Next) {
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
@@ -59,7 +59,7 @@ export function servePage({ page }: { page: PageFiles | null }): Middleware {
     const body = readFileSync(file.path);
     ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
     ctx.status = 200;
-    // Weak, as the same file is sent compressed in several ways.
+    // Weak, because the file is sent with different compressions.
     ctx.set('ETag', `W/"${hash('sha256', body).slice(0, 32)}"`);
     if (ctx.fresh) {
       ctx.status = 304;

@@ -18,12 +18,12 @@ import type { DashboardPorts } from './dashboard-ports.ts';
 import { type CallSource, callsOfTask, lastCalls } from './recorded-calls-of.ts';
 import { agentOf, passedPart, whileAsked } from './relay.ts';
 
-/** Calls that a changed policy is held against. */
+/** Maximum number of calls evaluated against a changed policy. */
 const mostCalls = 100;
 
 const unusable = 'service.yaml has problems; mend them first';
 
-/** Adds the routes of what the policy would say now, and would say if it were another. Nothing is run by them. */
+/** Adds the routes that evaluate the current policy or a changed one. They run no tool. */
 export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, files, audit } = ports;
 
@@ -128,7 +128,7 @@ const previewBody = z.union([
   z.strictObject({ etag: text, rules: z.array(toolRules).max(1_000) }),
 ]);
 
-/** Works out what edited rules make of the `service.yaml` of a folder; nothing is written. */
+/** Computes the `service.yaml` that results from edited rules. Writes nothing. */
 async function editOf(
   directory: string,
   { etag, rules }: { etag: string; rules: ToolRulesEdit[] },
@@ -139,7 +139,7 @@ async function editOf(
   return { ...read, content: inYaml(() => withRules(now.content, rules)), isStale: false };
 }
 
-/** A rule that cannot be written is a 400 Problem. */
+/** Converts a rule that cannot be written to a 400 Problem. */
 function inYaml<Result>(use: () => Result): Result {
   try {
     return use();

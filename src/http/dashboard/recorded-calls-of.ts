@@ -12,22 +12,22 @@ import type { AuditFiles } from './dashboard-ports.ts';
 /** An agent whose calls are read, and its folder. */
 export interface CallSource {
   directory: string;
-  /** Reads a path of the agent itself. */
+  /** Reads a path of the agent's HTTP API. */
   read: (path: string, signal: AbortSignal) => Promise<{ status: number; body: unknown }>;
 }
 
 type Events = Parameters<typeof recordedCalls>[0]['events'];
 
-/** Tasks that are looked through for calls at most. */
+/** Maximum number of tasks searched for calls. */
 const mostTasks = 300;
 
-/** Lines from the end of the log in which arguments are looked for. */
+/** Number of the log's last lines searched for arguments. */
 const mostLines = 5_000;
 
-/** Milliseconds that the calls of an agent are looked for. */
+/** Timeout in milliseconds for collecting an agent's calls. */
 const patience = 10_000;
 
-/** Reads the calls of a task as they were recorded, oldest first; `null` when the agent has no such task. */
+/** Reads the recorded calls of a task, oldest first; `null` if the agent has no such task. */
 export async function callsOfTask(
   { read }: Pick<CallSource, 'read'>,
   id: string,
@@ -44,7 +44,7 @@ export async function callsOfTask(
   return recordedCalls({ task: id, decisions: presentDecisionsOf(task), held, events });
 }
 
-/** Reads the last calls of an agent, newest first, and says why there are fewer than were asked for. */
+/** Reads an agent's last calls, newest first, and the reason if there are fewer than requested. */
 export async function lastCalls(
   source: CallSource,
   audit: Pick<AuditFiles, 'page'>,
@@ -79,7 +79,7 @@ async function eventsByTask(
   signal: AbortSignal,
 ): Promise<Map<string, Events[number][]>> {
   const query = { limit: mostLines, before: null, wanted: null, isVerified: false };
-  // A log that cannot be read is told of by its own page.
+  // The audit page reports an unreadable log.
   const page = await audit.page(directory, query, signal).catch(() => ({ events: [] }));
   const events = new Map<string, Events[number][]>();
   for (const { line } of page.events) {

@@ -14,7 +14,7 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** Finds the agent that a path names. Throws a Problem: 400 for what is no id, 404 for one that is not there. */
+/** Finds the agent named in a path. Throws a 400 Problem for an invalid ID and a 404 Problem for an unknown one. */
 export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgent {
   const { id } = ctx.params;
   if (!isKebabName(id)) {
@@ -25,7 +25,7 @@ export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgen
   return agent;
 }
 
-/** Reads a part of a path that goes on to an agent: nothing in it may lead elsewhere. Throws a 404 Problem. */
+/** Returns a path part to forward to an agent. Throws a 404 Problem for a part that could change the path's target. */
 export function passedPart(ctx: RoutedContext, name: string): string {
   const part = ctx.params[name] ?? '';
   if (isTaskId(part) && part !== '.' && part !== '..') return part;
@@ -33,8 +33,8 @@ export function passedPart(ctx: RoutedContext, name: string): string {
 }
 
 /**
- * Gives on what the agent answered. What is no answer, such as a redirect or a defect of the agent, is a 502 Problem: it
- * says nothing of the dashboard itself.
+ * Forwards an agent's response. A response that is not usable, such as a redirect or a server error of the agent,
+ * becomes a 502 Problem, because it is not an error of the dashboard.
  */
 export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
   const isAnswer = (status >= 200 && status < 300) || (status >= 400 && status < 500);
@@ -44,7 +44,7 @@ export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
   ctx.type = 'json';
 }
 
-/** Says in which way an error of the workspace reaches the page; any other error stays as it is. */
+/** Converts an error of the workspace to a Problem; other errors are unchanged. */
 export function workspaceProblem(error: unknown): unknown {
   if (error instanceof LineError) {
     return new Problem(error.code === 'slow' ? 504 : 502, { error: error.message });
@@ -59,7 +59,7 @@ export function workspaceProblem(error: unknown): unknown {
   return new Problem(code === 'not_running' ? 400 : 409, { error: message });
 }
 
-/** A signal that aborts when the client leaves, or has left already. */
+/** Returns a signal that aborts when the client disconnects or has already disconnected. */
 export function whileAsked({ res }: Pick<Context, 'res'>): AbortSignal {
   const controller = new AbortController();
   const leave = (): void => controller.abort(new Problem(499, { error: 'the client has left' }));

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware, Next } from 'koa';
 import { Problem } from '../wire/problem.ts';
 
-/** Refuses `/api` to whoever does not show the token in `Authorization: Bearer`; `null` asks for none. */
+/** Rejects requests to `/api` without the token in `Authorization: Bearer`; `null` requires none. */
 export function requireToken({ token }: { token: string | null }): Middleware {
   return function tokenAsker(ctx: Context, next: Next) {
     if (token === null || !ctx.path.startsWith('/api')) return next();

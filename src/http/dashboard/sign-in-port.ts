@@ -1,15 +1,15 @@
 import type { SignInStatusJson } from '../wire/dashboard/wizard-json.ts';
 
-/** Sign-ins to a provider of models with a browser; their tokens are never told. */
+/** Browser sign-ins to model providers. Tokens are never returned. */
 export interface SignInPort {
-  /** The message says why no browser can sign in to the provider. */
+  /** On failure, the message says why a browser sign-in to the provider is not possible. */
   start(
     provider: string,
     redirectUri: string,
   ): Promise<{ ok: true; url: string; state: string } | { ok: false; message: string }>;
-  /** Says what became of it; `refused` too when no sign-in waits for it. */
+  /** Completes a sign-in and returns its result; `refused` also if no matching sign-in is waiting. */
   callback(parameters: URLSearchParams): Promise<'signed_in' | 'refused' | 'called_off'>;
-  /** Calls one off; `null` when there is none, false when an agent is made with it. */
+  /** Cancels a sign-in; `null` if there is none, false if an agent is being created with it. */
   cancel(state: string): boolean | null;
   status(state: string): SignInStatusJson | null;
 }

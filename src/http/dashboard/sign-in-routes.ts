@@ -19,8 +19,8 @@ const cancelBody = z.object({ state: z.string().max(1_024) });
 const startBody = z.object({ provider: z.string().max(64).default('openai') });
 
 /**
- * Adds the routes of a sign-in (docs/contract/dashboard.md). The callback is no part of `/api`, since the browser comes
- * there from another site and without a token; the state, which nobody can guess, says whose it is.
+ * Adds the routes of a sign-in (docs/contract/dashboard.md). The callback is outside `/api`, because the browser
+ * arrives from another site and without a token. The unguessable state identifies the sign-in.
  */
 export function addSignInRoutes(
   router: Router<RequestState>,

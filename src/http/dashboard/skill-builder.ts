@@ -8,54 +8,54 @@ import type {
   SkillSaveResultJson,
 } from '../wire/dashboard/builder-json.ts';
 
-/** The agent that a skill is for. */
+/** The agent for which a skill is written. */
 export interface BuilderAgent {
   id: string;
   /** Absolute path of its folder. */
   directory: string;
-  /** The names of its tools. */
+  /** Names of the agent's tools. */
   tools: readonly string[];
 }
 
-/** Hears a turn of the model that writes skills. */
+/** Receives a turn of the model that writes skills. */
 export interface BuilderEar {
   onToken(text: string): void;
   onMessage(content: string): void;
   onDraft(draft: SkillDraftJson): void;
-  /** The last of them; `error` is a sentence. */
+  /** The last callback; `error` is one sentence. */
   onEnd(error: string | null): void;
 }
 
-/** One turn of a conversation, ready to be taken. Resolves when it has ended, and never rejects. */
+/** A prepared turn of a conversation. Resolves when the turn has ended; never rejects. */
 export type BuilderTurn = (ear: BuilderEar, signal: AbortSignal) => Promise<void>;
 
-/** What is asked of the builder, as it came. */
+/** An unvalidated request to the builder. */
 export interface BuilderQuestion {
   messages: readonly { role: 'user' | 'assistant'; content: string }[];
-  /** The skill that is edited; `null` for a new one. */
+  /** The skill being edited; `null` for a new one. */
   editing: string | null;
 }
 
-/** What is to be saved, as it came. */
+/** An unvalidated request to save a skill. */
 export interface SaveOrder {
   draft: SkillDraftJson;
   skillName: string | null;
   env: Readonly<Record<string, string>>;
   overwrite: boolean;
   editing: string | null;
-  /** What `If-Match` names; `null` for nothing. */
+  /** The value of `If-Match`; `null` if absent. */
   etag: string | null;
-  /** True has the tools wait for a person that the skill says should. */
+  /** If true, holds the tools that the skill recommends to hold. */
   hold: boolean;
 }
 
-/** What became of it; nothing was written unless it is `saved`. */
+/** The result of a save. Nothing has been written unless it is `saved`. */
 export type SaveAnswer =
   | { kind: 'saved'; result: SkillSaveResultJson }
   | { kind: 'invalid'; check: SkillCheckJson }
   | { kind: 'exists' | 'changed'; name: string; now: CustomSkillContentJson | null };
 
-/** What is asked cannot be done; the message says why, and nothing was written. */
+/** The request cannot be fulfilled; the message gives the reason. Nothing has been written. */
 export class BuilderError extends Error {
   readonly code: 'refused' | 'missing' | 'unusable';
 
@@ -65,15 +65,14 @@ export class BuilderError extends Error {
   }
 }
 
-/** What writes skills with a person (docs/contract/dashboard.md). All reject with a BuilderError. */
+/** Writes skills interactively with a user (docs/contract/dashboard.md). All methods reject with BuilderError. */
 export interface SkillBuilder {
   settings(): Promise<BuilderSettingsJson>;
-  /** `request` is whatever was sent. */
+  /** `request` is the unvalidated request body. */
   saveSettings(request: object): Promise<BuilderSettingsJson>;
-  /** `null` for the workspace alone. */
+  /** Pass `null` for the workspace without an agent. */
   status(agent: BuilderAgent | null): Promise<BuilderStatusJson>;
   prompt(agent: BuilderAgent): Promise<string>;
-  /** Prepares a turn. */
   converse(agent: BuilderAgent, question: BuilderQuestion): Promise<BuilderTurn>;
   skills(agent: BuilderAgent): Promise<CustomSkillJson[]>;
   skill(agent: BuilderAgent, name: string): Promise<CustomSkillContentJson>;

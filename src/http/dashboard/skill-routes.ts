@@ -9,7 +9,7 @@ import { agentOf } from './relay.ts';
 
 const addBody = z.strictObject({ name: z.string() });
 
-/** Adds the routes of the skills that are shipped with the product, and of adding one to an agent. */
+/** Adds the routes that list the bundled skills and add one to an agent. */
 export function addSkillRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, skills } = ports;
 

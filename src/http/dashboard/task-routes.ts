@@ -24,13 +24,13 @@ import { HeldCalls } from './held-calls.ts';
 import type { HeldLooks } from './held-looks.ts';
 import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
-/** Calls of one agent that a page may show at once. */
+/** Maximum number of one agent's calls shown on a page. */
 const mostOfOneAgent = 10_000;
 
-/** Pages of an agent that are looked through for tasks which match a filter that the agent does not have. */
+/** Maximum number of an agent's result pages searched for tasks that match a filter unknown to the agent. */
 const mostPages = 10;
 
-/** Adds the routes of tasks, of the calls that wait in them, and of decisions on these. */
+/** Adds the routes for tasks, their waiting calls, and decisions on these calls. */
 export function addTaskRoutes(
   router: Router<RequestState>,
   ports: DashboardPorts,
@@ -69,7 +69,7 @@ export function addTaskRoutes(
     const line = agent.line();
     const [{ status, body }, timeline] = await Promise.all([
       line.json({ method: 'GET', path: wholeTaskPath(id), signal }),
-      // A log that cannot be read is told of by its own page.
+      // The audit page reports an unreadable log.
       audit.timeline(agent.directory, id, signal).catch(() => []),
     ]);
     if (status !== 200) return pass(ctx, { status, body });
@@ -120,7 +120,7 @@ export function addTaskRoutes(
       const path = `/tasks/${passedPart(ctx, 'tid')}/${action}`;
       const { token, body } = readDecision(ctx.request.body);
       const given = token === null ? {} : { token };
-      // Whoever shows a token, or says an email, is named by it.
+      // A token or an email determines the approver's name.
       const isNamed = token !== null || typeof body['approver_email'] === 'string';
       const approver = action === 'decisions' && !isNamed ? { approver: operator } : {};
       const sent = { ...approver, ...body };
@@ -129,7 +129,9 @@ export function addTaskRoutes(
   }
 }
 
-/** Takes the token out of a decision: it is shown to the agent, and is no part of what it decides on. */
+/**
+ * Separates the token from a decision. The token is sent to the agent as a credential and is not part of the decision.
+ */
 function readDecision(sent: unknown): { token: string | null; body: JsonObject } {
   if (!isJsonObject(sent as JsonValue)) return { token: null, body: {} };
   const { token = null, ...body } = sent as JsonObject;
@@ -138,7 +140,7 @@ function readDecision(sent: unknown): { token: string | null; body: JsonObject }
   throw new Problem(400, { error: 'token must be a bearer token without spaces' });
 }
 
-/** Reads `most`: how many calls of each agent are asked for. Throws a 400 Problem. */
+/** Reads `most`, the number of calls requested per agent. Throws a 400 Problem. */
 function mostOf(ctx: RoutedContext): number | null {
   const text = textOf(ctx, 'most');
   if (text === null) return null;

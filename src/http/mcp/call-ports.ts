@@ -5,24 +5,24 @@ import type { Heartbeats } from '../heartbeats.ts';
 import type { RequestState } from '../request-state.ts';
 import type { WaitingClients } from './waiting-clients.ts';
 
-/** What calls are made with. */
+/** The dependencies of calls. */
 export interface CallPorts {
   ids: Ids;
   log: Log;
   clock: Clock;
-  /** Tells clients now and then that a call is still held. */
+  /** Sends periodic progress while a call is held. */
   beats: Heartbeats;
-  /** The policy for a wait whose client is gone (docs/contract/transports.md). */
+  /** The policy for a wait whose client disconnects (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
   waiting: WaitingClients;
 }
 
-/** The request that a message of a client came in. */
+/** The HTTP request of a client's message. */
 export interface McpRequest {
   state: RequestState;
-  /** Aborted once the client has left the stream of its answer. */
+  /** Aborted when the client closes the response stream. */
   gone: AbortSignal;
-  /** By which the request is found at other daemons over the store. */
+  /** Identifies the request to other daemons on the same store. */
   alias: string;
 }
 

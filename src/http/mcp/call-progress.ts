@@ -6,7 +6,7 @@ import type { Heartbeats } from '../heartbeats.ts';
 import { timestamp } from '../wire/timestamp.ts';
 import type { CallExtra } from './call-ports.ts';
 
-/** Returns what a held call waits for; a wait of its tool at another agent counts as well. */
+/** Returns the reason why a held call waits; a wait of its tool at another agent counts too. */
 export function waitOf({ state, deferral, waits }: Task): WaitMark | null {
   if (waits !== undefined) {
     return { for: `${waits.for} at ${waits.at}`, until: waits.until ?? null };
@@ -16,8 +16,8 @@ export function waitOf({ state, deferral, waits }: Task): WaitMark | null {
 }
 
 /**
- * Sends progress of a call to a client that asked for it, until the returned function is called: that the call is held,
- * for whom and as which task, and how far its tool has come.
+ * Sends progress notifications to a client that requested them, until the returned function is called. They report that
+ * the call is held, its approvers and task ID, and the progress of its tool.
  */
 export function sendProgress(
   beats: Heartbeats,
@@ -31,7 +31,7 @@ export function sendProgress(
   let isOver = false;
   let task: Task | undefined;
   let hasTold = false;
-  /** What was counted before the tool began to report. */
+  /** The count reached before the tool began to report progress. */
   let base: number | null = null;
   const send = (told: object): void => {
     if (isOver) return;
@@ -48,7 +48,7 @@ export function sendProgress(
   };
   const report = ({ progress: reached, total, message }: ToolProgress): void => {
     base ??= progress;
-    // It may never fall.
+    // Progress must never decrease.
     progress = Math.max(progress, base + reached);
     send({
       ...(total === undefined ? {} : { total: base + total }),
@@ -64,7 +64,7 @@ export function sendProgress(
   const watcher = { onTask: see, onToolProgress: report, onLost: () => undefined };
   const unwatch = tasks.watch(id, watcher);
   const rest = beats.start(tell);
-  // Who waits for the call hears of it when it cannot be read.
+  // The waiter for the call receives the read error.
   tasks.find(id).then(see, () => undefined);
   return () => {
     isOver = true;

@@ -12,13 +12,13 @@ import { type CallAnswer, presentCall } from './present-call.ts';
 import { howToAskFor } from './task-result-tool.ts';
 import { waitForCall } from './wait-for-call.ts';
 
-/** A client whose own patience has ended says so when it calls off. */
+/** Matches the cancel reason of a client whose own timeout expired. */
 const outOfPatience = /timed?[ -]?out/i;
 
 /**
- * Makes one call as a task and resolves with what it came to, or with the id of its task where it is held for longer than
- * the client is kept waiting. A client that calls it off ends it; one that is gone ends it as it would end a stream, unless
- * others wait for the same call. Rejects with RpcError.
+ * Runs one call as a task. Resolves with its result, or with the task ID if the call is held longer than the client's
+ * wait limit. Cancelling by the client ends the call. A disconnected client ends it according to the stream policy,
+ * unless other clients wait for the same call. Rejects with RpcError.
  */
 export async function callTool(
   face: McpFace,
@@ -37,7 +37,7 @@ export async function callTool(
     id = begun.id;
     leave = ports.waiting.enter(id);
     const rest = sendProgress(ports.beats, state.tasks, id, extra);
-    // Who asks once more for a call that waits has shown that progress did not keep it waiting.
+    // A client that repeats a waiting call did not keep waiting in spite of progress notifications.
     const isPatient = extra._meta?.progressToken !== undefined && !begun.isJoined;
     const patience = { clock: ports.clock, within: isPatient ? 0 : face.answerWithin };
     const task = await waitForCall(state.tasks, id, signal, patience).finally(rest);
@@ -55,7 +55,7 @@ export async function callTool(
   }
 }
 
-/** Notes that a client receives what its call came to, so that the next equal one is a new call. */
+/** Records that a client receives a call's result, so that the next equal call starts a new task. */
 export async function received(
   { tasks }: RequestState,
   task: Task,
@@ -68,7 +68,7 @@ export async function received(
   });
 }
 
-/** Ends a call whose last client has left, unless it goes on. */
+/** Ends a call whose last client has disconnected, unless the policy keeps it. */
 async function endCall(
   state: RequestState,
   id: string,
@@ -80,7 +80,7 @@ async function endCall(
   else if (!isKept) await state.tasks.callerLeft(id);
 }
 
-/** Calls a call off that another daemon answers, unless others wait for it or its client has only waited long enough. */
+/** Cancels a call that another daemon serves, unless other clients wait for it or its client only timed out. */
 export async function callOffElsewhere(
   state: RequestState,
   { alias, reason }: { alias: string; reason: unknown },
@@ -91,7 +91,7 @@ export async function callOffElsewhere(
   await callOff(state, task.id, reason, onDisconnect === 'keep');
 }
 
-/** A client that has waited long enough has not changed its mind. */
+/** A client whose timeout expired still wants the call to run. */
 async function callOff(
   { tasks }: RequestState,
   id: string,
@@ -104,12 +104,12 @@ async function callOff(
   await tasks.cancel(id, hasWaited ? 'timeout' : readCancelReason({ reason }));
 }
 
-/** Clients elsewhere may wait for a call that was asked for more than once. */
+/** Clients of other daemons may wait for a call that was requested more than once. */
 async function isRepeated({ tasks }: RequestState, id: string): Promise<boolean> {
   return (await tasks.find(id))?.deferral?.requests !== undefined;
 }
 
-/** What is not meant for callers is logged and told as a fixed text. */
+/** Internal errors are logged and reported to the caller as a fixed text. */
 function refusalOf(error: unknown, id: string | null, log: Log): RpcError {
   if (error instanceof RpcError) return error;
   const data = id === null ? undefined : { task_id: id };

@@ -1,20 +1,20 @@
 import type { EventStream } from '../wire/sse.ts';
 
-/** A client that listens for what the agent sends without being asked. */
+/** A client with an open stream for server notifications. */
 interface Listener {
-  /** Whoever it counts for. */
+  /** The caller to which the stream is counted. */
   share: string;
   stream: Pick<EventStream, 'send' | 'end'>;
 }
 
-/** How many streams one caller may have open; a further one ends the oldest. */
+/** Maximum number of open streams per caller; a further stream closes the oldest. */
 const mostOfShare = 100;
 
-/** The streams of MCP clients that listen, one for each session. */
+/** The notification streams of MCP clients, one per session. */
 export class Listeners {
   readonly #bySession = new Map<string, Listener>();
 
-  /** Adds the stream of a session in place of an earlier one. Returns a function that removes it. */
+  /** Adds a session's stream and replaces an earlier one. Returns a function that removes it. */
   add(session: string, listener: Listener): () => void {
     this.end(session);
     const ofShare = [...this.#bySession].filter(([, { share }]) => share === listener.share);
@@ -32,7 +32,7 @@ export class Listeners {
     this.#bySession.delete(session);
   }
 
-  /** Sends a notification to every client that listens. */
+  /** Sends a notification to every connected client. */
   notify(method: string): void {
     for (const { stream } of this.#bySession.values()) {
       stream.send({ event: 'message', data: { jsonrpc: '2.0', method } });

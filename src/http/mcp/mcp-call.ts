@@ -9,28 +9,27 @@ import type { RequestState } from '../request-state.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
 import { isNewTaskId } from '../wire/task-request.ts';
 
-/** One `tools/call` as a client asks for it. */
+/** A `tools/call` request. */
 export interface McpCall {
   tool: string;
   args: JsonObject;
-  /** The task that the client names in `_meta.task_id`; `null` for a new one. */
+  /** The task named in `_meta.task_id`; `null` for a new one. */
   taskId: string | null;
-  /** True for a call that joins no equal one that waits. */
+  /** True for a call that must not join an equal waiting call. */
   isSeparate: boolean;
 }
 
-/** A call that has begun, or was found. */
+/** A started or existing call. */
 export interface BegunCall {
   id: string;
-  /** True when an equal call of the same caller waited already. */
+  /** True if an equal call of the same caller was already waiting. */
   isJoined: boolean;
 }
 
-/** What beginning a call needs. */
 export interface BeginningParts {
   newMessageId: () => string;
   signal: AbortSignal;
-  /** By which the request is found at other daemons. */
+  /** Identifies the request to other daemons. */
   alias: string;
 }
 
@@ -53,8 +52,9 @@ export function readCall(params: {
 }
 
 /**
- * Begins a call, or finds it: the task of the caller that the client names, or the equal call of the same caller that
- * waits. Rejects with RpcError for a task that is another call or another caller's, with SystemError, and with the reason of the signal.
+ * Starts a call or finds an existing one: the caller's task named by the client, or the same caller's equal waiting
+ * call. Rejects with RpcError for a task that is a different call or belongs to another caller, with SystemError, and
+ * with the reason of the signal.
  */
 export async function beginCall(
   state: RequestState,
@@ -83,14 +83,14 @@ export async function beginCall(
   return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
 }
 
-/** Counts a request for a call that waits, which goes on from then on when the client of one of them leaves. */
+/** Counts a request for a waiting call. From then on, the call continues when a single client disconnects. */
 async function findAgain({ tasks }: RequestState, { id, state }: Task): Promise<BegunCall> {
   const isJoined = state === 'deferred';
   if (isJoined) await tasks.joinCall(id);
   return { id, isJoined };
 }
 
-/** An equal call that is at work may still come to be held, so that its next standing is waited for. */
+/** A running equal call may still become held, so waits until it is held or final. */
 async function joinCall(
   state: RequestState,
   call: { tool: string; args: JsonObject },
@@ -107,7 +107,7 @@ async function joinCall(
   }
 }
 
-/** Returns the call that a task of an MCP client is; `null` for any other task. */
+/** Returns the call that an MCP client's task runs; `null` for any other task. */
 export function calledIn({ surface, history }: Task): { tool: string; args: JsonObject } | null {
   const asked = history.findLast(({ role }) => role === 'user')?.parts[0];
   if (surface !== 'mcp' || asked?.kind !== 'data' || !isJsonObject(asked.data)) return null;

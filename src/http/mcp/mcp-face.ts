@@ -1,25 +1,25 @@
 import type { Tool } from '../../actors/ports.ts';
 
-/** What of a tool is shown to MCP clients. */
+/** The tool fields visible to MCP clients. */
 export type OfferedTool = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'annotations' | 'outputSchema'
 >;
 
-/** The face of an agent as MCP clients see it. */
+/** An agent as presented to MCP clients. */
 export interface McpFace {
   agentId: string;
   version: string;
-  /** The tools of the agent as they are now. */
+  /** Returns the agent's current tools. */
   tools: () => readonly OfferedTool[];
-  /** Has a listener hear whenever they have changed. */
+  /** Registers a listener for changes of the tools. */
   onToolsChanged: (listener: () => void) => void;
-  /** Returns a key of the agent by its purpose; all daemons over one store have the same. */
+  /** Returns the agent's key for a purpose. All daemons on one store derive the same key. */
   key: (purpose: string) => Promise<Buffer>;
-  /** Milliseconds for which a held call keeps a client waiting; 0 for any time. */
+  /** Maximum milliseconds that a held call keeps a client waiting; 0 for no limit. */
   answerWithin: number;
-  /** Tells whether calls of a tool may be held; of any tool for `null`. */
+  /** Returns true if calls of a tool may be held; `null` means any tool. */
   mayHold: (tool: string | null) => boolean;
-  /** True when rules may change what a tool returns. */
+  /** True if rules may change a tool's output. */
   changesOutput: boolean;
 }

@@ -5,10 +5,10 @@ import type { McpFace } from './mcp-face.ts';
 import type { McpSessions } from './mcp-sessions.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** The path of the MCP face (docs/contract/transports.md). */
+/** The path of the MCP endpoint (docs/contract/transports.md). */
 export const mcpPath = '/mcp';
 
-/** What the MCP face stands on. */
+/** The dependencies of the MCP endpoint. */
 export interface McpPorts {
   mcp: McpFace | null;
   ids: Ids;
@@ -17,13 +17,13 @@ export interface McpPorts {
   onDisconnect: 'abandon' | 'keep';
 }
 
-/** Milliseconds between two words of progress: clients begin to lose patience after a minute. */
+/** Milliseconds between two progress notifications. Many clients time out after a minute. */
 const progressEvery = 10_000;
 
-/** What the key is for that signs the ids of sessions. */
+/** Purpose of the key that signs session IDs. */
 const keyPurpose = 'mcp sessions';
 
-/** `POST, GET, DELETE /mcp`: the tools of the agent for MCP clients (docs/contract/models.md). */
+/** `POST, GET, DELETE /mcp`: provides the agent's tools to MCP clients (docs/contract/models.md). */
 export function mcpRoute(face: McpFace, ports: McpPorts) {
   const beats = new Heartbeats(ports.clock, progressEvery);
   let sessions: Promise<McpSessions> | null = null;
@@ -40,7 +40,7 @@ export function mcpRoute(face: McpFace, ports: McpPorts) {
     });
   };
   return async function mcp(ctx: RoutedContext) {
-    // Loaded with the first client; a store that cannot be read now is asked again.
+    // Loaded for the first client. If the store cannot be read, the next request retries.
     sessions ??= open().catch((error: unknown) => {
       sessions = null;
       throw error;

@@ -19,14 +19,17 @@ import { taskResult } from './task-result.ts';
 import { offersTaskResult, taskResultName } from './task-result-tool.ts';
 import type { ToolListing } from './tool-listing.ts';
 
-/** Clients are asked nothing whose answer has a schema; the SDK would make a compiler of schemas for each session. */
+/**
+ * The server sends no request whose answer has a schema. By default, the SDK would create a schema compiler for each
+ * session.
+ */
 const noSchemas: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'was not asked for' }),
 };
 
 /**
- * Makes the server of one message: it lists the tools of the agent, and makes each call a task. The message comes with the
- * request that it came in, as whoever sent it may do no more than that request.
+ * Creates the MCP server for one message. It lists the agent's tools and runs each call as a task. The message is bound
+ * to its HTTP request, so its sender has only that request's permissions.
  */
 export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing): Server {
   const { agentId: name, version } = face;
@@ -61,7 +64,7 @@ const outcomeRequest = z.object({
   params: z.looseObject({ task_id: z.string() }),
 });
 
-/** A call that was held and that nobody released has not run. */
+/** A held call that was not released has not run. */
 function outcomeOf(task: Task): OutcomeMark {
   const { state, settled } = task;
   const isReleased = settled?.decision === 'approve';
@@ -69,8 +72,8 @@ function outcomeOf(task: Task): OutcomeMark {
 }
 
 /**
- * Ends the stream of a call that was called off, which the SDK answers nothing and leaves open; what it remembers of the
- * call it forgets by an answer that has no stream.
+ * Ends the stream of a cancelled call, which the SDK would leave open without a response. An answer without a stream
+ * makes the SDK discard its state for the call.
  */
 function endStream(transport: Transport | undefined, id: RequestId): void {
   (transport as WebStandardStreamableHTTPServerTransport | undefined)?.closeSSEStream(id);

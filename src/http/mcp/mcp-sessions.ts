@@ -16,18 +16,18 @@ import { sendAnswer } from './send-answer.ts';
 import type { SessionId, SessionIds } from './session-id.ts';
 import { ToolListing } from './tool-listing.ts';
 
-/** The longest id of a message, in characters: it is kept for as long as the call takes. */
+/** Maximum length of a message ID in characters; it stays in memory for the duration of the call. */
 const longestId = 256;
 
-/** How many ids of ended sessions are remembered. */
+/** Maximum number of remembered ended sessions. */
 const mostEnded = 4_096;
 
-/** Headers of a request that the SDK reads. */
+/** Request headers that the SDK reads. */
 const known = ['accept', 'content-type'];
 
 /**
- * The sessions of MCP clients. A session is its signed id: no memory is held for it but that of its open requests, so it
- * outlives this daemon and is the same at every daemon that has the key.
+ * The sessions of MCP clients. A session is its signed ID: it needs no memory except for open requests, survives a
+ * restart of the daemon, and is valid at every daemon with the key.
  */
 export class McpSessions {
   readonly #face: McpFace;
@@ -36,7 +36,7 @@ export class McpSessions {
   readonly #listeners = new Listeners();
   readonly #underWay = new RequestsUnderWay();
   readonly #listing: ToolListing;
-  /** Sessions that their clients have ended here, the oldest first. */
+  /** Sessions that their clients ended here, oldest first. */
   readonly #ended = new Set<string>();
 
   constructor(face: McpFace, ids: SessionIds, ports: CallPorts) {
@@ -47,7 +47,7 @@ export class McpSessions {
     face.onToolsChanged(() => this.#listeners.notify('notifications/tools/list_changed'));
   }
 
-  /** Answers one request of a client. Throws Problem. */
+  /** Answers one client request. Throws Problem. */
   async answer(ctx: RoutedContext): Promise<void> {
     const message = ctx.method === 'POST' ? readMessage(ctx) : null;
     if (message !== null && fieldOf(message, 'method') === 'initialize') {
@@ -59,7 +59,7 @@ export class McpSessions {
     this.#listen(ctx, session);
   }
 
-  /** Finds out which session a request belongs to. Throws Problem. */
+  /** Returns the session of a request. Throws Problem. */
   #sessionOf(ctx: RoutedContext): SessionId {
     const text = ctx.get('Mcp-Session-Id');
     if (text === '') {
@@ -95,10 +95,10 @@ export class McpSessions {
     accept(ctx);
   }
 
-  /** Has the SDK answer a message. What it makes for that is dropped with the answer. */
+  /** Passes a message to the SDK. The SDK objects created for it are dropped with the response. */
   async #dispatch(ctx: RoutedContext, session: SessionId, message: object): Promise<void> {
     const transport = new WebStandardStreamableHTTPServerTransport({
-      // The stream of the answer says itself that it goes on.
+      // The response stream sends its own keep-alives.
       keepAliveMs: 0,
     });
     await mcpServer(this.#face, this.#ports, this.#listing).connect(transport as Transport);
@@ -118,14 +118,14 @@ export class McpSessions {
       new Request('http://mcp.invalid/mcp', { method: 'POST', headers }),
       {
         parsedBody: message,
-        // The one way to hand something on to the handler of a message.
+        // The only field through which the SDK passes data to a message handler.
         authInfo: { token: '', clientId: '', scopes: [], extra: { ...request } },
       },
     );
     await sendAnswer(ctx, answer, () => gone.abort());
   }
 
-  /** Ends the requests of a session that are open here. Its id is refused by this daemon until it restarts. */
+  /** Ends a session's open requests at this daemon. This daemon rejects the session's ID until it restarts. */
   #end(ctx: RoutedContext, { text }: SessionId): void {
     this.#ended.add(text);
     const [oldest] = this.#ended;
@@ -151,12 +151,12 @@ export class McpSessions {
 
 const unsupported = `the MCP-Protocol-Version is none of ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}`;
 
-/** Returns the version of MCP that a request names, or that its session began with. */
+/** Returns the MCP version of a request, or of its session. */
 function spokenIn(ctx: RoutedContext, { protocolVersion }: SessionId): string {
   return ctx.get('MCP-Protocol-Version') || protocolVersion;
 }
 
-/** Returns by what the call of a request is found at other daemons. */
+/** Returns the alias under which other daemons find a request's call. */
 function aliasOf({ text }: SessionId, id: unknown): string {
   return hash('sha256', JSON.stringify(['mcp request', text, id]), 'base64url');
 }
@@ -167,7 +167,6 @@ function accept(ctx: RoutedContext): void {
   ctx.remove('Content-Type');
 }
 
-/** Returns the message of a POST. Throws Problem. */
 function readMessage(ctx: RoutedContext): object {
   const { body } = ctx.request as { body?: unknown };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

@@ -4,7 +4,7 @@ import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { waitOf } from './call-progress.ts';
 
-/** What a call came to, in the words of MCP. */
+/** A call's result in MCP format. */
 export interface CallAnswer {
   [key: string]: unknown;
   content: ({ type: 'text'; text: string } | JsonObject)[];
@@ -14,14 +14,14 @@ export interface CallAnswer {
 }
 
 /**
- * Presents the task of a call: what it came to once it is final, or how to ask again while it is held. Throws RpcError for
- * one that failed for want of assurance.
+ * Formats a call's task: its result if the task is final, or instructions to ask again while the call is held. Throws
+ * RpcError for a call that failed because of missing assurance.
  */
 export function presentCall(task: Task, howToAsk: (task: Task) => string): CallAnswer {
   if (!isFinal(task.state)) return presentHeld(task, howToAsk(task));
   const challenge = challengeOf(task);
   if (challenge !== null) throw challenge.rpc;
-  // Where a rejection is told to the model, the call has been answered and not run all the same.
+  // A rejection reported to the model completes the task, but the call has not run.
   const isRejected = task.settled?.decision === 'reject';
   const { structured, parts = [] } = task.extras ?? {};
   const text = task.text ?? '';

@@ -2,12 +2,12 @@ import type { Context, Middleware, Next } from 'koa';
 import { InexactBody, readJson } from '../middleware/read-json.ts';
 import { presentInexact } from '../wire/json-rpc.ts';
 
-/** Longest greeting, in bytes: it comes without a session, and names a client and what it can do. */
+/** Maximum size of an initialize message in bytes. It arrives without a session and only describes the client. */
 const longestGreeting = 16 * 1024;
 
 /**
- * Reads the body of an MCP message as `readJson` does; one without a session is a greeting, and is short. A number that reading would
- * change is refused in the words of JSON-RPC.
+ * Reads the body of an MCP message like `readJson`. A message without a session is an initialize message and has a
+ * smaller limit. A number that parsing would alter is rejected with a JSON-RPC error.
  */
 export function readMcpBody(): Middleware {
   const [greeting, message] = [readJson({ longest: longestGreeting }), readJson()];

@@ -2,11 +2,11 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { fieldOf } from '../wire/field-of.ts';
 
-/** The requests of MCP clients that this daemon answers now, by session and id. */
+/** The MCP requests that this daemon is answering, by session and ID. */
 export class RequestsUnderWay {
   readonly #bySession = new Map<string, Map<unknown, Transport>>();
 
-  /** Adds a request. Returns a function that removes it. */
+  /** Adds a request; returns a function that removes it. */
   add(session: string, id: unknown, transport: Transport): () => void {
     const requests = this.#bySession.get(session) ?? new Map<unknown, Transport>();
     this.#bySession.set(session, requests.set(id, transport));
@@ -19,7 +19,10 @@ export class RequestsUnderWay {
     };
   }
 
-  /** Hands the notification that calls a request off to what answers the request. Returns whether that is here. */
+  /**
+   * Forwards a cancel notification to the transport that answers the request. Returns true if the request is at this
+   * daemon.
+   */
   cancel(session: string, notification: object): boolean {
     const id = fieldOf(fieldOf(notification, 'params'), 'requestId');
     const transport = this.#bySession.get(session)?.get(id);
@@ -27,7 +30,7 @@ export class RequestsUnderWay {
     return transport !== undefined;
   }
 
-  /** Ends every request of a session as if its client had left. */
+  /** Ends every request of a session as if its client had disconnected. */
   end(session: string): void {
     for (const transport of this.#bySession.get(session)?.values() ?? []) void transport.close();
     this.#bySession.delete(session);

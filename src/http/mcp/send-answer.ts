@@ -2,12 +2,12 @@ import type { JsonObject } from '../../machines/json.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { EventStream } from '../wire/sse.ts';
 
-/** Headers of an answer of the SDK that a client reads. */
+/** Response headers of the SDK that are forwarded to the client. */
 const told = ['allow'];
 
 /**
- * Sends what the SDK answers: a stream of events by the rules of every stream here, so that a slow reader takes no
- * memory, and anything else as it is. `onGone` is called when a client leaves a stream before its end.
+ * Sends the SDK's response. An event stream is sent with backpressure, so a slow reader uses no memory; other responses
+ * are sent unchanged. `onGone` is called if the client closes a stream before its end.
  */
 export async function sendAnswer(
   ctx: RoutedContext,
@@ -35,7 +35,7 @@ export async function sendAnswer(
   void pump(reader, stream);
 }
 
-/** The SDK writes each event at once. */
+/** The SDK writes each event in one piece. */
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   stream: EventStream,

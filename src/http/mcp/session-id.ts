@@ -5,18 +5,21 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../../machines/task/task.ts';
 
-/** What the id of a session says. */
+/** The content of a session ID. */
 export interface SessionId {
   /** The whole id. */
   text: string;
-  /** The version of MCP that was agreed on when the session began. */
+  /** The MCP version negotiated when the session began. */
   protocolVersion: string;
 }
 
-/** The version of the form, the version of MCP, a nonce and a signature. */
+/** Format version, MCP version, nonce and signature. */
 const form = /^1\.(\d{4}-\d{2}-\d{2})\.([\w-]{16})\.([\w-]{43})$/;
 
-/** Signs the ids of MCP sessions, which are valid for their owner at every daemon that has the key, until it changes. */
+/**
+ * Signs the IDs of MCP sessions. An ID is valid only for its owner, at every daemon with the key, until the key
+ * changes.
+ */
 export class SessionIds {
   readonly #key: Buffer;
 
@@ -24,7 +27,7 @@ export class SessionIds {
     this.#key = key;
   }
 
-  /** Makes the id of a new session. An unknown version that a client asks for becomes the latest one. */
+  /** Creates a session ID. An unknown requested version is replaced with the latest one. */
   make(owner: Caller | null, asked: unknown): SessionId {
     const protocolVersion =
       SUPPORTED_PROTOCOL_VERSIONS.find((version) => version === asked) ?? LATEST_PROTOCOL_VERSION;
@@ -32,11 +35,11 @@ export class SessionIds {
     return { text: `${head}.${this.#sign(head, owner).toString('base64url')}`, protocolVersion };
   }
 
-  /** Reads an id; returns `null` unless it was signed with the key for this owner. */
+  /** Reads an ID; returns `null` unless it was signed with the key for this owner. */
   read(text: string, owner: Caller | null): SessionId | null {
     const [, protocolVersion = '', nonce = '', signature = ''] = form.exec(text) ?? [];
     const signed = this.#sign(`1.${protocolVersion}.${nonce}`, owner);
-    // A text that decodes to the same bytes as the signature is another id.
+    // Compared as text, because different texts can decode to the same signature bytes.
     const shown = Buffer.from(signature);
     const wanted = Buffer.from(signed.toString('base64url'));
     if (shown.length !== wanted.length || !timingSafeEqual(shown, wanted)) return null;

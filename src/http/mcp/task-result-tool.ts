@@ -1,9 +1,9 @@
 import type { McpFace } from './mcp-face.ts';
 
-/** The name of the tool that waits again for a call that is held. */
+/** Name of the tool that waits again for a held call. */
 export const taskResultName = 'task_result';
 
-/** The tool as clients are shown it. */
+/** The tool definition for clients. */
 export const taskResultTool = {
   name: taskResultName,
   description:
@@ -22,12 +22,15 @@ export const taskResultTool = {
   annotations: { readOnlyHint: true, idempotentHint: true },
 };
 
-/** Tells whether clients have the tool: calls may be held, and are answered in time. A tool of the agent with its name comes first. */
+/**
+ * Returns true if clients get this tool: calls may be held and have a wait limit. An agent's own tool of the same name
+ * takes precedence.
+ */
 export function offersTaskResult({ answerWithin, mayHold, tools }: Omit<McpFace, 'key'>): boolean {
   return answerWithin > 0 && mayHold(null) && tools().every(({ name }) => name !== taskResultName);
 }
 
-/** Says how to ask for a call that was answered while it is held. */
+/** Returns instructions for retrieving a call that was answered while held. */
 export function howToAskFor(face: Omit<McpFace, 'key'>, taskId: string): string {
   return offersTaskResult(face)
     ? `Call ${taskResultName} with {"task_id":"${taskId}"} to wait for its outcome. Do not make the call again.`

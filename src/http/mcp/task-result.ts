@@ -10,7 +10,7 @@ import { type CallAnswer, presentCall } from './present-call.ts';
 import { howToAskFor } from './task-result-tool.ts';
 import { waitForCall } from './wait-for-call.ts';
 
-/** Waits for a call of the same caller that was answered while it was held. Rejects as `waitForCall` does. */
+/** Waits for a call of the same caller that was answered while held. Rejects like `waitForCall`. */
 export async function taskResult(
   face: McpFace,
   ports: CallPorts,

@@ -4,14 +4,14 @@ import type { McpFace, OfferedTool } from './mcp-face.ts';
 import { offersTaskResult, taskResultTool } from './task-result-tool.ts';
 
 /**
- * The list of tools that MCP clients are shown. Clients refuse a list for one tool that is not as MCP has it, so each tool
- * is checked by the schema of the SDK, once, and is left out when it does not fit.
+ * The tool list for MCP clients. Clients reject a whole list because of one invalid tool, so each tool is validated
+ * once with the SDK's schema and omitted if invalid.
  */
 export class ToolListing {
   readonly #face: McpFace;
   readonly #log: Pick<Log, 'warn'>;
   readonly #shown = new WeakMap<OfferedTool, McpTool | null>();
-  /** Names of tools that the log has said to be left out. */
+  /** Names of omitted tools that have already been logged. */
   readonly #told = new Set<string>();
 
   constructor(face: McpFace, log: Pick<Log, 'warn'>) {
@@ -19,7 +19,7 @@ export class ToolListing {
     this.#log = log;
   }
 
-  /** Returns the tools as clients are shown them. */
+  /** Returns the tools in MCP format. */
   tools(): McpTool[] {
     const tools = this.#face.tools().map((tool) => this.#shownOf(tool));
     const fitting = tools.filter((tool) => tool !== null);
@@ -46,7 +46,7 @@ export class ToolListing {
 
   #present({ name, description, parameters, annotations, outputSchema }: OfferedTool): McpTool {
     const { changesOutput, mayHold } = this.#face;
-    // A client refuses an answer without structured content of a tool that has promised it.
+    // A client rejects a result without structured content if the tool declares an output schema.
     const isPromised = outputSchema !== undefined && !changesOutput && !mayHold(name);
     return {
       name,

@@ -4,18 +4,18 @@ import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { waitOf } from './call-progress.ts';
 
-/** How long a client is kept waiting. */
+/** The wait limit of a client. */
 export interface Patience {
   clock: Clock;
-  /** Milliseconds; 0 for any time. */
+  /** Milliseconds; 0 for no limit. */
   within: number;
-  /** True answers a call in time that is at work as well, and not a held one alone. */
+  /** If true, the limit applies to running calls too, not only to held ones. */
   isEveryCall?: boolean;
 }
 
 /**
- * Resolves with a call once it is final, or held for longer than its client is kept waiting. Rejects with the signal's
- * reason, or with SystemError.
+ * Resolves with a call once it is final, or held longer than the client's wait limit. Rejects with the signal's reason,
+ * or with SystemError.
  */
 export async function waitForCall(
   tasks: CallerTasks,
@@ -26,7 +26,7 @@ export async function waitForCall(
   const stop = new AbortController();
   const settled = tasks.settled(id, AbortSignal.any([signal, stop.signal]));
   if (within === 0) return settled;
-  // What is cut off by the early answer is nobody's failure.
+  // Aborting this wait after an early answer is not an error.
   settled.catch(() => undefined);
   const early = Promise.withResolvers<Task>();
   let isLate = false;

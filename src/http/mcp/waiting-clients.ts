@@ -1,8 +1,8 @@
-/** How many requests of this daemon wait for each call. */
+/** The number of requests at this daemon that wait for each call. */
 export class WaitingClients {
   readonly #byTask = new Map<string, number>();
 
-  /** Counts one request for a call. Returns a function that takes it back, and returns whether it was the last one then. */
+  /** Counts one request for a call. Returns a function that uncounts it and returns true if it was the last one. */
   enter(taskId: string): () => boolean {
     this.#byTask.set(taskId, (this.#byTask.get(taskId) ?? 0) + 1);
     let isIn = true;

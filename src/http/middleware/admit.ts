@@ -7,7 +7,7 @@ import { denialEvent, denialProblem, type InvocationReader } from '../wire/admis
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 
 export interface AdmitPorts extends EnvelopePorts {
-  /** `null` lets every invocation pass. */
+  /** `null` admits every invocation. */
   admission: { check(): Promise<AdmissionVerdict> } | null;
   /** Writes an event to the audit log; resolves once it is on disk. */
   record: (event: AuditEvent) => Promise<void>;
@@ -15,8 +15,9 @@ export interface AdmitPorts extends EnvelopePorts {
 }
 
 /**
- * Refuses an invocation that the platform denies, with 402 once the denial is in the audit log
- * (docs/contract/admission.md). Runs after the body is read, since the body names the invocation; other requests pass.
+ * Rejects an invocation that the platform denies, with 402 once the denial is in the audit log
+ * (docs/contract/admission.md). Runs after the body is read, because the body determines the invocation. Other requests
+ * pass.
  */
 export function admit(ports: AdmitPorts, read: InvocationReader) {
   return async function admission(ctx: RoutedContext, next: Next) {

@@ -4,8 +4,8 @@ import type { RequestState, RoutedContext } from '../request-state.ts';
 
 /**
  * Answers requests that no route handles: `OPTIONS`, and 405 with `Allow` for a known path
- * (docs/contract/transports.md). Runs before the router, since a literal path of a route, such as `/tasks/send`, is
- * never an id.
+ * (docs/contract/transports.md). Runs before the router, because a literal route path such as `/tasks/send` must never
+ * match as an ID.
  */
 export function allowMethods({ stack }: Router<RequestState>) {
   const spelledOut = new Map<string, Set<string>>();
@@ -29,7 +29,7 @@ function refuse(ctx: RoutedContext, methods: ReadonlySet<string>): void {
   ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
 }
 
-/** The router takes a path with and without it. */
+/** The router matches a path with and without a trailing slash. */
 function withoutLastSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }

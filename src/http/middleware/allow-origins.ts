@@ -4,7 +4,7 @@ import type { RequestState } from '../request-state.ts';
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Request headers that a page may send, besides those always allowed. */
+/** Request headers that a page may send, in addition to those always allowed. */
 const requestHeaders = [
   'Authorization',
   'Content-Type',
@@ -13,7 +13,7 @@ const requestHeaders = [
   'traceparent',
 ];
 
-/** Response headers that a page may read, besides those always exposed. */
+/** Response headers that a page may read, in addition to those always exposed. */
 const responseHeaders = [
   'X-Correlation-ID',
   'Retry-After',
@@ -24,7 +24,7 @@ const responseHeaders = [
   'X-Service-Duration-Ms',
 ];
 
-/** Seconds for which a browser need not ask again. */
+/** Seconds for which a browser may cache a preflight. */
 const remembered = 600;
 
 /**
@@ -46,7 +46,7 @@ export function allowOrigins({
     allowHeaders: requestHeaders,
     exposeHeaders: responseHeaders,
     maxAge: remembered,
-    // The headers are on the response already; errors need not carry them as well.
+    // The headers are already on the response, so errors need no copy of them.
     keepHeadersOnError: false,
   });
 }

@@ -16,11 +16,11 @@ import { createPageCheck, type PagePorts } from './page-fault.ts';
 export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   authenticator: Authenticator;
   clock: Pick<Clock, 'now'>;
-  /** Tells the audit log. */
+  /** Receives authentications and refusals for the audit log. */
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
 }
 
-/** Paths that anybody may read (docs/contract/authentication.md). */
+/** Public paths, readable without authentication (docs/contract/authentication.md). */
 const publicPaths: ReadonlySet<string> = new Set([
   '/healthz',
   '/readyz',
@@ -30,14 +30,14 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/openapi.json',
 ]);
 
-/** Longest part of a path that an event holds, in characters. */
+/** Maximum number of characters of a path in an event. */
 const longestPath = 256;
 
 /**
- * Authenticates the caller, or refuses with 401 (docs/contract/authentication.md), and records either in the audit log.
- * Without required authentication it refuses requests of foreign web pages with 403. The request does not wait for the
- * log: when the log fails, the task system refuses new work with 503 by itself (docs/contract/audit.md), and a wait
- * would let strangers slow others down.
+ * Authenticates the caller or rejects the request with 401 (docs/contract/authentication.md), and records either result
+ * in the audit log. If authentication is not required, rejects requests of foreign web pages with 403. The request does
+ * not wait for the log, because waiting would let unauthenticated clients slow others down. If the log fails, the task
+ * system itself rejects new tasks with 503 (docs/contract/audit.md).
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
   const pageFault = createPageCheck(ports);
@@ -67,7 +67,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   };
 }
 
-/** `/` serves the card on GET, and JSON-RPC on POST. */
+/** `/` serves the card on GET and JSON-RPC on POST. */
 function isPublic({ path, method }: Context): boolean {
   return publicPaths.has(path) || method === 'OPTIONS' || (path === '/' && isRead(method));
 }
@@ -77,8 +77,8 @@ function bearerOf(authorization: string): string | null {
 }
 
 /**
- * Returns the person on whose behalf the token of conversations calls, by an id, an email or both; the header of any
- * other caller is ignored.
+ * Returns the person for whom the conversation token acts, by ID, email or both. The header is ignored for any other
+ * caller.
  */
 function onBehalfOf(header: string, caller: Caller): Caller {
   if (caller.provider !== chatProvider) return caller;
@@ -92,7 +92,7 @@ function onBehalfOf(header: string, caller: Caller): Caller {
   };
 }
 
-/** An organisation is a short word; a header that is none counts as absent. */
+/** An organisation is a short word; an invalid header counts as absent. */
 function orgOf(header: string): string | null {
   return /^[\x21-\x7e]{1,256}$/.test(header) ? header : null;
 }
@@ -124,7 +124,7 @@ function recordVerified(
   ports.authLog.letInToRead(JSON.stringify(identity), event);
 }
 
-/** Refusals count as one where address, reason and workflow are the same (docs/contract/authentication.md). */
+/** Refusals with the same address, reason and workflow are combined (docs/contract/authentication.md). */
 function recordRejected(
   ports: AuthenticatePorts,
   ctx: Context,
@@ -138,7 +138,7 @@ function recordRejected(
   });
 }
 
-/** Returns the workflow tags of a request; empty when it is part of none. */
+/** Returns a request's workflow tags; empty if it belongs to no workflow. */
 function workflowOf(ctx: Context): string[] {
   const { tags } = ctx.state as RequestState;
   return workflowHeaders.flatMap(([, tag]) => {

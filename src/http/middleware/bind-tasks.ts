@@ -2,7 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { CallerTasks, type CallerTasksPorts } from '../caller-tasks.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** Puts the tasks that the caller may know of into `ctx.state.tasks`, for every route to work on. */
+/** Sets `ctx.state.tasks` to the tasks that the caller may see. All routes use it. */
 export function bindTasks(ports: CallerTasksPorts): Middleware<RequestState> {
   return function taskBinder(ctx: Context, next: Next) {
     const state = ctx.state as RequestState;

@@ -5,15 +5,15 @@ import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { isCancel } from './is-cancel.ts';
 
-/** Paths with short answers that work while other callers read nothing: health, and decisions. */
+/** Paths with short responses, which are served even while the unread limit is reached: health and decisions. */
 const inFewWords = /^\/(healthz|readyz|tasks\/[^/]+\/decisions)$/;
 
-/** Bytes reserved before an answer is made; a caller without room for them has none for a longer one. */
+/** Bytes reserved before a response is built. A caller without room for them has no room for a longer response. */
 const aPage = 64 * 1024;
 
 /**
- * Answers 503 to a caller who leaves too much unread, or while all callers together do, before the answer is made;
- * disconnects a reader who takes nothing of an answer (docs/contract/transports.md). Adds `ctx.state.traffic`, which
+ * Answers 503 before building a response if the caller, or all callers together, have too many unread bytes.
+ * Disconnects a reader that reads nothing of a response (docs/contract/transports.md). Adds `ctx.state.traffic`, which
  * also limits event streams and bodies.
  */
 export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<RequestState> {
@@ -27,17 +27,17 @@ export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<Re
     await next();
     if (ctx.respond === false || ctx.body === undefined || ctx.body === null) return;
     const { body } = ctx;
-    // As text: how long it is must be known before any of it is written.
+    // Serialised now, because the length must be known before writing.
     if (typeof body === 'object' && !Buffer.isBuffer(body)) ctx.body = JSON.stringify(body);
     const { length: bytes } = ctx.response;
     const shared = (ctx.state as RequestState).isShared === true;
-    // A card or a description that strangers leave unread must take nothing from who has signed in.
+    // A card or description left unread by unauthenticated clients must not use up the limit of authenticated callers.
     if (!shared && !traffic.mayHave(bytes)) throw tooMuch(taskIdIn(body));
     traffic.hold(ctx.res, { bytes, shared });
   };
 }
 
-/** A task that has been sent goes on or is done; only its answer is not given. */
+/** A sent task continues or is complete; only its response is withheld. */
 function tooMuch(taskId: string | null): Problem {
   const error =
     'too many answers wait to be read; read them or close their connections, then try again';

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import proxyAddress from 'proxy-addr';
 
-/** Returns the address of a request as text; empty once its connection is gone. */
+/** Returns the client address of a request; empty once its connection is closed. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Makes the reader of client addresses: the peer of the connection or, where the peer is one of `trustedProxies`, the
- * right-most untrusted address of `X-Forwarded-For`. Without trusted proxies the header is ignored. An entry that is no
- * address counts as the peer itself, so that no caller invents a name. Throws TypeError for a proxy that is neither an
- * address, a network such as `10.0.0.0/8`, nor `loopback`, `linklocal` or `uniquelocal`.
+ * Creates a function that reads the client address: the peer of the connection or, if the peer is in `trustedProxies`,
+ * the right-most untrusted address of `X-Forwarded-For`. Without trusted proxies, the header is ignored. An entry that
+ * is not an address counts as the peer itself, so no caller can invent a name. Throws TypeError for a proxy that is
+ * neither an address, a network such as `10.0.0.0/8`, nor `loopback`, `linklocal` or `uniquelocal`.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return peerAddress;
@@ -20,7 +20,7 @@ export function clientAddress(trustedProxies: readonly string[]): ClientAddress 
   };
 }
 
-/** Tells whether an address is one of `trustedProxies`. Throws TypeError as `clientAddress` does. */
+/** Returns a function that checks whether an address is in `trustedProxies`. Throws TypeError like `clientAddress`. */
 export function proxyTrust(trustedProxies: readonly string[]): (address: string) => boolean {
   if (trustedProxies.length === 0) return () => false;
   const isTrusted = proxyAddress.compile([...trustedProxies]);
@@ -28,8 +28,8 @@ export function proxyTrust(trustedProxies: readonly string[]): (address: string)
 }
 
 /**
- * Returns the group of an address: an IPv4 address itself, the /64 of an IPv6 address, which one household or machine
- * is given.
+ * Returns the group of an address: an IPv4 address itself, or the /64 of an IPv6 address, which is usually assigned to
+ * one household or machine.
  */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;
@@ -39,17 +39,17 @@ export function addressGroup(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-/** The other end has one spelling already, but a server that listens on IPv6 sees IPv4 callers as `::ffff:192.0.2.1`. */
+/** A peer address is already normalised, but a server on IPv6 sees IPv4 clients as `::ffff:192.0.2.1`. */
 function peerAddress({ socket: { remoteAddress = '' } }: Pick<IncomingMessage, 'socket'>): string {
   return remoteAddress.includes(':') ? plain(remoteAddress) : remoteAddress;
 }
 
-/** Normalizes an address, which has many spellings, such as `192.0.2.1`, `0300.0.2.1` and `3221225985`. */
+/** Normalises an address, which may have several spellings, such as `192.0.2.1`, `0300.0.2.1` and `3221225985`. */
 function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
-/** Removes the port that some proxies write: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
+/** Removes the port that some proxies add: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
 function withoutPort(address: string): string {
   const [, bracketed, dotted] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? [];
   return bracketed ?? dotted ?? address;

@@ -4,7 +4,9 @@ import type { RequestState } from '../request-state.ts';
 
 const acceptable = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Gives every request its correlation id, the caller's own where it is well formed, and says it back. */
+/**
+ * Assigns each request a correlation ID and returns it in the response. A well-formed ID of the caller is used as is.
+ */
 export function correlate({ ids }: { ids: Ids }): Middleware<RequestState> {
   return function correlator(ctx: Context, next: Next) {
     const given = ctx.get('X-Correlation-ID');

@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { RequestState } from '../request-state.ts';
 
-/** Gives every request its own count of the audit events that it causes before a task exists. */
+/** Numbers the audit events that a request causes before its task exists. */
 export function countSequence(): Middleware<RequestState> {
   return function sequenceCounter(ctx: Context, next: Next) {
     let last = 0;

@@ -15,8 +15,8 @@ const statusOf: Record<SystemErrorCode, number> = {
 };
 
 /**
- * Answers every error in the form of the surface that was called; one that is not meant for callers is logged and told
- * as a fixed text, and an answer that has begun is cut off.
+ * Answers every error in the format of the called surface. Internal errors are logged and reported as a fixed text, and
+ * a response that has begun is cut off.
  */
 export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
   return async function errorHandler(ctx: Context, next: Next) {
@@ -33,7 +33,7 @@ export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
   };
 }
 
-/** Says in which way an error reaches the caller. */
+/** Converts an error to the Problem for the caller. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof SystemError) {
@@ -54,7 +54,7 @@ const unmatched: Record<number, string> = {
   405: 'method not allowed',
 };
 
-/** Says why no route has answered; `null` when one has. */
+/** Returns the Problem for a request that no route answered; `null` if a route did. */
 function unmatchedOf({ status, body }: Context): Problem | null {
   const error = unmatched[status];
   return error === undefined || (body !== undefined && body !== null)
@@ -64,7 +64,7 @@ function unmatchedOf({ status, body }: Context): Problem | null {
 
 function refuse(ctx: Context, problem: Problem): void {
   const { method, originalUrl } = ctx;
-  // As it was sent: a router within a router shortens the URL of a request.
+  // Uses the original URL, because nested routers shorten the request's URL.
   const path = originalUrl.replace(/[?#].*$/s, '');
   ctx.set(problem.headers);
   ctx.body = presentRefusal(problem, { method, path, body: ctx.request.body });

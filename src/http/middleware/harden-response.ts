@@ -1,13 +1,13 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { RequestState } from '../request-state.ts';
 
-/** Sets the headers that every response carries (docs/contract/transports.md). */
+/** Sets the standard headers on every response (docs/contract/transports.md). */
 export function hardenResponse(): Middleware<RequestState> {
   return function responseHardener(ctx: Context, next: Next) {
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Referrer-Policy', 'no-referrer');
     ctx.set('Cache-Control', 'no-store');
-    // What a page may read is settled by CORS; nothing is of use to one that only embeds it.
+    // CORS controls what a page may read; embedding is never needed.
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
     return next();
   };

@@ -3,18 +3,18 @@ import type { Context } from 'koa';
 import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { readRpcRequest } from '../wire/json-rpc.ts';
 
-/** Longest body that is looked into, in bytes; no cancellation is longer. */
+/** Maximum size in bytes of an inspected body; no cancel request is longer. */
 const longestPeek = 64 * 1024;
 
-/** The paths of a cancel on the three REST surfaces. */
+/** Cancel paths on the three REST surfaces. */
 const cancelPath = /^(\/tasks\/[^/]+\/cancel|\/(v1|a2a)\/tasks\/[^/]+:cancel)\/?$/;
 
-/** The method names of a cancel: legacy and A2A 0.3.0, A2A 1.0. */
+/** JSON-RPC methods of a cancel: legacy and A2A 0.3.0, A2A 1.0. */
 const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
 
 /**
- * Tells whether a request cancels a task, by its path or by its JSON-RPC method. The body stays readable afterwards; a
- * long, compressed, malformed or batched body, or one of unknown length, never counts as a cancel.
+ * Returns true if a request cancels a task, according to its path or JSON-RPC method. The body stays readable
+ * afterwards. A long, compressed, malformed or batched body, or a body of unknown length, never counts as a cancel.
  */
 export async function isCancel(ctx: Context): Promise<boolean> {
   if (ctx.method !== 'POST') return false;
@@ -41,7 +41,7 @@ function isCancelRequest(body: string): boolean {
   }
 }
 
-/** Reads so many bytes and puts them back; `null` when the caller leaves before they are all there. */
+/** Reads `length` bytes and puts them back; `null` if the client disconnects first. */
 function peek(request: IncomingMessage, length: number): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -52,7 +52,7 @@ function peek(request: IncomingMessage, length: number): Promise<Buffer | null> 
         received += chunk.length;
         if (received < length) continue;
         const body = Buffer.concat(chunks);
-        // In the same turn: once the end has been told, nothing can be put back.
+        // Must run in the same turn: after the `end` event nothing can be put back.
         request.unshift(body);
         return leave(body);
       }

@@ -4,19 +4,19 @@ import { Heartbeats } from '../heartbeats.ts';
 import type { KeepAlive, RequestState } from '../request-state.ts';
 
 /**
- * Milliseconds between the comments of a stream: some clients give up after five seconds without a byte
+ * Milliseconds between the comments of a stream. Some clients disconnect after five seconds without a byte
  * (docs/contract/transports.md).
  */
 const commentsEvery = 4_000;
 
-/** Says how answers are kept open. */
+/** Settings for keeping responses open. */
 export interface KeepAlivePorts {
   clock: Clock;
   /** Milliseconds between the blanks of a held send (docs/contract/transports.md); 0 for none. */
   holdHeartbeat: number;
 }
 
-/** Adds `ctx.state.keepAlive`, by which streams and held sends say now and then that they go on. */
+/** Adds `ctx.state.keepAlive`, the heartbeats of streams and held sends. */
 export function keepAlive({ clock, holdHeartbeat }: KeepAlivePorts): Middleware<RequestState> {
   const comments = new Heartbeats(clock, commentsEvery);
   const blanks = holdHeartbeat === 0 ? null : new Heartbeats(clock, holdHeartbeat);

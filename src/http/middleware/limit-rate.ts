@@ -8,30 +8,30 @@ import { addressGroup, clientAddress } from './client-address.ts';
 import { isCancel } from './is-cancel.ts';
 import { isRead } from './is-read.ts';
 
-/** Most addresses that are remembered; the one that has been away longest goes first. */
+/** Maximum number of remembered addresses. The least recently seen one is evicted first. */
 const mostAddresses = 10_000;
 
-/** Longest rest of a refused body that is read for the sake of the connection, in bytes. */
+/** Maximum number of bytes read from the rest of a rejected body to keep the connection usable. */
 const longestRest = 64 * 1024;
 
-/** Health checks are exempt, so that traffic from the same address cannot fail them. */
+/** Health checks are exempt, so traffic from the same address cannot make them fail. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** Least number of cancels over the limit that may ask to be let in at once. */
+/** Minimum burst of over-limit cancels that may reach authentication. */
 const leastCancels = 100;
 
 interface Buckets {
   read: TokenBucket;
   write: TokenBucket;
-  /** Cancels over the limit on their way to authentication. */
+  /** Bucket for over-limit cancels that are passed to authentication. */
   cancel: TokenBucket;
 }
 
 /**
- * Refuses callers over the rate limit with 429, counts reads and writes apart, and puts the caller's address into
- * `ctx.state.clientAddress`. Health probes are not counted. A cancel over the limit passes if it authenticates
- * (docs/contract/authentication.md), and is refused like any other if not. The limiter remembers the latest 10,000
- * addresses. Throws TypeError for an invalid trusted proxy.
+ * Rejects callers above the rate limit with 429, counts reads and writes separately, and sets
+ * `ctx.state.clientAddress`. Health probes are not counted. An over-limit cancel passes if it authenticates
+ * (docs/contract/authentication.md), otherwise it is rejected. Remembers the latest 10,000 addresses. Throws TypeError
+ * for an invalid trusted proxy.
  */
 export function limitRate({
   limits,
@@ -57,8 +57,8 @@ export function limitRate({
 }
 
 /**
- * Passes a cancel on to authentication. As many may fail it as their bucket has tokens, since each failure costs a
- * question to a provider and a line in the log; a success costs none.
+ * Passes a cancel to authentication. A failed authentication consumes a token of the bucket, because it costs a request
+ * to the provider and a log line. A successful one consumes none.
  */
 async function passIfLetIn(
   ctx: Context,

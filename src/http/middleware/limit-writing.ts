@@ -1,8 +1,8 @@
 import type { Context, Middleware, Next } from 'koa';
 
 /**
- * Cuts off an answer after so many milliseconds, held or streamed; 0 never does. The task goes on as after any caller
- * who leaves (docs/contract/transports.md).
+ * Cuts off a held or streamed response after this many milliseconds; 0 for never. The task continues as after a
+ * client's disconnection (docs/contract/transports.md).
  */
 export function limitWriting({ writeTimeout }: { writeTimeout: number }): Middleware {
   if (writeTimeout === 0) return (_: Context, next: Next) => next();

@@ -2,7 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { MeasuredRequest } from '../measured-counts.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 
-/** Measures each request until its answer is out, whatever refuses it. */
+/** Measures every request until its response is complete, including rejected ones. */
 export function measureRequests(
   hear: (measured: MeasuredRequest) => void,
 ): Middleware<RequestState> {

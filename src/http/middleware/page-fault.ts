@@ -2,22 +2,26 @@ import type { Context } from 'koa';
 import { isFromForeignSite } from './foreign-site.ts';
 import { isRead } from './is-read.ts';
 
-/** Which web pages may call. */
+/** Web pages that may call the agent. */
 export interface PagePorts {
   /** Origins whose pages may call from a browser; `*` for any. */
   origins: readonly string[];
-  /** The public URL of the agent; empty without one. */
+  /** The agent's public URL; empty if there is none. */
   publicUrl: string;
 }
 
-/** Matches a host name that anyone on the internet can own, with or without a port: neither an address nor a single word. */
+/**
+ * Matches a host name that can be registered on the internet, with or without a port: neither an IP address nor a
+ * single word.
+ */
 const ownable = /^(?!\[|[\d.]+(:\d*)?$)[^:]*\./;
 
 /**
- * Makes the check of requests without a token: it returns why one may come from a foreign web page, `null` when it does not. Without
- * authentication the agent trusts the people of this machine, but not the pages in their browsers: DNS rebinding leads
- * the name of a page to this machine, and a page may send requests whose answers it cannot read. A browser always sends
- * the host, the origin with every request that is no read, and, if it is of these days, whose page it is.
+ * Creates the check for requests without a token. It returns the reason if a request may come from a foreign web page,
+ * otherwise `null`. Without authentication, the agent trusts the users of this machine but not the pages in their
+ * browsers. DNS rebinding can point a page's host name at this machine, and a page can send requests without reading
+ * the responses. A browser always sends the host, sends the origin with every request other than a read, and a modern
+ * browser also sends the initiating site.
  */
 export function createPageCheck({ origins, publicUrl }: PagePorts) {
   const publicHost = URL.parse(publicUrl)?.host ?? null;

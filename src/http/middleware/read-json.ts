@@ -6,13 +6,13 @@ import type { RequestState } from '../request-state.ts';
 import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** Longest body, in bytes (docs/contract/transports.md). */
+/** Maximum size of a body in bytes (docs/contract/transports.md). */
 const longestBody = 2 * 1024 * 1024;
 
 /**
- * Reads a JSON body into `ctx.request.body`; a request without a body has `undefined` there.
- * Anything else is a Problem: 415 for another type, 503 while too many long ones are under way, 413 for a body that is too long, 400 for one
- * that is malformed, nested too deeply or has too many keys, in the words of `malformed` where the route has its own.
+ * Reads a JSON body into `ctx.request.body`, which is `undefined` without a body. Throws a Problem: 415 for another
+ * type, 503 while too many long bodies are in progress, 413 for a body that is too long, 400 for a body that is
+ * malformed, too deeply nested or has too many keys. `malformed` replaces the message of the 400.
  */
 export function readJson({
   malformed,
@@ -21,10 +21,10 @@ export function readJson({
   longest = longestBody,
 }: {
   malformed?: string;
-  /** What becomes of a key `__proto__`: the body is refused, or the key is dropped. */
+  /** Handling of a key `__proto__`: rejects the body or removes the key. */
   prototypes?: 'error' | 'remove';
   types?: string[];
-  /** Longest body, in bytes; that of docs/contract/transports.md by default. */
+  /** Maximum size of a body in bytes; defaults to the limit of docs/contract/transports.md. */
   longest?: number;
 } = {}): Middleware {
   let reader: Promise<Middleware> | null = null;
@@ -39,7 +39,7 @@ export function readJson({
     const read = await reader;
     await read(ctx, () => {
       const { body } = ctx.request as { body?: unknown };
-      // Of a request other than a POST or a PUT nothing has been read; a body of unknown length may be empty.
+      // Bodies are read only for POST and PUT. A body of unknown length may be empty.
       if (typeof body === 'string' && body !== '')
         ctx.request.body = parsed(body, prototypes, malformed);
       return next();
@@ -47,7 +47,7 @@ export function readJson({
   };
 }
 
-/** The library is loaded with the first body, since it takes longer to load than the rest of the surface. */
+/** Loaded for the first body, because the library takes longer to load than the rest of the HTTP API. */
 async function createReader(
   textTypes: string[],
   longest: number,
@@ -55,9 +55,9 @@ async function createReader(
 ): Promise<Middleware> {
   const { HttpMethodEnum, koaBody } = await import('koa-body');
   return koaBody({
-    // As text: what nests a million levels deep would keep its own parser busy for a second.
+    // Read as text: the library's own parser would take a second for a million nesting levels.
     text: true,
-    // One character for each byte: a decoder of the library would repair what is no UTF-8.
+    // One character per byte: the library's decoder would repair invalid UTF-8.
     encoding: 'binary',
     textTypes,
     textLimit: longest,
@@ -71,9 +71,9 @@ async function createReader(
   });
 }
 
-/** A body holds a number that reading would change. */
+/** A body contains a number that parsing would change. */
 export class InexactBody extends Problem {
-  /** What the body would be with its numbers changed. */
+  /** The parsed body with the changed numbers. */
   readonly read: JsonValue;
 
   constructor(error: string, read: JsonValue) {
@@ -94,7 +94,7 @@ function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: str
   } catch {
     throw new Problem(400, { error: malformed ?? notJson });
   }
-  // Of a body whose keys `__proto__` are dropped no keys are counted.
+  // Keys are not counted in a body from which `__proto__` keys are removed.
   const isCounted = protoAction === 'error' || !text.includes('__proto__');
   if (isCounted && hasRepeatedKey(read, measure)) {
     throw new Problem(400, { error: malformed ?? repeatedKey });
@@ -103,7 +103,7 @@ function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: str
   throw new InexactBody(inexactSentence(measure.inexact), read);
 }
 
-/** Decodes the bytes that stand as one character each; `null` for what is no UTF-8. */
+/** Decodes a binary string as UTF-8; `null` if it is invalid. */
 function decoded(binary: string): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(binary, 'binary'));

@@ -1,12 +1,12 @@
 import type { Context, Middleware, Next } from 'koa';
 import { Problem } from '../wire/problem.ts';
 
-/** Maximum headers of a request; Node would drop further ones silently. */
+/** Maximum number of request headers; Node would silently drop further ones. */
 const mostHeaders = 100;
 
 /**
- * Refuses a request that two programs on its way could read differently: a target other than a path, or more than one
- * `Host`; and an unsupported `Expect`.
+ * Rejects requests that two programs on the way could interpret differently: a target other than a path, or more than
+ * one `Host`. Also rejects an unsupported `Expect`.
  */
 export function refuseAmbiguous(): Middleware {
   return function ambiguityRefuser({ req }: Context, next: Next) {

@@ -4,8 +4,8 @@ import type { RequestState } from '../request-state.ts';
 import { readInvocationTags } from '../wire/invocation-tags.ts';
 
 /**
- * Notes which workflow and whose tenant a request is part of, for the audit events it causes. A header that no
- * identifier would look like is left out, and the log names it (docs/contract/correlation.md).
+ * Records a request's workflow and tenant as tags for its audit events. A header that is not a valid identifier is
+ * omitted and named in the log (docs/contract/correlation.md).
  */
 export function tagEvents({ log }: { log: Log }): Middleware<RequestState> {
   return function eventTagger(ctx: Context, next: Next) {

@@ -19,8 +19,8 @@ import type { RequestState, RoutedContext } from '../request-state.ts';
 import { fieldOf } from '../wire/field-of.ts';
 
 /**
- * The requests that have a span, with their A2A method names; a JSON-RPC call names its method in its body. A path
- * captures the id of the task.
+ * Requests with a span, and their A2A method names. A JSON-RPC call has its method in the body. A path captures the
+ * task ID.
  */
 const traced = [
   { verb: 'POST', path: /^\/$/, method: 'unknown' },
@@ -52,7 +52,7 @@ const traced = [
   { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+)$/, method: 'GetTask' },
 ].map((one) => ({ ...one, route: routeOf(one.path) }));
 
-/** Writes a path of the table as OpenTelemetry names routes, such as `/tasks/{id}`. */
+/** Converts a path of the table to an OpenTelemetry route, such as `/tasks/{id}`. */
 function routeOf({ source }: RegExp): string {
   return source
     .slice(1, -1)
@@ -60,16 +60,16 @@ function routeOf({ source }: RegExp): string {
     .replaceAll(/\(?\[\^\/\]\+\)?/g, '{id}');
 }
 
-/** The key under which OpenTelemetry looks for whether spans are wanted; its own package for that is not small. */
+/** The context key with which OpenTelemetry suppresses tracing, copied here because its package is large. */
 const suppressed = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Valid method names; any other text would become the name of a span. */
+/** Valid method names. Other text must not become the name of a span. */
 const methodName = /^[A-Za-z]{1,32}(\/[A-Za-z]{1,32}){0,2}$/;
 
 /**
- * Gives a request its span, `a2a.<method>`, beneath the caller's own where the `traceparent` is well formed, and ends
- * it with the answer (docs/contract/transports.md). While tracing is off, the span only carries the caller's
- * identifiers. Requests for health, metrics and the like have none.
+ * Starts a request's span, `a2a.<method>`, as a child of the caller's span if `traceparent` is well-formed, and ends it
+ * with the response (docs/contract/transports.md). While tracing is off, the span only carries the caller's
+ * identifiers. Requests for health, metrics and similar routes have no span.
  */
 export function traceRequest(): Middleware<RequestState> {
   return function requestTracer(ctx: Context, next: Next) {
@@ -101,7 +101,7 @@ export function traceRequest(): Middleware<RequestState> {
   };
 }
 
-/** Names the span of a JSON-RPC request, once its body has been read. */
+/** Names the span of a JSON-RPC request after its body has been read. */
 export function nameSpan() {
   return function spanNamer({ state: { span }, request }: RoutedContext, next: Next) {
     const method = fieldOf(request.body, 'method');
@@ -110,7 +110,9 @@ export function nameSpan() {
   };
 }
 
-/** Marks the span of a JSON-RPC request that is refused inside its answer; one of no known method loses its name. */
+/**
+ * Marks the span of a JSON-RPC request that is refused in its response. The span of an unknown method loses its name.
+ */
 export function failCall({ state }: RoutedContext, isUnknown: boolean): void {
   const { span } = state;
   state.hasFailed = true;
@@ -122,7 +124,7 @@ function setSpanName(span: Span, method: string): void {
   span.updateName(`a2a.${method}`).setAttribute('a2a.method', method);
 }
 
-/** Reads `traceparent` even with tracing off, since the audit log records it. */
+/** Reads `traceparent` even with tracing off, because the audit log records it. */
 function callersContext(ctx: Context): TraceContext {
   const extracted = propagation.extract(ROOT_CONTEXT, ctx.headers);
   if (trace.getSpanContext(extracted) !== undefined) return extracted;

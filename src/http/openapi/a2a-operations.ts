@@ -9,20 +9,20 @@ const a2aJson = 'application/a2a+json';
 
 const nothing = z.looseObject({});
 
-/** An operation without its path, common to all versions of A2A; `id` is the shared part of its name. */
+/** An operation without its path, common to all A2A versions; `id` is the shared part of its name. */
 type Shared = Omit<Operation, 'tag' | 'form' | 'answers' | 'body'> & {
   answer: z.ZodType | null;
   body?: z.ZodType;
-  /** True where 0.3.0 answers that something was made. */
+  /** True if 0.3.0 answers with a status for a created resource. */
   isMade?: boolean;
-  /** True when the request may name things that are refused. */
+  /** True if the path or query names something that may be rejected, even without a body. */
   isNamed?: boolean;
   isStreamed?: boolean;
 };
 
 const config = 'the receiver of push notifications';
 
-/** The operations by verb and path below the base of the version. */
+/** Operations by verb and path below the version's base path. */
 const shared: Readonly<Record<string, Shared>> = {
   'POST /message:send': {
     id: 'sendMessage',
@@ -103,7 +103,7 @@ const shared: Readonly<Record<string, Shared>> = {
   },
 };
 
-/** Returns the operation of a route of HTTP+JSON, by its verb and OpenAPI path; `undefined` for any other. */
+/** Returns the operation of an HTTP+JSON route by its verb and OpenAPI path; `undefined` for any other. */
 export function a2aOperation(verb: string, path: string): Operation | undefined {
   const base = Object.values(restBases).find((one) => path.startsWith(`${one}/`));
   if (base === undefined) return undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { namesOf } from '../a2a/a2a-versions.ts';
 import { answers, bodies } from './schemas.ts';
 
-/** Minimal schemas of A2A objects, with the fields that every version has; A2A defines the rest. */
+/** Minimal schemas of A2A objects with the fields common to all versions; A2A defines the rest. */
 const taskOf = (states: [string, ...string[]]) =>
   z.looseObject({
     id: z.string(),
@@ -29,7 +29,7 @@ const enumName = (state: string): string => `TASK_STATE_${state.toUpperCase().re
 
 const [first, ...others] = states.map(enumName);
 
-/** A task as the HTTP+JSON of both versions writes it. */
+/** A task in the HTTP+JSON format of both versions. */
 export const wireTask = taskOf([first ?? '', ...others]);
 
 export const sendAnswer = z.looseObject({
@@ -80,7 +80,7 @@ export const rpcRefusal = z.object({
   error: rpcError,
 });
 
-/** The form of AIP-193, and of the errors of A2A 0.3.0. */
+/** The error formats of AIP-193 and of A2A 0.3.0. */
 export const statusRefusal = z.union([
   z.object({
     error: z.looseObject({ code: z.int(), status: z.string(), message: z.string() }),

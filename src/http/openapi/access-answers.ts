@@ -10,7 +10,7 @@ const refusals: Record<RefusalForm, z.ZodType> = {
 };
 
 /**
- * Returns the answers that an operation may give before its route runs (docs/contract/authentication.md,
+ * Returns the responses that an operation may have before its route runs (docs/contract/authentication.md,
  * docs/contract/transports.md).
  */
 export function accessAnswers(operation: Operation): Record<number, Answer> {

@@ -6,13 +6,13 @@ import type { Answer, Operation, Parameter, Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import * as schemas from './schemas.ts';
 
-/** A route as the router has it. */
+/** A route of the router. */
 export interface DescribedRoute {
   path: string | RegExp;
   methods: readonly string[];
 }
 
-/** The owner of the surface, from the agent card. */
+/** The owner of the API, from the agent card. */
 export interface SurfaceOwner {
   name: string;
   version: string;
@@ -36,8 +36,8 @@ const correlation = {
 };
 
 /**
- * Describes the HTTP surface of an agent as OpenAPI 3.1 (docs/contract/transports.md): every route of its router, and
- * nothing else. Throws for a route that nothing is said about.
+ * Describes an agent's HTTP API as OpenAPI 3.1 (docs/contract/transports.md), with exactly the routes of its router.
+ * Throws for a route without a description.
  */
 export function describeSurface(routes: readonly DescribedRoute[], owner: SurfaceOwner): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -72,7 +72,7 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
   };
 }
 
-/** Returns the description of a route by its name in the router. Throws when there is none. */
+/** Returns a route's description by its verb and path. Throws if there is none. */
 function operationOf(verb: string, path: string): Operation {
   const known =
     operations[`${verb} ${path}`] ??
@@ -82,7 +82,7 @@ function operationOf(verb: string, path: string): Operation {
   throw new Error(`${verb} ${path} is not described; say in src/http/openapi what it does`);
 }
 
-/** Writes a path of the router, whose colons are escaped where they name nothing, as OpenAPI does. */
+/** Converts a router path, with its escaped literal colons, to an OpenAPI path. */
 function openApiPath(path: string): string {
   return path.replace(/(\\?):(\w*)/g, (_, escape: string, name: string) =>
     escape === '' ? `{${name}}` : `:${name}`,
@@ -153,7 +153,7 @@ function presentAnswer({ says, content, headers = {}, example }: Answer): object
   };
 }
 
-/** Refers to a schema that has a name, and writes any other in its place. */
+/** References a named schema and inlines any other. */
 function refOf(schema: z.ZodType, io: 'input' | 'output'): object {
   const named = schemas.bodies.get(schema) ?? schemas.answers.get(schema);
   return named === undefined ? inlineOf(schema, io) : { $ref: uriOf(named.id) };
@@ -172,7 +172,7 @@ function componentsOf(
   return Object.fromEntries(
     Object.entries(written.schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [
       id,
-      // A later release may add to what it answers.
+      // A later release may add fields to its responses.
       openEnded(schema) as object,
     ]),
   );

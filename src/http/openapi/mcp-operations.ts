@@ -14,7 +14,7 @@ const noSession = holding('The session is not there for the caller.', schemas.re
 const malformed = holding('The message or its session is not what it should be.', schemas.refusal);
 const foreign = holding('A page of a stranger sent it.', schemas.refusal);
 
-/** Descriptions of the routes of an agent that shows its tools to MCP clients, by verb and path. */
+/** Descriptions of the routes for MCP clients, by verb and path. */
 export const mcpOperations: Readonly<Record<string, Operation>> = {
   'POST /mcp': {
     id: 'sendMcpMessage',

@@ -1,24 +1,24 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
 
-/** The groups that the description of the surface is read in. */
+/** The groups of the API description. */
 export type Tag = 'tasks' | 'approvals' | 'a2a' | 'mcp' | 'agent' | 'watching';
 
-/** The format in which a surface refuses requests that reach no route (docs/contract/a2a.md). */
+/** The error format of a surface for requests that reach no route (docs/contract/a2a.md). */
 export type RefusalForm = 'sentence' | 'status' | 'rpc';
 
-/** One answer of an operation. */
+/** One response of an operation. */
 export interface Answer {
   /** One sentence. */
   says: string;
-  /** Schemas by media type; `null` for text without a schema. Absent for an answer without a body. */
+  /** Schemas by media type; `null` for text without a schema. Absent for a response without a body. */
   content?: Readonly<Record<string, z.ZodType | null>>;
   example?: JsonValue;
-  /** Headers beside those of every answer, each with one sentence. */
+  /** Additional response headers, each with a one-sentence description. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** A parameter of a query or a header; those of the path are read from the route. */
+/** A query or header parameter. Path parameters are derived from the route. */
 export interface Parameter {
   name: string;
   in: 'query' | 'header';
@@ -35,21 +35,21 @@ export interface Operation {
   parameters?: readonly Parameter[];
   /** Accepted bodies by media type. */
   body?: { schema: z.ZodType; types: readonly string[]; example: JsonValue; isOptional?: boolean };
-  /** The answers of the route itself, without those of the middleware before it. */
+  /** The responses of the route itself, without the responses of earlier middleware. */
   answers: Readonly<Record<number, Answer>>;
   form: RefusalForm;
-  /** True for a route that anybody may read (docs/contract/authentication.md). */
+  /** True for a route without authentication (docs/contract/authentication.md). */
   isPublic?: boolean;
-  /** True for a route that starts an invocation, which admission may refuse. */
+  /** True for a route that starts an invocation, which admission may deny. */
   isAdmitted?: boolean;
-  /** True for a route that no limit of calls holds for. */
+  /** True for a route exempt from the rate limit. */
   isUnlimited?: boolean;
 }
 
 export const json = 'application/json';
 export const eventStream = 'text/event-stream';
 
-/** Says that an answer holds JSON. */
+/** Describes a response that contains JSON. */
 export function holding(says: string, schema: z.ZodType, more: Partial<Answer> = {}): Answer {
   return { says, content: { [json]: schema }, ...more };
 }

@@ -67,7 +67,7 @@ const lastEventId: Parameter = {
 
 const form = 'sentence';
 
-/** Descriptions of the routes outside HTTP+JSON of A2A, by verb and path. */
+/** Descriptions of the routes outside A2A's HTTP+JSON, by verb and path. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /tasks/send': {
     id: 'sendTask',

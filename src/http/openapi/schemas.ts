@@ -208,7 +208,7 @@ export const inspection = z.object({
   ),
 });
 
-/** Every refusal of the routes that are Holdpoint's own. */
+/** The error format of Holdpoint's own routes. */
 export const refusal = z.object({
   error: z.string().describe('One sentence that says what is wrong.'),
 });

@@ -11,17 +11,13 @@ export const restCardPath = '/v1/card';
 /** The former path of the card. */
 export const legacyCardPath = '/.well-known/agent.json';
 
-/**
- * `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks
- * (docs/contract/agent-card.md).
- */
+/** `GET /.well-known/agent-card.json`: the card in the caller's A2A version (docs/contract/agent-card.md). */
 export function agentCard(ports: { card: CardSource }) {
   return cardShower(ports, false);
 }
 
 /**
- * `GET /v1/card`: the well-known card, where clients of 0.3.0 ask for it once they have signed in
- * (docs/contract/a2a.md).
+ * `GET /v1/card`: the well-known card under the path that authenticated 0.3.0 clients request (docs/contract/a2a.md).
  */
 export function restAgentCard(ports: { card: CardSource }) {
   return cardShower(ports, true);
@@ -44,7 +40,7 @@ function cardShower({ card }: { card: CardSource }, forRest: boolean) {
   };
 }
 
-/** `GET /.well-known/agent.json`: the same, where clients of old look for it (docs/contract/agent-card.md). */
+/** `GET /.well-known/agent.json`: the card under the path that older clients request (docs/contract/agent-card.md). */
 export function legacyAgentCard(ports: { card: CardSource }) {
   const show = agentCard(ports);
   return function showDeprecated(ctx: RoutedContext) {
@@ -55,8 +51,8 @@ export function legacyAgentCard(ports: { card: CardSource }) {
 }
 
 /**
- * Tells whether the caller has these bytes already. Koa's own answer heeds `Cache-Control: no-cache` of
- * the request, which `fetch` adds by itself to every request that brings `If-None-Match`.
+ * Returns true if the client already has this version. Koa's own check honours `Cache-Control: no-cache`, which `fetch`
+ * adds to every request with `If-None-Match`.
  */
 function isKnown(header: string, etag: string): boolean {
   return header
@@ -65,7 +61,7 @@ function isKnown(header: string, etag: string): boolean {
     .some((known) => known === '*' || known === etag);
 }
 
-/** A caller without a known version may speak either. */
+/** A client without a known version may use either. */
 function versionOf(header: string): CardVersion {
   const [, said] = /^(0\.3|1\.0)(?:\.\d{1,9})?$/.exec(header.trim()) ?? [];
   if (said === undefined) return 'hybrid';

@@ -4,9 +4,7 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentAnswer, readDecision } from '../wire/decision-json.ts';
 
-/**
- * `POST /tasks/{id}/decisions`: submits a decision to the task and presents its answer (docs/contract/decisions.md).
- */
+/** `POST /tasks/{id}/decisions`: submits a decision to the task and returns the result (docs/contract/decisions.md). */
 export function decisions({ clock }: { clock: Clock }) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';

@@ -5,8 +5,7 @@ import { Problem } from '../wire/problem.ts';
 import { readDeadlineOrder, readDeadlinePage, readPage } from '../wire/query.ts';
 
 /**
- * `GET /deferrals`: the pending deferrals, newest first, or by their deadline, and how many there are
- * (docs/contract/transports.md).
+ * `GET /deferrals`: the pending deferrals, newest first or by deadline, and their number (docs/contract/transports.md).
  */
 export function deferralsList() {
   return async function list(ctx: RoutedContext) {
@@ -28,7 +27,7 @@ export function deferralsList() {
 }
 
 /**
- * `GET /deferrals/{id}`: one pending deferral, for who may decide with the arguments that would run
+ * `GET /deferrals/{id}`: one pending deferral. Callers who may decide also receive the arguments that would run
  * (docs/contract/transports.md).
  */
 export function deferralsGet() {

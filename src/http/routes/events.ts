@@ -5,8 +5,8 @@ import { presentRow } from '../wire/row-json.ts';
 import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
 /**
- * `GET /events`: every change of the tasks that the caller may know of. A stream that does not go on after
- * `Last-Event-ID` begins with `reset`: whatever the client has read of the lists may be out of date.
+ * `GET /events`: every change of the tasks that the caller may see. A stream that cannot resume after `Last-Event-ID`
+ * begins with `reset`, because lists that the client has read may be outdated.
  */
 export function eventsFollow() {
   return async function follow(ctx: RoutedContext) {
@@ -29,7 +29,7 @@ export function eventsFollow() {
   };
 }
 
-/** Only who has read the last event of a change goes on after it. */
+/** Only the last event of a change carries a position, so a client resumes after complete changes. */
 function eventsOf({ taskId, task, wait, position }: SeenChange): [StreamEvent, number][] {
   const row: StreamEvent[] = task === null ? [] : [{ event: 'task', data: presentRow(task) }];
   const asked = wait === 'asked' && task !== null ? presentDeferral(task) : null;

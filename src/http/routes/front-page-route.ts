@@ -4,13 +4,11 @@ import { frontPage, frontPagePolicy, type PageOwner } from '../wire/front-page.t
 import { Problem } from '../wire/problem.ts';
 import { agentCard } from './agent-card-routes.ts';
 
-/**
- * Maximum length of an `Accept`: browsers send some two hundred characters, and a long one can be made slow to parse.
- */
+/** Maximum length of an `Accept` header. Browsers send about 200 characters, and a long header can be slow to parse. */
 const longestAccept = 1_024;
 
 /**
- * `GET /`: a short page for a browser, and the card for everybody else, since clients ask the card's own url for it
+ * `GET /`: a short page for browsers, and the card for other clients, which request it from the card's own URL
  * (docs/contract/transports.md).
  */
 export function serveFrontPage(ports: { card: CardSource }) {

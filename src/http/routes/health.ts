@@ -2,11 +2,11 @@ import type { TaskSystem } from '../../actors/tasks/tasks.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 export interface HealthPorts {
-  /** Answers a challenge that came in at a port; `null` to one that is none. Left out, no challenge is answered. */
+  /** Answers a challenge that arrived at a port; `null` for an invalid one. If absent, challenges are not answered. */
   prove?: (challenge: string, port: number) => string | null;
 }
 
-/** `GET /healthz`: the process answers, and proves on a challenge that it is the agent of its folder. */
+/** `GET /healthz`: the process responds. On a challenge, it proves that it is the agent of its folder. */
 export function healthz({ prove }: HealthPorts) {
   return function health(ctx: RoutedContext) {
     const challenge = ctx.get('X-Service-Challenge');
@@ -19,7 +19,7 @@ export function healthz({ prove }: HealthPorts) {
   };
 }
 
-/** `GET /readyz`: new work is taken in and can be recorded; 503 while starting, draining or unable to record. */
+/** `GET /readyz`: the agent accepts and can record new tasks; 503 while starting, draining or unable to record. */
 export function readyz({ system }: { system: Pick<TaskSystem, 'intake'> }) {
   return function ready(ctx: RoutedContext) {
     const isReady = system.intake.isReady();
@@ -30,7 +30,7 @@ export function readyz({ system }: { system: Pick<TaskSystem, 'intake'> }) {
   };
 }
 
-/** `GET /.well-known/service-audit-keys`: the public keys of the audit log as a JWKS; none while it is unsigned. */
+/** `GET /.well-known/service-audit-keys`: the audit log's public keys as a JWKS; empty while the log is unsigned. */
 export function auditKeys({
   auditKeys: { keys } = { keys: [] },
 }: {

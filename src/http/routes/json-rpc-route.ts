@@ -29,9 +29,9 @@ import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
 /** A method of the legacy surface. */
 interface Method {
-  /** Validates the params without side effects; throws their fault. */
+  /** Validates the params without side effects; throws for invalid ones. */
   checkParams: (params: unknown) => unknown;
-  /** Returns the result, or `undefined` when it answers by itself. */
+  /** Returns the result, or `undefined` if the method writes the response itself. */
   run: (ctx: RoutedContext, params: unknown) => unknown;
 }
 
@@ -40,7 +40,7 @@ export interface JsonRpcPorts extends SubscribePorts {
   a2a: A2aCalls;
 }
 
-/** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (docs/contract/transports.md). */
+/** `POST /`: JSON-RPC 2.0 with the same functions as the REST routes (docs/contract/transports.md). */
 export function jsonRpc(ports: JsonRpcPorts) {
   const methods = legacyMethods(ports);
   return async function call(ctx: RoutedContext) {
@@ -74,8 +74,8 @@ export function jsonRpc(ports: JsonRpcPorts) {
 }
 
 /**
- * Tells in which version of A2A a call is answered; `null` for a legacy one. `tasks/get` and `tasks/cancel`
- * have the same name on two surfaces: without an `A2A-Version`, the one that made the task is meant.
+ * Returns the A2A version in which a call is answered; `null` for a legacy call. `tasks/get` and `tasks/cancel` exist
+ * on two surfaces with the same name. Without `A2A-Version`, the surface that started the task is used.
  */
 async function versionFor(ctx: RoutedContext, call: RpcRequest): Promise<string | null> {
   const said = readVersion(ctx.get('A2A-Version'));
@@ -87,7 +87,7 @@ async function versionFor(ctx: RoutedContext, call: RpcRequest): Promise<string 
   return task?.surface === 'a2a' ? version : null;
 }
 
-/** Answers a body that could not be read in the words of JSON-RPC (docs/contract/transports.md). */
+/** Answers an unreadable body with a JSON-RPC error (docs/contract/transports.md). */
 export function answerParseError() {
   return async function parseErrorAnswer(ctx: RoutedContext, next: () => Promise<unknown>) {
     try {
@@ -105,7 +105,7 @@ export function answerParseError() {
   };
 }
 
-/** Makes the methods of the legacy surface, by their names. */
+/** Creates the methods of the legacy surface, by name. */
 export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method> {
   const checkSubmission = (params: unknown): unknown =>
     readSubmission(params, () => ports.ids.next());
@@ -158,7 +158,7 @@ export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method
   ]);
 }
 
-/** Tells which errors are answered inside JSON-RPC; the others are the transport's. */
+/** Returns the JSON-RPC error for an error; `null` for errors that the transport answers. */
 function refusalOf(error: unknown): RpcError | null {
   if (error instanceof RpcError) return error;
   if (error instanceof SystemError && error.code === 'unknown_task') return taskNotFound();

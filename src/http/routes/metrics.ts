@@ -7,9 +7,9 @@ import type { RoutedContext } from '../request-state.ts';
 
 export interface MetricsPorts {
   system: Pick<TaskSystem, 'metrics'>;
-  /** `null` while admission is off. */
+  /** `null` if admission is off. */
   admission: { fallbacks(): number } | null;
-  /** Events of the audit log that are committed and not yet synced to its file. */
+  /** Number of audit events that are committed but not yet synced to the log file. */
   auditLag?: () => number;
   /** The state of the audit sinks. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
@@ -17,36 +17,36 @@ export interface MetricsPorts {
   channels?: () => Promise<
     { adapter: string; state: string; pending: number; oldestAt: number | null }[]
   >;
-  /** How the work of several daemons goes; absent for the only one. */
+  /** Sharing metrics of several daemons; absent for a single daemon. */
   shared?:
     | (() => { conflicts: number; lag: number; takeovers: number; isKeeper: boolean })
     | undefined;
   clock: { now(): number };
 }
 
-/** Bounds of the buckets for requests, in seconds: a read takes a millisecond, a held send as long as a person. */
+/** Histogram bounds for requests in seconds: a read takes a millisecond, a held send as long as an approver needs. */
 const requestBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
 
-/** Bounds of the buckets for models, in seconds. */
+/** Histogram bounds for model turns in seconds. */
 const modelBuckets = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
-/** Gauges with the ending of a counter, which checks of Prometheus refuse; each is there by kind as well. */
+/** Gauges whose names end like counters, which Prometheus linters reject. Each value also exists by type. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 type Library = typeof library;
 
-/** Bounds of the buckets for decisions, in seconds: a person may take a second or two days. */
+/** Histogram bounds for decisions in seconds, from one second to two days. */
 const decisionBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];
 
-/** The numbers of an agent, and the route that shows them. */
+/** An agent's metrics and their route. */
 export interface Metrics {
   /** Counts a request. */
   hear: (measured: MeasuredRequest) => void;
-  /** `GET /metrics`: the state of the agent and its process as Prometheus text (docs/contract/transports.md). */
+  /** `GET /metrics`: the state of the agent and its process in Prometheus format (docs/contract/transports.md). */
   route: (ctx: RoutedContext) => Promise<void>;
 }
 
-/** Makes the numbers of an agent. */
+/** Creates an agent's metrics. */
 export function metricsOf(ports: MetricsPorts): Metrics {
   const counts = new MeasuredCounts();
   let loading: ReturnType<typeof createRegistry> | null = null;
@@ -66,7 +66,7 @@ export function metricsOf(ports: MetricsPorts): Metrics {
   };
 }
 
-/** The metrics library is loaded with the first request for metrics, not with the daemon. */
+/** The metrics library is loaded at the first metrics request instead of at startup. */
 async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const loaded = await import('prom-client');
   const registry = new loaded.Registry();

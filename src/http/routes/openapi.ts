@@ -4,14 +4,14 @@ import type { SurfaceOwner } from '../openapi/describe-surface.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** The path of the description (docs/contract/transports.md). */
+/** The path of the OpenAPI description (docs/contract/transports.md). */
 export const openApiPath = '/openapi.json';
 
-/** Kinds of schemes that OpenAPI knows; one that was set by hand may be of another. */
+/** The scheme types of OpenAPI. A manually configured scheme may have another type. */
 const schemeTypes: readonly unknown[] = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect'];
 
 /**
- * `GET /openapi.json`: the surface as OpenAPI 3.1, made from its routes once for each card that is published
+ * `GET /openapi.json`: the API as OpenAPI 3.1, generated from the routes once per published card
  * (docs/contract/transports.md).
  */
 export function openApi({ card }: { card: CardSource }, router: Router<RequestState>) {
@@ -26,7 +26,7 @@ export function openApi({ card }: { card: CardSource }, router: Router<RequestSt
   };
 }
 
-/** Loaded with the first request, since most agents are never asked. */
+/** Loaded at the first request, because most agents never receive one. */
 async function write(router: Router<RequestState>, { body }: PublishedCard): Promise<Buffer> {
   const { describeSurface } = await import('../openapi/describe-surface.ts');
   return Buffer.from(JSON.stringify(describeSurface(router.stack, readOwner(body))));

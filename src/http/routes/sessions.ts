@@ -4,7 +4,7 @@ import { readSessionPage } from '../wire/query.ts';
 import { presentSession } from '../wire/session-json.ts';
 import { presentMessage } from '../wire/task-json.ts';
 
-/** `GET /sessions`: the caller's own sessions, the one that changed last first. */
+/** `GET /sessions`: the caller's own sessions, most recently changed first. */
 export function sessionsList() {
   return async function list(ctx: RoutedContext) {
     const { sessions, cursor } = await ctx.state.tasks.listSessions(readSessionPage(ctx.query));
@@ -15,7 +15,7 @@ export function sessionsList() {
   };
 }
 
-/** `GET /sessions/{id}`: one of the caller's own sessions, with what was said in it. */
+/** `GET /sessions/{id}`: one of the caller's own sessions, with its messages. */
 export function sessionsGet() {
   return async function get(ctx: RoutedContext) {
     const session = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');

@@ -4,7 +4,7 @@ import { readCancelReason } from '../wire/cancel-reason.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task-json.ts';
 
-/** `POST /tasks/{id}/cancel`: calls a task off; a final one is answered as it is (docs/contract/transports.md). */
+/** `POST /tasks/{id}/cancel`: cancels a task; a final task is returned unchanged (docs/contract/transports.md). */
 export function tasksCancel() {
   return async function cancel(ctx: RoutedContext) {
     const { id } = ctx.params;

@@ -4,7 +4,7 @@ import { readSeen, streamTask } from '../task-stream.ts';
 import { Problem } from '../wire/problem.ts';
 
 /**
- * `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off
+ * `GET /tasks/{id}/events`: joins a task's stream, or resumes it where the client stopped
  * (docs/contract/transports.md).
  */
 export function tasksEvents() {

@@ -21,7 +21,7 @@ export function tasksGet() {
   };
 }
 
-/** `GET /tasks`: a page of tasks, newest first; messages are included on request only (docs/contract/transports.md). */
+/** `GET /tasks`: a page of tasks, newest first; messages are included only on request (docs/contract/transports.md). */
 export function tasksList() {
   return async function list(ctx: RoutedContext) {
     const { withOrigin, ...query } = readTaskQuery(ctx.query);

@@ -2,7 +2,7 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** `GET /tasks/{id}/inspection`: the way of a task in the format of the Stately inspector, while that is on. */
+/** `GET /tasks/{id}/inspection`: a task's path in the format of the Stately inspector, if the inspector is on. */
 export function tasksInspection() {
   return async function inspect(ctx: RoutedContext) {
     const { id } = ctx.params;

@@ -6,7 +6,7 @@ import type { RoutedContext } from '../request-state.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { presentTask, type TaskJson } from '../wire/task-json.ts';
 
-/** `POST /tasks/send`: starts a task and answers with it once it is final (docs/contract/transports.md). */
+/** `POST /tasks/send`: starts a task and returns it once it is final (docs/contract/transports.md). */
 export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
     const task = await awaitTask(ctx, await openTask(ports, ctx, ctx.request.body));
@@ -16,8 +16,8 @@ export function tasksSend(ports: { ids: Ids }) {
 }
 
 /**
- * Presents the task of a send. Throws the challenge of one that failed for want of assurance, unless the answer
- * has begun: then the task says so.
+ * Formats the task of a send. Throws the challenge for a task that failed because of missing assurance. If the response
+ * has begun, the task itself carries the failure.
  */
 function presentEnded(task: Task, hasBegun: boolean): TaskJson {
   const challenge = challengeOf(task);

@@ -11,7 +11,10 @@ export interface SubscribePorts {
   onDisconnect: 'abandon' | 'keep';
 }
 
-/** Starts a task and streams it to the caller, whose going may end its wait. Throws before the stream begins. */
+/**
+ * Starts a task and streams it to the caller. The caller's disconnection may end the task's wait. Throws before the
+ * stream begins.
+ */
 export async function subscribe(
   ports: SubscribePorts,
   ctx: RoutedContext,

@@ -8,14 +8,14 @@ import { Problem } from './problem.ts';
 
 /** An invocation that a request would start. */
 export interface Invocation {
-  /** The task, when the request named one. */
+  /** The task ID, if the request names one. */
   taskId: string | null;
 }
 
-/** Tells which invocation a body would start; `null` when it starts none. */
+/** Returns the invocation that a body would start; `null` if it starts none. */
 export type InvocationReader = (body: unknown) => Invocation | null;
 
-/** Methods that start an invocation, each with the way to the task it names (docs/contract/admission.md). */
+/** Methods that start an invocation, each with a function that reads the task it names (docs/contract/admission.md). */
 const startingMethods: ReadonlyMap<string, (params: unknown) => unknown> = new Map([
   ['tasks/send', namedInSend],
   ['tasks/sendSubscribe', namedInSend],
@@ -25,12 +25,12 @@ const startingMethods: ReadonlyMap<string, (params: unknown) => unknown> = new M
   ['SendStreamingMessage', namedInMessage],
 ]);
 
-/** Reads the body of `POST /tasks/send` and of `POST /tasks/sendSubscribe`, which always start an invocation. */
+/** Reads the body of `POST /tasks/send` and `POST /tasks/sendSubscribe`, which always start an invocation. */
 export function sentInvocation(body: unknown): Invocation {
   return invocationOf(namedInSend(body));
 }
 
-/** Reads a JSON-RPC request, some methods of which start an invocation; one without an id starts none. */
+/** Reads a JSON-RPC request, which starts an invocation for some methods. A request without an ID starts none. */
 export function calledInvocation(body: unknown): Invocation | null {
   const method = fieldOf(body, 'method');
   const named = typeof method === 'string' ? startingMethods.get(method) : undefined;
@@ -38,7 +38,7 @@ export function calledInvocation(body: unknown): Invocation | null {
   return named === undefined || !isRun ? null : invocationOf(named(fieldOf(body, 'params')));
 }
 
-/** Reads a message of MCP, of which a call of a tool starts an invocation, but `task_result` where that waits for a call. */
+/** Reads an MCP message. A tool call starts an invocation, except for `task_result` if that waits for a call. */
 export function mcpInvocation(body: unknown, hasTaskResult: boolean): Invocation | null {
   if (fieldOf(body, 'method') !== 'tools/call' || fieldOf(body, 'id') === undefined) return null;
   const params = fieldOf(body, 'params');
@@ -46,12 +46,12 @@ export function mcpInvocation(body: unknown, hasTaskResult: boolean): Invocation
   return invocationOf(fieldOf(fieldOf(params, '_meta'), 'task_id'));
 }
 
-/** Reads the body of a send over the REST surfaces of A2A, which always starts an invocation. */
+/** Reads the body of a send over A2A's REST surfaces, which always starts an invocation. */
 export function messageInvocation(body: unknown): Invocation {
   return invocationOf(namedInMessage(body));
 }
 
-/** Presents a denial: 402 on every transport, all five keys always (docs/contract/admission.md). */
+/** Converts a denial to a Problem: 402 on every transport, always with all five keys (docs/contract/admission.md). */
 export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   const { reason, scope, window, resetAt } = verdict;
   const seconds = retryAfter(resetAt, now);
@@ -62,7 +62,7 @@ export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   );
 }
 
-/** Says a denial in the words of the audit log (docs/contract/admission.md). */
+/** Converts a denial to an audit event (docs/contract/admission.md). */
 export function denialEvent(
   { reason, scope, window, resetAt, cached }: AdmissionVerdict,
   envelope: Omit<AuditEvent, 'event' | 'fields'>,

@@ -1,10 +1,10 @@
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
 
-/** Longest reason that is kept, in characters (docs/contract/task.md). */
+/** Maximum length of a stored reason in characters (docs/contract/task.md). */
 const longestReason = 256;
 
-/** Reads the reason of a cancel; `external_signal` when none is given. Throws a 400 Problem. */
+/** Reads the reason of a cancel; defaults to `external_signal`. Throws a 400 Problem. */
 export function readCancelReason(body: unknown): string {
   const reason = fieldOf(body, 'reason');
   if (reason === undefined || reason === null || reason === '') return 'external_signal';

@@ -3,18 +3,18 @@ import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
 import { stepUpOf } from './task-json.ts';
 
-/** What a failed task is answered with instead of the task, for each transport (docs/contract/step-up.md). */
+/** The response sent in place of a failed task, for each transport (docs/contract/step-up.md). */
 export interface Challenge {
   rest: Problem;
   rpc: RpcError;
 }
 
-/** Seconds after which a caller with too many waiting calls may try again. */
+/** Seconds after which a caller with too many waiting calls may retry. */
 const whenOneMayBeDecided = 60;
 
 /**
- * Returns the challenge of a task that failed for want of assurance, and the refusal of one that failed as too many calls
- * of its caller wait already; `null` for every other task.
+ * Returns the challenge of a task that failed because of missing assurance, or the refusal of a task that failed
+ * because too many calls of its caller are waiting; `null` for every other task.
  */
 export function challengeOf(task: Task): Challenge | null {
   const { failure } = task;

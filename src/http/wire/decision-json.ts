@@ -17,19 +17,20 @@ export const decisionDetails = z.object({
   approver: text(254).nullish(),
   approver_email: text(254).nullish(),
   note: text(2_000).nullish(),
-  // Only an absent field means any pending call: an empty one is an unset variable, a mistake.
+  // Only an absent field means any pending call. An empty one is rejected, because it usually comes from an unset
+  // variable.
   deferral_id: text(128).optional(),
   args_sha256: text(64).optional(),
   runs_sha256: text(64).optional(),
   args: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
 });
 
-/** The answer to a body without a decision (docs/contract/decisions.md). */
+/** The error for a body without a decision (docs/contract/decisions.md). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
 /**
- * Reads the body of a decision (docs/contract/decisions.md); unknown keys are ignored. A decision changes no arguments:
- * those that are sent with one are those it is for. Throws a 400 Problem.
+ * Reads the body of a decision (docs/contract/decisions.md); ignores unknown keys. A decision cannot change arguments:
+ * arguments in the body are the ones that the decision applies to. Throws a 400 Problem.
  *
  * @param at epoch milliseconds at which the decision arrived
  */
@@ -56,7 +57,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
   };
 }
 
-/** Presents the answer of a task to a decision: the status and body of docs/contract/decisions.md. */
+/** Formats a task's answer to a decision: the status and body of docs/contract/decisions.md. */
 export function presentAnswer(
   taskId: string,
   answer: DecisionAnswer,

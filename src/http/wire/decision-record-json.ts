@@ -1,8 +1,8 @@
 import type { ArgumentChange, DecisionRecord, Layer } from '../../machines/task/task.ts';
 
 /**
- * The record of a layer of governance about a call (docs/contract/governance.md); `call_id` and `tool` are absent where
- * there is no call.
+ * A governance layer's record of a call (docs/contract/governance.md). `call_id` and `tool` are absent if there is no
+ * call.
  */
 export interface DecisionRecordJson {
   call_id?: string;
@@ -11,11 +11,11 @@ export interface DecisionRecordJson {
   decision: DecisionRecord['decision'];
   reason: string;
   duration_ms: number;
-  /** What MODIFY changed of the arguments, each value as JSON without secrets. */
+  /** The argument changes of MODIFY, each value as JSON without secrets. */
   changes?: ArgumentChange[];
 }
 
-/** The layers as the configuration calls them. */
+/** The layer names in the configuration. */
 const names: Record<Layer, string> = {
   prompt: 'prompt',
   alignment: 'intent_alignment',
@@ -26,7 +26,7 @@ const names: Record<Layer, string> = {
   output: 'output',
 };
 
-/** Presents the records of every layer of governance, in their order. */
+/** Formats the records of all governance layers, in their order. */
 export function presentDecisions(records: readonly DecisionRecord[]): DecisionRecordJson[] {
   return records.map(({ callId, tool, layer, decision, reason, duration, changes }) => ({
     ...(callId === null ? {} : { call_id: callId }),

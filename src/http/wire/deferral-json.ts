@@ -6,8 +6,8 @@ import { presentBinding } from './task-json.ts';
 import { timestamp } from './timestamp.ts';
 
 /**
- * Presents the pending deferral of a task for approvers (docs/contract/transports.md); `null` when none is pending. Its
- * arguments are as people are shown them, unless all of them are to be seen.
+ * Formats a task's pending deferral for approvers (docs/contract/transports.md); `null` if none is pending. The
+ * arguments are redacted for display, unless all of them are requested.
  */
 export function presentDeferral(
   { id, requester, deferral, stage, records }: Task,

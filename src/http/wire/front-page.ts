@@ -43,7 +43,7 @@ const mark = new Html(
   '<svg viewBox="0 0 18 18" aria-hidden="true"><rect x="1" y="1" width="16" height="16" rx="4" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M5.5 4.5v9M12.5 4.5v9M5.5 9h7" stroke="var(--hold)" stroke-width="2" stroke-linecap="round"/></svg>',
 );
 
-/** The Content-Security-Policy of the page: its own style and nothing else. */
+/** The page's Content-Security-Policy: only its own style. */
 export const frontPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
@@ -59,8 +59,8 @@ const links = [
 ] as const;
 
 /**
- * Writes the page that a browser is shown at `/` (docs/contract/transports.md). Links are relative, since a proxy may
- * serve it under a path.
+ * Renders the page that browsers receive at `/` (docs/contract/transports.md). Links are relative, because a proxy may
+ * serve the page under a path.
  */
 export function frontPage({ name, version, description }: PageOwner): string {
   const items = links

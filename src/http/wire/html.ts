@@ -1,4 +1,4 @@
-/** Text that is markup already. */
+/** Text that is already markup. */
 export class Html {
   readonly text: string;
 
@@ -15,7 +15,7 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Writes markup and escapes every inserted value that is not markup itself. */
+/** Builds markup; escapes every inserted value that is not markup itself. */
 export function html(parts: TemplateStringsArray, ...values: (string | Html)[]): Html {
   return new Html(
     parts.reduce((text, part, index) => text + shown(values[index - 1] ?? '') + part),

@@ -1,12 +1,12 @@
 import { isTagValue, tenancyHeaders, workflowHeaders } from '../../machines/workflow.ts';
 
-/** The workflow tags of a request; `dropped` names the headers whose value is no identifier. */
+/** The workflow tags of a request; `dropped` names the headers with an invalid identifier. */
 export interface ReadTags {
   tags: Record<string, string>;
   dropped: string[];
 }
 
-/** Reads the workflow and tenancy headers of a request; `get` returns an empty text for an absent one. */
+/** Reads a request's workflow and tenancy headers; `get` returns an empty text for an absent header. */
 export function readInvocationTags(get: (header: string) => string): ReadTags {
   const tags: Record<string, string> = {};
   const dropped: string[] = [];

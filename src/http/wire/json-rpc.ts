@@ -2,12 +2,12 @@ import { isExactValue } from '../../machines/exact-number.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 
-/** The identifier a caller gives a JSON-RPC request; `null` when it could not be read. */
+/** The ID of a JSON-RPC request; `null` if it could not be read. */
 export type RpcId = string | number | null;
 
-/** A request as JSON-RPC 2.0 defines it. */
+/** A JSON-RPC 2.0 request. */
 export interface RpcRequest {
-  /** `null` for a request without one, which is validated and never run. */
+  /** `null` for a request without an ID, which is validated but never run. */
   id: RpcId;
   method: string;
   params: unknown;
@@ -23,15 +23,15 @@ export const rpcCodes = {
   taskNotFound: -32001,
   contentTypeNotSupported: -32005,
   stepUpRequired: -32040,
-  /** A refusal that neither JSON-RPC nor A2A has a code for. */
+  /** A refusal without a code in JSON-RPC or A2A. */
   refused: -32000,
 } as const;
 
-/** A refusal in the words of JSON-RPC. */
+/** A JSON-RPC error response. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: JsonValue | undefined;
-  /** The request that is refused, when it could be read. */
+  /** ID of the refused request, if it could be read. */
   readonly id: RpcId;
 
   constructor(code: number, message: string, id: RpcId = null, data?: JsonValue) {
@@ -42,7 +42,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Reads one request, which may have no id. Throws RpcError -32600 for anything else, batches included. */
+/** Reads one request, which may have no ID. Throws RpcError -32600 for anything else, including batches. */
 export function readRpcRequest(body: unknown): RpcRequest {
   if (Array.isArray(body)) {
     throw new RpcError(rpcCodes.invalidRequest, 'batches are not supported; send one request');
@@ -60,17 +60,17 @@ export function readRpcRequest(body: unknown): RpcRequest {
   return { id: named, method, params: fieldOf(body, 'params') };
 }
 
-/** Refuses a request that has no id, once there is nothing else to say against it (docs/contract/a2a.md). */
+/** Rejects an otherwise valid request without an ID (docs/contract/a2a.md). */
 export function noId(): RpcError {
   return new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
 }
 
-/** Presents the result of a request. */
+/** Builds the response with the result of a request. */
 export function presentResult(id: RpcId, result: unknown): object {
   return { jsonrpc: '2.0', id, result };
 }
 
-/** Refuses a request for a number that reading would change; an id that is such a number is not repeated. */
+/** Rejects a request with a number that parsing would change. An ID that is such a number is not echoed. */
 export function presentInexact({ message, read }: { message: string; read: JsonValue }): object {
   const id = fieldOf(read, 'id');
   if (typeof id === 'number' && !isExactValue(id)) {
@@ -81,7 +81,7 @@ export function presentInexact({ message, read }: { message: string; read: JsonV
   return presentError(new RpcError(rpcCodes.invalidParams, message), named);
 }
 
-/** Presents a refusal. */
+/** Builds an error response. */
 export function presentError({ code, message, data }: RpcError, id: RpcId): object {
   return {
     jsonrpc: '2.0',

@@ -2,18 +2,18 @@ import type { Task } from '../../machines/task/task.ts';
 import { workflowHeaders } from '../../machines/workflow.ts';
 import { timestamp } from './timestamp.ts';
 
-/** Where a task comes from: when, from whom, and out of which workflow. */
+/** A task's origin: time, requester and workflow. */
 export interface OriginJson {
   created_at: string;
   requester: RequesterJson | null;
-  /** The workflow that the request named; absent when it named none. */
+  /** The workflow named in the request; absent if it named none. */
   workflow?: Record<string, string>;
 }
 
-/** Who asked; a type, as it stands in plain JSON. */
+/** The requester. A type alias, so it is assignable to plain JSON. */
 export type RequesterJson = { user_id: string; email: string | null; provider: string };
 
-/** Presents where a task comes from. */
+/** Formats a task's origin. */
 export function presentOrigin({ createdAt, requester, tags = {} }: Task): OriginJson {
   const named = workflowHeaders.flatMap(([, key]): [string, string][] => {
     const value = tags[key];
@@ -27,7 +27,7 @@ export function presentOrigin({ createdAt, requester, tags = {} }: Task): Origin
   };
 }
 
-/** Presents who asked; `null` without authentication. */
+/** Formats the requester; `null` without authentication. */
 export function presentRequester(requester: Task['requester']): RequesterJson | null {
   if (requester === null) return null;
   const { userId, email = null, provider } = requester;

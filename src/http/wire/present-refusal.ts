@@ -6,13 +6,13 @@ import { type Problem, textsOf } from './problem.ts';
 /** The known parts of a refused request. */
 export interface RefusedRequest {
   method: string;
-  /** As it was sent, without its query. */
+  /** The original path without its query. */
   path: string;
-  /** As far as it has been read. */
+  /** The part of the body that has been read. */
   body?: unknown;
 }
 
-/** The names that gRPC has for a status of HTTP (AIP-193). */
+/** gRPC status names by HTTP status (AIP-193). */
 const statusNames: ReadonlyMap<number, string> = new Map([
   [400, 'INVALID_ARGUMENT'],
   [401, 'UNAUTHENTICATED'],
@@ -32,7 +32,7 @@ const statusNames: ReadonlyMap<number, string> = new Map([
   [503, 'UNAVAILABLE'],
 ]);
 
-/** The codes that JSON-RPC has for a status of HTTP; -32000 is the code of a server that will not. */
+/** JSON-RPC codes by HTTP status; -32000 is a generic server refusal. */
 const codes: ReadonlyMap<number, number> = new Map([
   [400, rpcCodes.invalidRequest],
   [413, rpcCodes.invalidRequest],
@@ -43,18 +43,18 @@ const codes: ReadonlyMap<number, number> = new Map([
   [503, rpcCodes.internalError],
 ]);
 
-/** Methods of `POST /` in documents 1 to 3; their refusals have the body that the documents show. */
+/** Legacy methods of `POST /`. Their refusals have the same body as on the REST routes. */
 const documented: ReadonlySet<unknown> = new Set(['tasks/send', 'tasks/sendSubscribe']);
 
-/** Maximum length of an id in a refusal: refusals are not counted as unread bytes, so they are short. */
+/** Maximum length of an ID in a refusal. Refusals must be short, because they are not counted as unread bytes. */
 const longestId = 1_024;
 
 const aipPath = /^\/(v1|a2a)(\/|$)/;
 
 /**
- * Puts a refusal into the form of the surface that was called (docs/contract/a2a.md): an AIP-193 error below `/v1` and
- * `/a2a`, a JSON-RPC error at `POST /`, and the body as it is everywhere else. What the body says besides its sentence
- * is in the details of the one and in the data of the other.
+ * Formats a refusal for the called surface (docs/contract/a2a.md): an AIP-193 error below `/v1` and `/a2a`, a JSON-RPC
+ * error at `POST /`, and the unchanged body elsewhere. Fields in addition to the message are in `details` of the
+ * AIP-193 error and in `data` of the JSON-RPC error.
  */
 export function presentRefusal(
   { status, body }: Pick<Problem, 'status' | 'body'>,
@@ -103,7 +103,7 @@ function rpcError(status: number, body: Problem['body'], sent: unknown): object 
   return status === 402 ? { ...body, ...refusal } : refusal;
 }
 
-/** Returns the sentence of a body; in some `error` is a word for programs. */
+/** Returns the message of a body. In some bodies, `error` is a machine-readable code. */
 function sentenceOf({ error, message }: Problem['body']): string {
   return typeof message === 'string' ? message : error;
 }

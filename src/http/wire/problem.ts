@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../machines/json.ts';
 
-/** A refusal as the caller receives it: status, JSON body and extra headers. */
+/** An error response: status, JSON body and extra headers. */
 export class Problem extends Error {
   readonly status: number;
   readonly body: { error: string; [key: string]: JsonValue };
@@ -18,7 +18,7 @@ export class Problem extends Error {
   }
 }
 
-/** Flattens a body to texts, the only values in the details of an AIP-193 error. */
+/** Flattens a body to strings, the only value type in the details of an AIP-193 error. */
 export function textsOf(body: Problem['body']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(body).map(([key, value]) => [

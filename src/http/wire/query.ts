@@ -3,13 +3,13 @@ import type { TaskQuery } from '../../actors/tasks/tasks.ts';
 import { type TaskState, taskStates } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
-/** Entries of a page when the caller names no number. */
+/** Default number of entries per page. */
 const usualLimit = 50;
 
-/** Most entries of a page. */
+/** Maximum number of entries per page. */
 const largestLimit = 500;
 
-/** Reads `state`, `include`, `limit` and `cursor` of a listing. Throws a 400 Problem that names the fault. */
+/** Reads `state`, `include`, `limit` and `cursor` of a list request. Throws a 400 Problem that names the fault. */
 export function readTaskQuery(query: ParsedUrlQuery): TaskQuery & { withOrigin: boolean } {
   const { state, include } = query;
   const page = { ...readPage(query), ...readInclude(include) };
@@ -20,22 +20,25 @@ export function readTaskQuery(query: ParsedUrlQuery): TaskQuery & { withOrigin: 
   return { state, ...page };
 }
 
-/** Reads `limit` and `cursor` of a listing. Throws a 400 Problem. */
+/** Reads `limit` and `cursor` of a list request. Throws a 400 Problem. */
 export function readPage(query: ParsedUrlQuery): Page {
   return readPageBy(query, /^\d{1,15}$/);
 }
 
-/** Reads `limit` and `cursor` of the list of sessions, whose place changes with them. Throws a 400 Problem. */
+/**
+ * Reads `limit` and `cursor` for the session list, whose sort position changes with each change of a session. Throws a
+ * 400 Problem.
+ */
 export function readSessionPage(query: ParsedUrlQuery): Page {
   return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
 }
 
-/** Reads `limit` and `cursor` of the list of what waits by its deadline. Throws a 400 Problem. */
+/** Reads `limit` and `cursor` for the deferrals sorted by deadline. Throws a 400 Problem. */
 export function readDeadlinePage(query: ParsedUrlQuery): Page {
   return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
 }
 
-/** Reads `order` of the list of what waits: whether the first deadline comes first. Throws a 400 Problem. */
+/** Reads `order` for the deferrals; returns true for earliest deadline first. Throws a 400 Problem. */
 export function readDeadlineOrder({ order }: ParsedUrlQuery): boolean {
   if (order === undefined || order === '') return false;
   if (order === 'deadline') return true;
@@ -55,19 +58,19 @@ function readPageBy(query: ParsedUrlQuery, form: RegExp): Page {
   throw new Problem(400, { error: 'cursor must be the next_cursor of the page before' });
 }
 
-/** Reads `historyLength`: how many of the latest messages to show. Throws a 400 Problem. */
+/** Reads `historyLength`, the number of latest messages to return. Throws a 400 Problem. */
 export function readHistoryLength(query: ParsedUrlQuery): number | undefined {
   return readWhole(query, 'historyLength', 0, 1_000_000);
 }
 
-/** Reads `history`: whether the states of the task are asked for. Throws a 400 Problem. */
+/** Reads `history`; returns true if the task's states are requested. Throws a 400 Problem. */
 export function readHistory({ history }: ParsedUrlQuery): boolean {
   if (history === undefined || history === '') return false;
   if (history === 'states') return true;
   throw new Problem(400, { error: 'history must be states' });
 }
 
-/** Reads a flag that is `true` or `false`, and `false` when it is left out. Throws a 400 Problem. */
+/** Reads a flag `true` or `false`; defaults to `false`. Throws a 400 Problem. */
 export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   const text = query[name];
   if (text === undefined || text === '' || text === 'false') return false;
@@ -75,7 +78,7 @@ export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   throw new Problem(400, { error: `${name} must be true or false` });
 }
 
-/** The values of `include`, and what a list then adds: history and artifacts, and where each task comes from. */
+/** The values of `include` and the data that each adds to a list: history and artifacts, and each task's origin. */
 const inclusions: Readonly<Record<string, { withContents: boolean; withOrigin: boolean }>> = {
   '': { withContents: false, withOrigin: false },
   artifacts: { withContents: true, withOrigin: false },

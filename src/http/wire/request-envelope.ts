@@ -5,12 +5,12 @@ import type { RequestState } from '../request-state.ts';
 
 /** The subject of an agent's events, with its clock. */
 export interface EnvelopePorts {
-  /** The default subject of events; a tenancy that the request names, or its caller's identity, overrides it. */
+  /** The default subject of events. A tenancy named by the request, or the caller's identity, overrides it. */
   entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
   clock: Pick<Clock, 'now'>;
 }
 
-/** The common fields of an event that a request causes before it has a task (docs/contract/audit.md). */
+/** Returns the common fields of an event that a request causes before its task exists (docs/contract/audit.md). */
 export function requestEnvelope(
   { entity, clock }: EnvelopePorts,
   { tags, correlationId, nextSequence, span }: RequestState,
@@ -27,13 +27,13 @@ export function requestEnvelope(
   };
 }
 
-/** Returns the ids of the trace and span of a request; empty without a trace. */
+/** Returns a request's trace and span IDs; empty without a trace. */
 function traceIdsOf(span: Span): { trace_id?: string; span_id?: string } {
   const at = span.spanContext();
   return isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};
 }
 
-/** The tenant that an identity vouches for, which counts for more than one that a header names. */
+/** Returns the tenant of an authenticated identity, which takes precedence over a tenant named in a header. */
 export function tenancyOf(caller: Caller | null): { org_id?: string; workspace_id?: string } {
   return {
     ...(caller?.orgId === undefined ? {} : { org_id: caller.orgId }),

@@ -1,18 +1,18 @@
 import type { Task } from '../../machines/task/task.ts';
 import { timestamp } from './timestamp.ts';
 
-/** A task in one line. */
+/** A task as one row. */
 export interface RowJson {
   id: string;
   context_id: string;
   state: string;
   changed_at: string;
   text: string;
-  /** The tool of the call that waits; absent when none does. */
+  /** Tool of the held call; absent if there is none. */
   tool?: string;
 }
 
-/** Presents a task in one line. */
+/** Formats a task as one row. */
 export function presentRow({ id, contextId, state, changedAt, text, deferral }: Task): RowJson {
   return {
     id,

@@ -3,28 +3,30 @@ import type { Context } from 'koa';
 import type { RequestState } from '../request-state.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** Characters that may wait for a slow reader before its stream is closed (docs/contract/transports.md). */
+/**
+ * Maximum number of characters buffered for a slow reader before its stream is closed (docs/contract/transports.md).
+ */
 const maximumBacklog = 1024 * 1024;
 
-/** One event of a stream; the data goes out as one line of JSON. */
+/** One event of a stream; the data is sent as one line of JSON. */
 export interface StreamEvent {
-  /** The position in a stream that can be resumed; absent in one that cannot. */
+  /** The position in a resumable stream; absent in other streams. */
   id?: string;
-  /** Its name; the stream of a protocol that has none leaves it out. */
+  /** Name of the event; absent in streams of a protocol without event names. */
   event?: string;
   data: object;
 }
 
 interface WaitingEvent extends StreamEvent {
-  /** True for a piece of text that the next piece may be added to. */
+  /** True for a text piece to which the next piece may be appended. */
   isText: boolean;
-  /** The bytes that it adds to the backlog. */
+  /** Number of bytes that the event adds to the backlog. */
   size: number;
 }
 
 /**
- * A stream of server-sent events to one client. Events queue behind the one being sent; a client whose queue grows too
- * long, or who reads nothing for a while, is disconnected and may resume later.
+ * A stream of server-sent events to one client. Events are queued behind the one being sent. A client whose queue
+ * becomes too long, or that reads nothing for a while, is disconnected and may resume later.
  */
 export class EventStream {
   readonly #response: ServerResponse;
@@ -39,8 +41,9 @@ export class EventStream {
   #isLetGo = false;
 
   /**
-   * Answers a request with a stream. Calls `onClosed` once when the stream closes before `end` or `finish`, with
-   * whether the client left or was disconnected for being slow, as it is with more than `mostWaiting` events unread.
+   * Answers a request with a stream. Calls `onClosed` once if the stream closes before `end` or `finish`; its argument
+   * tells whether the client disconnected or was disconnected for being slow. More than `mostWaiting` unread events
+   * count as slow.
    */
   constructor(
     ctx: Context,
@@ -52,13 +55,13 @@ export class EventStream {
     this.#response = res;
     const { traffic, keepAlive } = ctx.state as RequestState;
     this.#traffic = traffic;
-    // Written without Koa, so that what the connection has taken shows.
+    // Bypasses Koa, so that the backpressure of the connection is visible.
     ctx.respond = false;
     ctx.status = 200;
     ctx.set('Content-Type', 'text/event-stream');
     ctx.set('Cache-Control', 'no-store, no-transform');
     ctx.set('X-Accel-Buffering', 'no');
-    // A client that has missed nothing would otherwise hear of its success with the next event.
+    // Otherwise the client would receive the headers only with the first event.
     ctx.flushHeaders();
     const rest = keepAlive.comments.start(() => this.#beat());
     res.on('drain', () => this.#writeWaiting());
@@ -71,7 +74,7 @@ export class EventStream {
       this.#isOver = true;
       onClosed(this.#isLetGo ? 'slow' : 'left');
     };
-    // A client who left while the answer was sought does so no second time.
+    // If the client disconnected earlier, no `close` event follows.
     if (res.destroyed) process.nextTick(close);
     else res.once('close', close);
     if (ctx.method === 'HEAD') res.end();
@@ -82,7 +85,7 @@ export class EventStream {
     this.#put(event, false);
   }
 
-  /** Sends a piece of text; pieces that have to wait go out together, under the last id. */
+  /** Sends a piece of text. Pieces that must wait are combined under the last ID. */
   sendText(event: StreamEvent & { data: { text: string; [key: string]: unknown } }): void {
     const last = this.#waiting.at(-1);
     if (last?.isText !== true) return this.#put(event, true);
@@ -93,7 +96,7 @@ export class EventStream {
     this.#grow(data.text.length);
   }
 
-  /** Sends the last events, which no backlog holds up because nothing follows them. */
+  /** Sends the last events. They ignore the backlog limit, because no event follows them. */
   finish(events: readonly StreamEvent[]): void {
     if (this.#isOver) return;
     this.#waiting.push(...events.map((event) => ({ ...event, isText: false, size: 0 })));
@@ -118,7 +121,7 @@ export class EventStream {
     const hasRoom = this.#traffic.mayKeep(size);
     this.#backlog += size;
     this.#countWaiting();
-    // One event that waits is never too much: a reader who comes back must get past it.
+    // A single waiting event never exceeds the limit: otherwise a resuming client could never get past it.
     const isTooMuch = this.#backlog > maximumBacklog && this.#waiting.length > 1;
     const isTooMany = this.#waiting.length > this.#mostWaiting;
     if (isTooMuch || isTooMany || !hasRoom) this.#disconnect();

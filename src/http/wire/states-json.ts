@@ -2,17 +2,17 @@ import type { StateHistory } from '../../machines/task/entered-state.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { timestamp } from './timestamp.ts';
 
-/** The way of a task through its chart (docs/contract/transports.md). */
+/** A task's path through its chart (docs/contract/transports.md). */
 export interface StatesJson {
-  /** Where it stands, as the dotted path of an innermost state. */
+  /** The current position, as the dotted path of an innermost state. */
   statechart: { version: number; value: string };
-  /** The states that it has entered, oldest first. */
+  /** The states that the task has entered, oldest first. */
   states: { state: string; event: string; entered_at: string }[];
-  /** The number of states after the first one that are not kept any more. */
+  /** Number of states after the first one that are no longer stored. */
   states_left_out?: number;
 }
 
-/** Presents the way of a task; of one that an earlier version saved, where it stands is known alone. */
+/** Formats a task's path. For a task saved by an earlier version, only the current position is known. */
 export function presentStates(
   { state, stage }: Task,
   { states, leftOut, version }: StateHistory,

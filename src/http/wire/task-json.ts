@@ -24,33 +24,33 @@ export interface TaskJson {
 }
 
 interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
-  /** The number of messages dropped from the beginning of the history. */
+  /** Number of messages dropped from the start of the history. */
   history_left_out?: number;
   deferral?: PendingDeferralJson;
-  /** The calls that started, of a task that failed or was cancelled. */
+  /** The started calls of a failed or cancelled task. */
   ran?: RanJson[];
   step_up?: StepUpJson;
-  /** Where the call that runs waits for a person. */
+  /** The running call's wait for a person at another program: the program, the approver there, and the deadline. */
   waits?: { at: string; for: string; until?: string };
-  /** Why the provider cut the answer. */
+  /** The reason why the provider truncated the answer. */
   cut?: string;
-  /** The governance records of each call, on request only. */
+  /** Governance records of each call; only on request. */
   decisions?: DecisionRecordJson[];
 }
 
-/** The extent of a presented task. */
+/** Options for formatting a task. */
 export interface Presentation {
-  /** Keeps that many of the latest messages. */
+  /** Number of latest messages to include. */
   historyLength?: number | undefined;
   /** Adds the governance records of each call. */
   withDecisions?: boolean;
-  /** Adds where the task comes from. */
+  /** Adds the task's origin. */
   withOrigin?: boolean;
-  /** The way of the task through its chart, which is added when it is given. */
+  /** The task's path through its chart, included if given. */
   states?: StatesJson | undefined;
 }
 
-/** The assurance level required of the caller, and its reason (docs/contract/transports.md). */
+/** The assurance level required from the caller, and the reason (docs/contract/transports.md). */
 export interface StepUpJson {
   tool: string;
   required_acr: string;
@@ -65,7 +65,7 @@ interface RanJson {
   outcome: RanCall['outcome'];
 }
 
-/** An equal call that ran before. */
+/** An equal call that ran earlier. */
 type RepeatsJson = { call_id: string; at: string; approver?: string };
 
 type BindingJson = Pick<PendingDeferralJson, 'runs_sha256' | 'repeats' | 'requests'>;
@@ -84,16 +84,16 @@ interface PendingDeferralJson {
   expires_at: string;
   approvers?: string[];
   args_sha256: string;
-  /** Digest of everything that decides what the call would do. */
+  /** Digest of everything that determines the call's effect. */
   runs_sha256?: string;
-  /** An equal call of the session that ran before. */
+  /** An equal call of the session that ran earlier. */
   repeats?: RepeatsJson;
   requests?: number;
-  /** The target that was asked as well, once it was. */
+  /** The second target, once it has been asked. */
   escalated_to?: string;
 }
 
-/** Presents a task. */
+/** Formats a task. */
 export function presentTask(task: Task, presentation: Presentation = {}): TaskJson {
   const { historyLength } = presentation;
   const { id, contextId, text, changedAt, revision, history, answer } = task;
@@ -117,7 +117,9 @@ export function presentTask(task: Task, presentation: Presentation = {}): TaskJs
   };
 }
 
-/** Returns the assurance level that the caller needs; `null` for a task that did not fail for want of it. */
+/**
+ * Returns the assurance level that the caller needs; `null` for a task that did not fail because of missing assurance.
+ */
 export function stepUpOf({ failure }: Task): StepUpJson | null {
   if (failure?.kind !== 'stepUp') return null;
   return { tool: failure.tool, required_acr: failure.requiredAcr, reason: failure.reason };
@@ -161,7 +163,7 @@ function presentPending(deferral: Deferral, stage: DeferralStage | null): Pendin
   };
 }
 
-/** Presents what a deferral is bound to besides its arguments, and the equal call that ran before. */
+/** Formats the data that a deferral is bound to in addition to its arguments, and the equal call that ran earlier. */
 export function presentBinding({ runsSha256, repeats, requests }: Deferral): BindingJson {
   return {
     ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
@@ -183,7 +185,7 @@ function presentRan({ tool, callId, argsSha256, outcome }: RanCall): RanJson {
   return { tool, call_id: callId, args_sha256: argsSha256, outcome };
 }
 
-/** Writes a message. */
+/** Formats a message. */
 export function presentMessage({ role, parts, messageId, sentAs }: Message): MessageJson {
   const metadata = sentAs === undefined ? {} : { metadata: { role: sentAs } };
   return { kind: 'message', role, parts, messageId, ...metadata };

@@ -4,14 +4,14 @@ import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
-/** No path and no option of a command: `..` would be lost on its way, `-h` be read as something else. */
+/** Excludes paths and command-line options: `..` would be resolved in a URL, and `-h` would be read as an option. */
 const newTaskId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 const identifier = z.string({ error: 'must be a string' }).regex(newTaskId, {
   error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
 });
 
-/** Names that callers make up for their own use. */
+/** References chosen by callers. */
 const reference = z
   .string({ error: 'must be a string' })
   .min(1, { error: 'must not be empty' })
@@ -19,7 +19,7 @@ const reference = z
 
 const text = z.string({ error: 'must be a string' });
 
-// What was read as JSON can only be JSON, or absent.
+// A parsed value can only be JSON or absent.
 const data = z.custom<JsonValue>((value) => value !== undefined, { error: 'must be JSON' });
 
 const file = z
@@ -36,7 +36,7 @@ const file = z
     error: 'must have exactly one of uri and bytes',
   });
 
-// Older orchestrators name the kind of a part `type`.
+// Older orchestrators use `type` for the kind of a part.
 const part = z.preprocess(
   (value) =>
     isJsonObject(value) && !('kind' in value) ? { ...value, kind: value['type'] } : value,
@@ -64,7 +64,7 @@ const message = z.object(
   { error: 'must be an object with parts' },
 );
 
-/** The body of a legacy send, without the `task` that may wrap it. */
+/** The body of a legacy send without its optional `task` wrapper. */
 export const submission = z.object({
   id: identifier.optional(),
   contextId: reference.optional(),
@@ -79,8 +79,8 @@ export interface Submission {
 }
 
 /**
- * Reads the body of a legacy send, `{task: {id?, message}}` or `{id?, message}`. `newMessageId` names a message that
- * came without an id. Throws a 400 Problem that names the fault.
+ * Reads the body of a legacy send, `{task: {id?, message}}` or `{id?, message}`. `newMessageId` supplies a missing
+ * message ID. Throws a 400 Problem that names the fault.
  */
 export function readSubmission(body: unknown, newMessageId: () => string): Submission {
   const isWrapped = isJsonObject(body) && isJsonObject(body['task']);
@@ -99,7 +99,7 @@ export function readSubmission(body: unknown, newMessageId: () => string): Submi
   };
 }
 
-/** Tells whether a new task may have a text as its id. */
+/** Returns true if a text is a valid ID for a new task. */
 export function isNewTaskId(text: unknown): text is string {
   return typeof text === 'string' && newTaskId.test(text);
 }

@@ -1,33 +1,33 @@
 import { isJsonObject, type JsonValue } from '../json.ts';
 
-/** What the platform says of new invocations (docs/contract/admission.md); what it left out is empty. */
+/** The platform's answer about new invocations (docs/contract/admission.md). Missing fields are empty. */
 export interface AdmissionAnswer {
   decision: 'admit' | 'deny';
-  /** A code of the platform, as it came. */
+  /** The platform's code, unmodified. */
   reason: string;
   scope: string;
   window: string;
-  /** When a denial clears, as it came. */
+  /** The time at which a denial ends, unmodified. */
   resetAt: string;
 }
 
-/** What a request is told: the answer, and where it comes from. */
+/** The verdict for a request: the answer and its source. */
 export interface AdmissionVerdict extends AdmissionAnswer {
-  /** False for the request for which the platform was asked. */
+  /** False for the request that caused the platform to be asked. */
   cached: boolean;
-  /** True when the platform could not be asked, and the request is admitted for that reason. */
+  /** True if the platform could not be asked and the request is admitted for that reason. */
   fallback: boolean;
 }
 
-/** An answer, or in one sentence why there is none in what the platform sent. */
+/** An answer, or a sentence that describes the fault in the platform's response. */
 export type AnswerReading =
   | { kind: 'answer'; answer: AdmissionAnswer }
   | { kind: 'fault'; text: string };
 
 /**
- * Reads the body of a platform's answer; a fault never repeats what was sent. There must be a decision. Another field
- * that is left out or `null` is empty, and one that is no text is a fault; a `reset_at` that is no text is merely
- * unreadable, and a denial stands without it (docs/contract/admission.md).
+ * Reads the body of a platform's answer. A fault never repeats the received text. The decision is required. Any other
+ * field that is missing or `null` is empty, and a non-text value is a fault. An invalid `reset_at` is ignored, and the
+ * denial still applies (docs/contract/admission.md).
  */
 export function readAnswer(body: string): AnswerReading {
   const sent = parse(body);

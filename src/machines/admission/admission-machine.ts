@@ -2,23 +2,23 @@ import { assign, emit, fromPromise, setup } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { AdmissionAnswer, AdmissionVerdict } from './admission-answer.ts';
 
-/** A request wants to know whether it may start. */
+/** A request asks for admission. */
 export type AdmissionEvent = { type: 'admission.ask' };
 
-/** The verdict on everybody who waits for one; of those, the call was made for the first alone. */
+/** The verdict for all waiting requests. The platform was asked for the first one only. */
 export interface AdmissionAnswered {
   type: 'admission.answered';
   verdict: AdmissionVerdict;
 }
 
-/** What is known of new invocations, for whoever asks. */
+/** The latest known verdict on new invocations. */
 export type KnownAdmission = Omit<AdmissionVerdict, 'cached'>;
 
 export interface AdmissionContext {
   known: KnownAdmission;
 }
 
-/** What holds while the platform cannot be asked: requests are admitted (docs/contract/admission.md). */
+/** The verdict while the platform cannot be asked: requests are admitted (docs/contract/admission.md). */
 export const unasked: KnownAdmission = {
   decision: 'admit',
   reason: '',
@@ -28,13 +28,10 @@ export const unasked: KnownAdmission = {
   fallback: true,
 };
 
-/** How long an answer holds, in milliseconds from its arrival (docs/contract/admission.md). */
+/** Validity of an answer in milliseconds from its arrival (docs/contract/admission.md). */
 export const admissionWindow = 5_000;
 
-/**
- * What one agent knows of whether the platform lets new invocations start. The platform is asked by
- * one call at a time, and at most once in a window.
- */
+/** An agent's admission state. The platform is asked by one request at a time, and at most once per window. */
 export const admissionMachine = setup({
   types: {
     context: {} as AdmissionContext,
@@ -51,7 +48,7 @@ export const admissionMachine = setup({
       type: 'admission.answered' as const,
       verdict: { ...known, cached },
     })),
-    /** A port: says that the platform could not be asked. */
+    /** Port: reports that the platform could not be asked. */
     noteFailure: (_, _failure: { error: unknown }) => undefined,
   },
   guards: { isDenied: (_, { decision }: AdmissionAnswer) => decision === 'deny' },
@@ -97,7 +94,7 @@ export const admissionMachine = setup({
           ],
         },
       },
-      // The answer that is under way is for this request too.
+      // The pending answer covers this request too.
       on: { 'admission.ask': {} },
     },
     known: {

@@ -2,19 +2,18 @@ import { assign, fromPromise, setup } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { ServedAgent } from './served-agent.ts';
 
-/** What a look at the folder and the port of an agent has shown. */
+/** The result of checking an agent's folder and port. */
 export type Sighting =
   /** The agent of the folder runs. */
   | { kind: 'served'; served: ServedAgent }
-  /** None runs; `error` is the end that the last one came to, `null` for a clean one. */
+  /** No agent runs; `error` tells how the last one ended, `null` for a clean end. */
   | { kind: 'missing'; error: string | null };
 
-/** What happens to the process of an agent. */
 export type AgentProcessEvent =
   | { type: 'agent.start'; passphrase: string | null }
   | { type: 'agent.stop' }
   | { type: 'agent.restart'; passphrase: string | null }
-  /** Somebody has looked. */
+  /** The folder was checked. */
   | { type: 'process.seen'; sighting: Sighting };
 
 export interface LaunchInput {
@@ -26,23 +25,23 @@ export interface HaltInput {
 }
 
 export interface AgentProcessContext {
-  /** The process that serves the agent; `null` while none does. */
+  /** The process that serves the agent; `null` if there is none. */
   served: ServedAgent | null;
-  /** Why it ended, or could not be stopped; `null` for no reason to tell. */
+  /** The reason why the process ended or could not be stopped; `null` if there is none. */
   error: string | null;
-  /** Kept until the start it belongs to is over. */
+  /** Kept only until its start has finished. */
   passphrase: string | null;
 }
 
-/** The states of an agent as they are told (docs/contract/dashboard.md). */
+/** The published states of an agent (docs/contract/dashboard.md). */
 export type AgentProcessState = 'stopped' | 'starting' | 'running' | 'errored';
 
-/** Reads the state that is told off the value of a snapshot. */
+/** Maps the value of a snapshot to the published state. */
 export function agentProcessState(value: string | object): AgentProcessState {
   return (typeof value === 'string' ? value : Object.keys(value)[0]) as AgentProcessState;
 }
 
-/** Names a guard or an action that is given what somebody saw. */
+/** Names a guard or an action whose parameter is the sighting. */
 const seen = <Type extends string>(type: Type) => ({
   type,
   params: ({ event }: { event: { sighting: Sighting } }) => event.sighting,
@@ -59,8 +58,8 @@ const failed = {
 } as const;
 
 /**
- * The background process of one agent as whoever watches its folder knows it. It lives on without its watcher, so
- * what somebody sees of it always wins over what was thought, but for a start or a stop under way.
+ * An agent's background process as seen by a watcher of its folder. The process survives the watcher, so an observation
+ * always overrides the assumed state, except during a start or a stop.
  */
 export const agentProcessMachine = setup({
   types: {
@@ -69,9 +68,9 @@ export const agentProcessMachine = setup({
     tags: {} as 'settled',
   },
   actors: {
-    /** A port: starts the process and resolves once it answers. Rejects with an Error whose message is for people. */
+    /** Port: starts the process and resolves once it responds. Rejects with an Error whose message is for users. */
     launch: fromPromise<ServedAgent, LaunchInput>(unfilledPort),
-    /** A port: stops the process and resolves once it is gone. Rejects as `launch` does. */
+    /** Port: stops the process and resolves once it is gone. Rejects like `launch`. */
     halt: fromPromise<void, HaltInput>(unfilledPort),
   },
   actions: {

@@ -1,10 +1,10 @@
-/** A process that serves an agent, as its `serve.json` tells (docs/contract/serve.md). */
+/** A process that serves an agent, as described by its `serve.json` (docs/contract/serve.md). */
 export interface ServedAgent {
   pid: number;
   host: string;
   port: number;
   /** RFC 3339. */
   startedAt: string;
-  /** The digest of its policy; absent for an older release. */
+  /** The policy digest; absent for older releases. */
   policySha256?: string;
 }

@@ -1,7 +1,7 @@
-/** What becomes of unfinished tasks when an agent starts again: `on_restart` of its `service.yaml`. */
+/** What happens to unfinished tasks when an agent restarts: `on_restart` of its `service.yaml`. */
 export type OnRestart = 'abandon' | 'resume';
 
-/** What waits in an agent that is to be stopped. */
+/** The held calls of an agent that is about to stop. */
 export interface WaitingAtStop {
   /** The id of the agent. */
   id: string;
@@ -9,7 +9,7 @@ export interface WaitingAtStop {
   onRestart: OnRestart;
 }
 
-/** Says what a stop or a restart does to the calls that wait in an agent; `null` when none waits. */
+/** Describes the effect of a stop or restart on an agent's held calls; `null` if there are none. */
 export function stopWords(
   verb: 'stop' | 'restart',
   { id, pending, onRestart }: WaitingAtStop,
@@ -25,7 +25,7 @@ export function stopWords(
   return `${waiting} ${them} waiting, and can be decided once ${id} runs again.`;
 }
 
-/** Says what becomes of the calls that waited in an agent that has been stopped; `pending` is not 0. */
+/** Describes what happens to the held calls of a stopped agent; `pending` must not be 0. */
 export function stoppedWords({ id, pending, onRestart }: WaitingAtStop): string {
   const waited = pending === 1 ? '1 call was' : `${pending} calls were`;
   const end =

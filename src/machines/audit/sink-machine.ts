@@ -2,24 +2,24 @@ import { assign, fromPromise, setup } from 'xstate';
 import { doubledPause } from '../back-off.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 
-/** Lines have arrived, or nobody wants them delivered any more. */
+/** Lines were delivered, or the delivery is no longer needed. */
 export type SinkEvent = { type: 'lines.delivered' } | { type: 'sink.close' };
 
 export interface SinkContext {
-  /** Failures since lines last arrived. */
+  /** Number of failures since the last successful delivery. */
   failures: number;
 }
 
 const longestPause = 60_000;
 
-/** How long a sink is left alone after so many failures in a row, in milliseconds: 1 s, doubled up to a minute. */
+/** Returns the delay in milliseconds after consecutive failures: 1 s, doubled up to a minute. */
 export function sinkPause(failures: number): number {
   return doubledPause(failures, longestPause);
 }
 
 /**
- * The delivery of the audit log to one sink. It only ever loses time: the log
- * does not wait for it, and lines stay queued while it is anywhere but open.
+ * Delivery of the audit log to one sink. A failing sink only delays its delivery: the log never waits for it, and lines
+ * stay queued in every state except open.
  */
 export const sinkMachine = setup({
   types: {
@@ -27,17 +27,17 @@ export const sinkMachine = setup({
     events: {} as SinkEvent,
   },
   actors: {
-    /** Resolves once the place takes lines. */
+    /** Resolves once the sink accepts lines. */
     connect: fromPromise<void>(unfilledPort),
-    /** Delivers lines as they come, in order; ends only by a failure or when the place hangs up. */
+    /** Delivers lines in order as they arrive. Ends only on a failure or when the sink closes the connection. */
     deliver: fromPromise<void>(unfilledPort),
   },
   actions: {
     countFailure: assign({ failures: ({ context }) => context.failures + 1 }),
     forgetFailures: assign({ failures: 0 }),
-    /** A port: says that lines are delivered again. */
+    /** Port: reports that lines are delivered again. */
     noteOpen: () => undefined,
-    /** A port: says that lines are not delivered for now. */
+    /** Port: reports that delivery is interrupted. */
     noteFailure: (_, _failure: { error: unknown }) => undefined,
   },
   delays: { pause: ({ context }) => sinkPause(context.failures) },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** A skill as the agent card shows it (docs/contract/agent-card.md). */
+/** A skill on the agent card (docs/contract/agent-card.md). */
 export interface AgentSkill {
   id: string;
   name: string;
@@ -9,55 +9,55 @@ export interface AgentSkill {
   tags: string[];
 }
 
-/** What the agent can do beyond answering a call; always shown, always true to what is served. */
+/** The agent's optional capabilities. Always present, and always matching the served features. */
 export interface CardCapabilities {
   streaming: boolean;
   pushNotifications: boolean;
   stateTransitionHistory: boolean;
 }
 
-/** A way to call the agent that works. */
+/** A supported interface of the agent. */
 export interface CardInterface {
   transport: 'JSONRPC' | 'HTTP+JSON';
   protocolVersion: '0.3' | '1.0';
-  /** What follows the card's url, such as `/a2a`; empty for the url itself. */
+  /** Path appended to the card's URL, such as `/a2a`; empty for the URL itself. */
   path: string;
 }
 
-/** How one provider of the authentication chain is advertised (docs/contract/agent-card.md). */
+/** The advertised form of one authentication provider (docs/contract/agent-card.md). */
 export type SecurityScheme =
   | { type: 'http'; scheme: 'bearer'; bearerFormat?: string }
   | { type: 'openIdConnect'; openIdConnectUrl: string }
   | { type: 'apiKey'; in: 'header'; name: string };
 
-/** A scheme, the key it has on the card, and the type of the provider that declares it. */
+/** A scheme, its key on the card, and the type of its provider. */
 export interface DeclaredScheme {
   key: string;
   provider: string;
   scheme: SecurityScheme;
 }
 
-/** Everything a card may show of an agent. */
+/** The inputs of a card. */
 export interface CardParts {
   name: string;
   /** Empty when unknown. */
   description: string;
   version: string;
-  /** Where the agent is called, without a slash at its end. */
+  /** The agent's URL without a trailing slash. */
   url: string;
-  /** In any order; of several with one id the first counts. */
+  /** In any order. If several have the same ID, the first one is used. */
   skills: readonly AgentSkill[];
   capabilities: CardCapabilities;
   interfaces: readonly CardInterface[];
-  /** In the order of the providers. */
+  /** In provider order. */
   declared: readonly DeclaredScheme[];
-  /** Schemes set by hand, by their key; kept as written. */
+  /** Manually configured schemes by key, used unmodified. */
   written: JsonObject;
-  /** True where callers sign in, and may then ask for the extended card (docs/contract/a2a.md). */
+  /** True if callers must authenticate, and may then request the extended card (docs/contract/a2a.md). */
   isExtended: boolean;
 }
 
-/** The 0.3.0 card (docs/contract/agent-card.md); its keys are always in this order. */
+/** The 0.3.0 card (docs/contract/agent-card.md); its keys always have this order. */
 export interface AgentCard {
   name: string;
   description?: string;

@@ -2,27 +2,27 @@ import { fromCallback, fromPromise, setup, stateIn } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { CardParts } from './agent-card.ts';
 
-/** A file that the card is made from was written, added, renamed or removed. */
+/** A source file of the card was written, added, renamed or removed. */
 export type CardEvent = { type: 'files.changed' };
 
-/** How long files are given to settle after a change, in milliseconds. */
+/** Delay in milliseconds for files to settle after a change. */
 export const settlingTime = 100;
 
 /**
- * What becomes of a published card when its files change: it stays as it is until a new one can be made from all of
- * them (docs/contract/agent-card.md).
+ * The lifecycle of a published card. When its files change, the card stays as it is until a new one can be built from
+ * all of them (docs/contract/agent-card.md).
  */
 export const cardMachine = setup({
   types: { events: {} as CardEvent },
   actors: {
-    /** A port: sends `files.changed`. */
+    /** Port: sends `files.changed`. */
     watchFiles: fromCallback<CardEvent>(() => undefined),
     gatherParts: fromPromise<CardParts>(unfilledPort),
   },
   actions: {
-    /** A port: shows the new card and records it. */
+    /** Port: publishes the new card and records it. */
     publish: (_, _found: { parts: CardParts }) => undefined,
-    /** A port: says why there is no new card. */
+    /** Port: reports why there is no new card. */
     noteBroken: (_, _failure: { error: unknown }) => undefined,
   },
   guards: { isOvertaken: stateIn({ gathering: 'overtaken' }) },
@@ -60,7 +60,7 @@ export const cardMachine = setup({
           },
         ],
         onError: [
-          // It may have been read while it was being written.
+          // A file may have been read while it was being written.
           { guard: 'isOvertaken', target: 'stale' },
           {
             target: 'broken',

@@ -1,30 +1,30 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isLoopbackUrl } from '../loopback.ts';
 
-/** Which generation of A2A reads a card; `hybrid` is read by both. */
+/** The A2A generation that can read a card; `hybrid` is readable by both. */
 export type CardForm = 'hybrid' | '0.3' | '1.0' | 'unknown';
 
-/** What is wrong with a card at a path in it, such as `skills[2].tags`. */
+/** A problem of a card, with its path such as `skills[2].tags`. */
 export interface CardFinding {
   severity: 'error' | 'warning';
   path: string;
   message: string;
 }
 
-/** A way to sign in that a card names. */
+/** A security scheme of a card. */
 export interface CardScheme {
   key: string;
-  /** What it comes to, such as `http bearer`. */
+  /** Short description, such as `http bearer`. */
   says: string;
 }
 
 const most = 200;
 
-/** Says whose card it is, by the fields that either generation must have. */
+/** Detects the generation of a card from the fields that each generation requires. */
 export function cardForm(card: JsonValue): CardForm {
   if (!isJsonObject(card)) return 'unknown';
   const { protocolVersion: version } = card;
-  // A card of 1.0 has no version of its own, and one that names 1.0 all the same is one.
+  // A 1.0 card has no version field of its own, but a card that names 1.0 counts as one.
   const saysModern = typeof version === 'string' && version.startsWith('1.');
   const isOlder =
     (version !== undefined && !saysModern) || card['preferredTransport'] !== undefined;
@@ -37,7 +37,7 @@ export function cardForm(card: JsonValue): CardForm {
   return isOlder || card['url'] !== undefined ? '0.3' : 'unknown';
 }
 
-/** Checks a card against A2A 0.3.0 and 1.0, as far as it claims to be of them; at most 200 findings. */
+/** Checks a card against A2A 0.3.0 and 1.0, as far as it claims to follow them. Returns at most 200 findings. */
 export function checkCard(card: JsonValue): CardFinding[] {
   if (!isJsonObject(card)) return [error('', 'is no JSON object')];
   const form = cardForm(card);
@@ -47,7 +47,7 @@ export function checkCard(card: JsonValue): CardFinding[] {
   return found.slice(0, most);
 }
 
-/** Lists the ways to sign in that a card names, in either form. */
+/** Lists the security schemes of a card in either format. */
 export function schemesOf(card: JsonValue): CardScheme[] {
   const schemes = isJsonObject(card) ? card['securitySchemes'] : undefined;
   if (!isJsonObject(schemes)) return [];

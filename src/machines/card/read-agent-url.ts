@@ -1,4 +1,4 @@
-/** Reads the URL of an agent, which may be that of its card; `null` for none of HTTP, and for one with a password. */
+/** Parses the URL of an agent or of its card; `null` for a URL that is not HTTP or contains a password. */
 export function readAgentUrl(text: string): URL | null {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;

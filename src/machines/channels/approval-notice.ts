@@ -4,44 +4,44 @@ import { oneLine } from '../legible.ts';
 import type { AbandonReason } from '../task/facts.ts';
 import type { Approval, Deferral, DeferralStage, HeldMessage } from '../task/task.ts';
 
-/** A held call as approvers are shown it; nothing of it may be read as markup. */
+/** A held call as shown to approvers. None of its texts may be interpreted as markup. */
 export interface ApprovalRequest {
   taskId: string;
   deferralId: string;
   tool: string;
   /** The rendered context template. */
   context: string;
-  /** The arguments as people are shown them; absent in what older releases kept. */
+  /** The arguments as displayed to people; absent in data of older releases. */
   args?: JsonObject;
-  /** What was written since the call waits, oldest first; absent while nothing was. */
+  /** Messages sent while the call is held, oldest first; absent if there are none. */
   messages?: readonly HeldMessage[];
-  /** An equal call of the session that ran before; absent when there is none. */
+  /** An equal call of the session that ran earlier; absent if there is none. */
   repeats?: NonNullable<Deferral['repeats']>;
-  /** How often its caller has asked for the call; absent for once. */
+  /** Number of times the caller has requested the call; absent for one. */
   requests?: number;
-  /** Pins a decision to the arguments that were shown. */
+  /** Pins a decision to the displayed arguments. */
   argsSha256: string;
-  /** Who asked, by email or name; `null` when nobody knows. */
+  /** Email or name of the requester; `null` if unknown. */
   requester: string | null;
-  /** True when the operator of this machine asked, who has no name; absent in what older releases kept. */
+  /** True if the requester is the unnamed operator of this machine; absent in data of older releases. */
   isOperators?: true;
-  /** `channel:<adapter>:<target>` that this notice is for. */
+  /** Target of this notice, `channel:<adapter>:<target>`. */
   target: string;
-  /** Normalised allowlist; `null` when membership of the channel is the authority. */
+  /** Normalised allowlist; `null` if membership of the channel is sufficient. */
   approvers: string[] | null;
   quorum: number;
   fourEyes: boolean;
   approvals: Approval[];
   stage: DeferralStage;
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   timeout: number;
   /** Epoch milliseconds. */
   requestedAt: number;
-  /** Epoch milliseconds at which the call is denied by itself. */
+  /** Epoch milliseconds at which the call is denied automatically. */
   expiresAt: number;
 }
 
-/** Names who asked in words for people; `null` when nobody knows. */
+/** Returns the requester's name for display; `null` if unknown. */
 export function requesterWords({
   requester,
   isOperators,
@@ -49,7 +49,7 @@ export function requesterWords({
   return nameInWords(requester, isOperators);
 }
 
-/** Returns in one sentence which equal call ran before; `null` when none did. */
+/** Describes the equal call that ran earlier in one sentence; `null` if there is none. */
 export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): string | null {
   if (repeats === undefined) return null;
   const { at, approver } = repeats;
@@ -57,12 +57,12 @@ export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): stri
   return `An equal call of this session already ran at ${new Date(at).toISOString()}${by}.`;
 }
 
-/** Returns in one sentence that the call was asked for more than once; `null` for once. */
+/** States in one sentence that the call was requested more than once; `null` for one request. */
 export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): string | null {
   return requests === undefined ? null : `Requested ${requests} times; it runs once.`;
 }
 
-/** How the wait for a release ended; `at` is epoch milliseconds. */
+/** The outcome of the wait for a release; `at` is epoch milliseconds. */
 export type ApprovalOutcome =
   | { kind: 'approved'; approver: string; note: string; at: number }
   | { kind: 'rejected'; approver: string; note: string; at: number }
@@ -70,19 +70,19 @@ export type ApprovalOutcome =
   | { kind: 'canceled'; reason: string; at: number }
   | { kind: 'abandoned'; reason: Exclude<AbandonReason, 'canceled'>; at: number };
 
-/** What one target is to know of one held call; `outcome` is `null` while it waits. */
+/** The content of a notice to one target about one held call; `outcome` is `null` while the call waits. */
 export interface ApprovalNotice {
   request: ApprovalRequest;
   outcome: ApprovalOutcome | null;
 }
 
-/** Where a notice was put, in the words of the adapter that put it there. */
+/** The location of a notice, in the adapter's own format. */
 export type MessageRef = JsonObject;
 
-/** What a notice says that an earlier one did not. */
+/** The news in a notice compared with the previous one. */
 export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'repeated' | 'ended' | 'changed';
 
-/** Returns what a notice says that the one before it did not; `null` when it says the same. */
+/** Returns the news in a notice compared with the previous one; `null` if there is none. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
   if (JSON.stringify(before) === JSON.stringify(now)) return null;
   if (now.outcome !== null) return 'ended';
@@ -97,7 +97,7 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
   return 'changed';
 }
 
-/** Splits `channel:<adapter>:<target>`; an adapter that cannot be told is an empty text. */
+/** Splits `channel:<adapter>:<target>`. The adapter is empty if it cannot be determined. */
 export function splitTarget(to: Deferral['to']): { adapter: string; target: string } {
   const [, adapter = '', ...target] = to.split(':');
   return { adapter, target: target.join(':').trim() };

@@ -3,27 +3,27 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import type { ApprovalRequest } from './approval-notice.ts';
 
-/** Arguments as lines of a message, and whether they are all of it. */
+/** Arguments as lines of a message, and whether they are complete. */
 export interface ArgumentLines {
-  /** One for each argument, the short ones first. */
+  /** One line per argument, short ones first. */
   lines: string[];
-  /** Whether a value or a name was cut. */
+  /** True if a value or a name was cut. */
   isCut: boolean;
-  /** How many arguments have no line, as there was no room. */
+  /** Number of arguments omitted for lack of space. */
   leftOut: number;
 }
 
-/** Characters of a value, or a name, that is never cut. */
+/** Values and names up to this number of characters are never cut. */
 const shortValue = 200;
 
-/** Characters that a long value may keep, the widest first. */
+/** Widths in characters tried for long values, widest first. */
 const widths = [2_000, 1_000, 500, shortValue];
 
 const count = new Intl.NumberFormat('en-US');
 
 /**
- * Writes each argument on a line of its own, its value as JSON, so that none can pose as another; a long one is cut in its
- * middle with its length. `room` tells whether lines are short enough together.
+ * Writes each argument on a line of its own with its value as JSON, so that no argument can imitate another. A long one
+ * is cut in the middle with its length. `room` returns true if the lines together are short enough.
  */
 export function argumentLines(args: JsonObject, room: (lines: string[]) => boolean): ArgumentLines {
   const entries = Object.entries(args).toSorted((one, other) => sizeOf(one) - sizeOf(other));
@@ -42,7 +42,7 @@ export function argumentLines(args: JsonObject, room: (lines: string[]) => boole
   return { lines, isCut: true, leftOut: entries.length - lines.length };
 }
 
-/** Returns whether a context says no more than the tool and its arguments. */
+/** Returns true if a context contains only the tool and its arguments. */
 export function isDefaultContext({
   context,
   tool,
@@ -51,7 +51,7 @@ export function isDefaultContext({
   return args !== undefined && context === renderContext(defaultContextTemplate, tool, args);
 }
 
-/** Cuts a text in its middle, between two code points, and says how long it was; a short one is left whole. */
+/** Cuts a long text in the middle between two code points and adds its length; a short text is unchanged. */
 function cutMiddle(text: string, width: number, length = text.length): string {
   if (text.length <= Math.max(width, shortValue)) return legible(text);
   const kept = Math.max(width, shortValue) - 60;

@@ -1,47 +1,46 @@
 import { type AnyEventObject, assign, fromCallback, setup, stopChild } from 'xstate';
 import { doubledPause } from '../back-off.ts';
 
-/** Why a link is gone; the message shows neither secrets nor what was said over it. */
+/** The reason why a link was lost. The message contains neither secrets nor transferred data. */
 export interface LinkFault {
   message: string;
   /**
-   * True when only a person can mend it, such as a token that was revoked; `maybe` for what looks like it and may pass,
-   * such as another reader that is about to end.
+   * True if only an operator can fix the fault, such as a revoked token. `maybe` for a fault that looks permanent but
+   * may pass, such as another reader that is about to end.
    */
   lasting: boolean | 'maybe';
-  /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
+  /** Delay in milliseconds requested by the service; `null` if there is none. */
   retryAfter: number | null;
 }
 
-/** What a link tells of itself; `link` is the name it was opened under. */
+/** An event of a link; `link` is the name under which it was opened. */
 export type LinkEvent =
   | { type: 'link.up'; link: string }
-  /** The service will hang up soon, or the link gets old. */
+  /** The service will close the link soon, or the link has reached its maximum age. */
   | { type: 'link.leaving'; link: string }
   | { type: 'link.down'; link: string; fault: LinkFault };
 
-/** What happens to a connection. */
 export type ConnectionEvent = LinkEvent | { type: 'connection.close' };
 
 export interface LinkInput {
-  /** The name that the link gives in everything it tells. */
+  /** The name of the link in all of its events. */
   link: string;
 }
 
 export interface ConnectionContext {
-  /** Links opened so far. */
+  /** Number of links opened so far. */
   opened: number;
-  /** The link that carries everything; `null` while there is none. */
+  /** The link in use; `null` if there is none. */
   current: string | null;
-  /** The link that is to take over; `null` while there is none. */
+  /** The link that will replace the current one; `null` if there is none. */
   next: string | null;
-  /** Links in a row that did not last. */
+  /** Number of consecutive links that did not last. */
   failures: number;
-  /** Why the last one was lost; `null` once another is up. */
+  /** The reason why the last link was lost; `null` once another one is up. */
   fault: LinkFault | null;
 }
 
-/** The states of a connection as they are told. */
+/** The published states of a connection. */
 export type ConnectionState =
   | 'connecting'
   | 'connected'
@@ -52,20 +51,25 @@ export type ConnectionState =
 
 const longestPause = 60_000;
 
-/** How long a service is left alone that a person has to mend, and the most it may ask for itself. */
+/**
+ * Delay in milliseconds before retrying a service that an operator must fix; also the maximum delay that a service may
+ * request.
+ */
 const lastingPause = 300_000;
 
-/** Faults in a row that may pass, after which they are taken to last: with their pauses a minute as a rule. */
+/**
+ * Number of consecutive `maybe` faults after which they count as permanent; with the delays, usually about a minute.
+ */
 const mostDoubted = 8;
 
-/** Returns whether a fault is left to a person, after so many links in a row that did not last. */
+/** Returns true if a fault needs an operator, given the number of consecutive links that did not last. */
 function isLasting({ lasting }: LinkFault, failures: number): boolean {
   return lasting === 'maybe' ? failures >= mostDoubted : lasting;
 }
 
 /**
- * How long a service is left alone after links that did not last, in milliseconds: any part of a second,
- * doubled up to a minute, at least what the service asks for; five minutes when a person has to mend it.
+ * Returns the delay in milliseconds after links that did not last: a random part of one second, doubled up to a minute,
+ * and at least the delay that the service requests. Five minutes if an operator must fix the fault.
  *
  * @param chance from 0 to 1
  */
@@ -78,7 +82,7 @@ export function pauseAfter(
   return Math.max(Math.round(most * chance), Math.min(fault?.retryAfter ?? 0, lastingPause));
 }
 
-/** Reads the state of a connection off the value of a snapshot. */
+/** Maps the value of a snapshot to the connection state. */
 export function connectionState(value: string | object): ConnectionState {
   return (typeof value === 'string' ? value : Object.keys(value)[0]) as ConnectionState;
 }
@@ -95,7 +99,7 @@ const refusal: LinkFault = {
   retryAfter: null,
 };
 
-/** Names a guard that is given which link an event is about. */
+/** Names a guard whose parameter is the event's link. */
 const about = <Type extends string>(type: Type) => ({
   type,
   params: <Event>({ event }: { event: Event }) => event,
@@ -110,15 +114,15 @@ const hungUp = { type: 'countFailure', params: refusal } as const;
 
 const stayedSilent = { type: 'countFailure', params: silence } as const;
 
-/** Names the transitions for the loss of the link that carries everything. */
+/** Transitions for the loss of the current link. */
 const whenLost = [
   { guard: about('isBroken'), target: '#connection.failed', actions: counted },
   { guard: about('isCurrent'), target: '#connection.backoff', actions: counted },
 ] as const;
 
 /**
- * The way to a service that hangs up now and then. While one link is about to go, another is opened before
- * it is let go, and nothing that a link meets ends the connection.
+ * A connection to a service that disconnects from time to time. Before a link expires, its replacement is opened. No
+ * fault of a link ends the connection.
  */
 export const connectionMachine = setup({
   types: {
@@ -126,7 +130,7 @@ export const connectionMachine = setup({
     events: {} as ConnectionEvent,
   },
   actors: {
-    /** A port: opens a link at once, tells LinkEvents, and closes it when it is stopped. Never throws. */
+    /** Port: opens a link immediately, sends LinkEvents, and closes the link when stopped. Never throws. */
     link: fromCallback<AnyEventObject, LinkInput>(() => undefined),
   },
   actions: {
@@ -151,7 +155,7 @@ export const connectionMachine = setup({
     })),
     forgetFailures: assign({ failures: 0 }),
     forgetFault: assign({ fault: null }),
-    /** A port: says from the context why a link was lost or never came up. */
+    /** Port: reports from the context why a link was lost or never came up. */
     noteFault: () => undefined,
   },
   guards: {
@@ -163,11 +167,11 @@ export const connectionMachine = setup({
       link === current && fault !== null && isLasting(fault, failures),
   },
   delays: {
-    /** How long a link may take to come up. */
+    /** Timeout in milliseconds for opening a link. */
     patience: 30_000,
-    /** How long a link has to be up before those that failed before it are forgotten. */
+    /** Milliseconds for which a link must be up before earlier failures are forgotten. */
     settling: 60_000,
-    /** A port: takes its part of chance from outside. */
+    /** Port: supplies the random part. */
     pause: ({ context }) => pauseAfter(context, 1),
   },
 }).createMachine({

@@ -1,26 +1,28 @@
 import { doubledPause } from '../back-off.ts';
 
-/** Milliseconds that a thread waits for an answer before it is told that the task goes on (docs/contract/chat.md). */
+/**
+ * Milliseconds that a thread waits for an answer before it is notified that the task continues (docs/contract/chat.md).
+ */
 export const answerWindow = 360_000;
 
-/** Messages of one thread that may wait, the one at work included. */
+/** Maximum number of pending messages of one thread, including the one being processed. */
 export const mostTurns = 20;
 
-/** Times that a message is put to an agent that is busy or cannot be reached. */
+/** Maximum number of times that a message is sent to an agent that is busy or unreachable. */
 export const mostAsks = 5;
 
-/** Times that something is put into a thread, which with the rests take about three quarters of an hour. */
+/** Maximum number of attempts to post to a thread; with the delays, about three quarters of an hour. */
 export const mostAttempts = 16;
 
-/** Times that a mark is tried; it is no more than a courtesy. */
+/** Maximum number of attempts to set a mark, which is optional feedback. */
 export const mostMarkings = 3;
 
-/** The longest pause that an agent may ask for, in milliseconds, before the thread is told instead. */
+/** Maximum delay in milliseconds that an agent may request; beyond it, the thread is notified instead. */
 export const longestPause = 60_000;
 
 const longestRest = 300_000;
 
-/** The pause after so many tries that failed, in milliseconds: doubled from a second to five minutes. */
+/** Returns the delay in milliseconds after failed attempts: doubled from one second to five minutes. */
 export function restAfter(tries: number, asked: number | null): number {
   return Math.min(longestRest, Math.max(doubledPause(tries, longestRest), asked ?? 0));
 }

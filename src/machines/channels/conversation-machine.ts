@@ -3,12 +3,12 @@ import { lastWordsOf, wordsOf } from './conversation-words.ts';
 import { closedBy } from './outbox.ts';
 import type { Asked, Spoken } from './turn.ts';
 
-/** A defect of a port is told in the words for an agent that does not answer. */
+/** An error of a port is reported like an unreachable agent. */
 const unreachable: Asked = { kind: 'refused', refusal: 'unavailable', retryAfter: null };
 
 /**
- * One thread of a chat: what is said in it is answered one after the other, oldest first, and each message gets
- * exactly one last word.
+ * One thread of a chat. Its messages are answered one at a time, oldest first, and each message gets exactly one final
+ * reply.
  */
 export const conversationMachine = conversationSetup.createMachine({
   id: 'conversation',

@@ -22,7 +22,6 @@ import type {
   Utterance,
 } from './turn.ts';
 
-/** What happens in a thread, and to the task behind it. */
 export type ConversationEvent =
   | { type: 'message.received'; turn: Turn }
   | { type: 'task.held'; call: HeldCall }
@@ -30,20 +29,20 @@ export type ConversationEvent =
   | { type: 'task.ended'; end: TurnEnd };
 
 export interface ConversationContext {
-  /** Messages that are not answered yet, oldest first; the first is being worked on. */
+  /** Unanswered messages, oldest first. The first one is being processed. */
   turns: Turn[];
-  /** What is still to be put into the thread, in order. */
+  /** Posts still to be sent to the thread, in order. */
   outbox: Utterance[];
-  /** Times that the first message was put to the agent. */
+  /** Number of times that the first message was sent to the agent. */
   asks: number;
-  /** Times that the first of the outbox was tried. */
+  /** Number of attempts for the first item of the outbox. */
   attempts: number;
-  /** Milliseconds that whoever refused last asks to be left alone for; `null` when it did not say. */
+  /** Delay in milliseconds requested by the last refusal; `null` if there was none. */
   askAfter: number | null;
   speakAfter: number | null;
 }
 
-/** The vocabulary of the chart of a conversation: its ports, which stay unfilled here, its actions and its guards. */
+/** Setup of the conversation chart: its ports (unfilled here), actions and guards. */
 export const conversationSetup = setup({
   types: {
     context: {} as ConversationContext,
@@ -51,9 +50,9 @@ export const conversationSetup = setup({
     input: {} as { turn: Turn },
   },
   actors: {
-    /** Puts a message to the agent and waits for what comes of it, until it is aborted. */
+    /** Sends a message to the agent and waits for the result, until aborted. */
     ask: fromPromise<Asked, { turn: Turn }>(unfilledPort),
-    /** Tells what becomes of the task: `task.held`, `task.resumed`, `task.ended`. */
+    /** Sends the task's events: `task.held`, `task.resumed`, `task.ended`. */
     follow: fromCallback<EventObject, { turn: Turn }>(() => undefined),
     speak: fromPromise<Spoken, { utterance: Utterance }>(unfilledPort),
   },
@@ -103,17 +102,17 @@ export const conversationSetup = setup({
       attempts: 0,
       speakAfter: null,
     })),
-    /** A port: keeps on disk how far the answer to a message is. */
+    /** Port: stores the progress of a message's answer on disk. */
     keepTurn: (_, _turn: Turn) => undefined,
-    /** A port: keeps on disk that a message has had its last word. */
+    /** Port: records on disk that a message has received its final reply. */
     closeTurn: (_, _message: ChatMessage | null) => undefined,
-    /** A port: says that something could not be put into the thread. */
+    /** Port: reports a post that could not be sent to the thread. */
     noteUnsaid: (_, _lost: { utterance: Utterance; error: unknown }) => undefined,
   },
   guards: {
     hasTurn: ({ context }) => context.turns.length > 0,
     isFull: ({ context }) => context.turns.length >= mostTurns,
-    /** Whoever floods a thread is not told of each message. */
+    /** A user who floods a thread does not get a reply to each message. */
     isFlooded: ({ context }) => context.outbox.length >= 2 * mostTurns,
     hasWords: ({ context }) => context.outbox.length > 0,
     isSilent: ({ context }) => context.outbox.length === 0,
@@ -141,13 +140,13 @@ export const conversationSetup = setup({
   },
 });
 
-/** Returns the message that is being worked on. Throws when there is none. */
+/** Returns the message being processed. Throws if there is none. */
 export function currentOf({ turns: [turn] }: ConversationContext): Turn {
   if (turn === undefined) throw new Error('no message waits for an answer');
   return turn;
 }
 
-/** Returns what is put into the thread next. Throws when there is nothing. */
+/** Returns the next post of the outbox. Throws if there is none. */
 export function firstOf({ outbox: [utterance] }: ConversationContext): Utterance {
   if (utterance === undefined) throw new Error('nothing is left to say');
   return utterance;

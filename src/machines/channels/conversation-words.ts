@@ -1,11 +1,11 @@
 import { splitTarget } from './approval-notice.ts';
 import type { Asked, HeldCall, Refusal, TurnEnd, TurnMark } from './turn.ts';
 
-/** What a thread is told when the answer takes longer than the window (docs/contract/chat.md). */
+/** The reply if the answer takes longer than the window (docs/contract/chat.md). */
 export const lateText =
   'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.';
 
-/** What a thread is told when too many of its messages wait. */
+/** The reply if too many messages of the thread are pending. */
 export const fullText =
   'Too many messages wait in this thread already; say it again once they are answered.';
 
@@ -13,7 +13,7 @@ export const fullText =
 export const useButtonsText =
   'Nothing was decided: use the buttons of the message above. What is written in this thread reaches neither the agent nor the call.';
 
-/** What somebody is told who addresses the agent and says nothing. */
+/** The reply to a user who mentions the agent without a request. */
 export const hintText = 'Say what you need in the same message, and I will work on it.';
 
 const refusals: Record<Refusal, string> = {
@@ -29,12 +29,12 @@ const refusals: Record<Refusal, string> = {
   refused: 'The agent did not take this message; tell whoever runs it.',
 };
 
-/** Words who is waited for. */
+/** Builds the text that names the approver of a held call. */
 export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
   return `Waiting for a release of ${tool} by ${whomOf(to)}.`;
 }
 
-/** Words that a message has reached a task that waits, and how to call that off. */
+/** Builds the text that confirms a message to a waiting task and explains how to cancel the task. */
 export function keptText(call: Pick<HeldCall, 'tool' | 'to'>): string {
   return `Still waiting for a release of ${call.tool} by ${whomOf(call.to)}. Your message is shown to the approvers, and I read it after the decision. The requester can write *cancel* to call it off.`;
 }
@@ -42,17 +42,17 @@ export function keptText(call: Pick<HeldCall, 'tool' | 'to'>): string {
 /** The answer to a requester who cancelled a task. */
 export const calledOffText = 'Called off; the call was not made.';
 
-/** Tells whether a message says no more than to call the task off. */
+/** Returns true if a message only asks to cancel the task. */
 export function isCallOff(text: string): boolean {
   return /^[\W_]*cancel[\W_]*$/i.test(text);
 }
 
-/** Words how a task ended, and marks it: the answer itself, or why there is none. Markdown. */
+/** Returns the final reply and mark for a finished task: the answer, or the reason why there is none. Markdown. */
 export function lastWordsOf(end: TurnEnd): { markdown: string; mark: TurnMark } {
   return { markdown: endText(end), mark: end.kind === 'completed' ? 'done' : 'failed' };
 }
 
-/** Words the outcome of asking the agent, once nothing more will come. Markdown. */
+/** Returns the reply for the result of a request to the agent that is final. Markdown. */
 export function wordsOf(asked: Asked): { markdown: string; mark: TurnMark } {
   if (asked.kind === 'ended') return lastWordsOf(asked.end);
   const refusal = asked.kind === 'refused' ? asked.refusal : 'refused';
@@ -68,7 +68,7 @@ function endText(end: TurnEnd): string {
   return `The task failed: ${end.text}${isCutOff ? '. Say it again to start anew.' : ''}`;
 }
 
-/** Channels of Slack have a name or an id; a target that takes everything is known by its adapter. */
+/** Slack channels have a name or an ID. A target that matches everything is shown as its adapter. */
 function whomOf(to: string): string {
   const { adapter, target } = splitTarget(to);
   if (target === '' || target === '*') return adapter === '' ? 'somebody' : `the ${adapter}`;

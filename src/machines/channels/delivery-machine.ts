@@ -8,37 +8,36 @@ import {
   newsOf,
 } from './approval-notice.ts';
 
-/** A notice, and how many changes led to it. */
+/** A notice and its version, the number of changes that led to it. */
 export interface NoticeVersion {
   version: number;
   notice: ApprovalNotice;
 }
 
-/** The message as the store has it: `ref` and `told` are `null` before the first post. */
+/** The message as stored; `ref` and `told` are `null` before the first post. */
 export interface DeliveryInput {
   ref: MessageRef | null;
   told: ApprovalNotice | null;
   latest: NoticeVersion;
 }
 
-/** What happens to a delivery. */
 export type DeliveryEvent = { type: 'notice.changed'; latest: NoticeVersion };
 
-/** Why an adapter did not take a notice, in its words; see DeliveryError for the faults. */
+/** The reason why an adapter did not send a notice; see DeliveryError for the faults. */
 export interface DeliveryFailure {
   kind: 'failed';
   fault: 'later' | 'target' | 'gone' | 'message';
-  /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
+  /** Delay in milliseconds requested by the service; `null` if there is none. */
   retryAfter: number | null;
   reason: string;
-  /** True when the adapter broke, rather than its service said so. */
+  /** True if the adapter itself failed, rather than its service reporting an error. */
   isDefect: boolean;
 }
 
-/** What became of a post; the ports never reject. */
+/** The result of a post; the ports never reject. */
 export type PostOutcome = { kind: 'posted'; ref: MessageRef } | DeliveryFailure;
 
-/** What became of an update. */
+/** The result of an update. */
 export type UpdateOutcome = { kind: 'updated' } | DeliveryFailure;
 
 export interface UpdateInput {
@@ -47,9 +46,9 @@ export interface UpdateInput {
   news: ApprovalNews;
 }
 
-/** What is kept once a target knows, or is known never to learn, what a notice says. */
+/** The stored state once a target has received a notice, or can never receive it. */
 export interface ToldNotice extends NoticeVersion {
-  /** True when there is nothing more to tell. */
+  /** True if there is nothing more to send. */
   isClosed: boolean;
 }
 
@@ -57,22 +56,25 @@ export interface DeliveryContext {
   ref: MessageRef | null;
   told: NoticeVersion | null;
   latest: NoticeVersion;
-  /** The one under way. */
+  /** The version being sent. */
   sending: NoticeVersion;
-  /** The latest one when the hour of tries for an update began. */
+  /** The latest version when the one-hour retry period of an update began. */
   triedSince: number;
-  /** Tries in a row that failed. */
+  /** Number of consecutive failed attempts. */
   failures: number;
-  /** Milliseconds until the next try. */
+  /** Milliseconds until the next attempt. */
   pause: number;
 }
 
-/** How long an update is tried for, in milliseconds. */
+/** Milliseconds for which an update is retried. */
 export const longestUpdate = 3_600_000;
 
 const longestPause = 60_000;
 
-/** The pause after a failure in milliseconds: doubling from a second to a minute, or longer where the service asks for it. */
+/**
+ * Returns the delay after a failure in milliseconds: doubled from one second to a minute, or longer if the service
+ * requests it.
+ */
 export function pauseAfter(failures: number, { fault, retryAfter }: DeliveryFailure): number {
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter);
   return Math.max(asked, fault === 'target' ? longestPause : doubledPause(failures, longestPause));
@@ -99,8 +101,8 @@ const holding = (which: 'latest' | 'sending') =>
 const triedAgain = [notTaken, { type: 'countFailure', params: failureIn }] as const;
 
 /**
- * One message that asks one target for one release, from its post to the telling of how the wait ended.
- * It is posted once, each update says what was newest when it was sent, and after the end nothing is sent.
+ * One message that asks one target for one release, from its post to the report of the outcome. It is posted once. Each
+ * update contains the latest state at the time of sending, and nothing is sent after the outcome.
  */
 export const deliveryMachine = setup({
   types: {
@@ -128,13 +130,13 @@ export const deliveryMachine = setup({
       const failures = context.failures + 1;
       return { failures, pause: pauseAfter(failures, failure) };
     }),
-    /** A port: keeps where the message is, and what it says. */
+    /** Port: stores the location and content of the message. */
     keepRef: (_, _kept: { ref: MessageRef; told: ToldNotice }) => undefined,
-    /** A port: keeps what the message says, or that nothing more will be told. */
+    /** Port: stores the content of the message, or that nothing more will be sent. */
     keepTold: (_, _told: ToldNotice) => undefined,
-    /** A port: says that a try failed. */
+    /** Port: reports a failed attempt. */
     noteFailure: (_, _failure: DeliveryFailure) => undefined,
-    /** A port: says that a message will not be brought up to date. */
+    /** Port: reports that a message will not be updated any more. */
     noteGivenUp: (_, _notice: ApprovalNotice) => undefined,
   },
   guards: {
@@ -144,7 +146,7 @@ export const deliveryMachine = setup({
     isDelivered: (_, { kind }: PostOutcome | UpdateOutcome) => kind !== 'failed',
     isImpossible: (_, outcome: PostOutcome | UpdateOutcome) =>
       outcome.kind === 'failed' && ['gone', 'message'].includes(outcome.fault),
-    /** Nobody could decide any more where a message is gone; once the wait is over, nobody has to. */
+    /** A deleted message matters only while the call waits, because then no approver could decide. */
     isGone: ({ context }, outcome: PostOutcome | UpdateOutcome) =>
       outcome.kind === 'failed' &&
       outcome.fault === 'gone' &&

@@ -2,39 +2,42 @@ import { assign, setup } from 'xstate';
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
 
 export interface LaneInput {
-  /** True when a service that asks for time means the whole target, and not the one message. */
+  /** True if a delay requested by the service applies to the whole target instead of one message. */
   isPaced: boolean;
 }
 
-/** What becomes of the messages of one target; `message` tells them apart, `retryAfter` is milliseconds. */
+/** The delivery results of one target's messages. `message` identifies a message; `retryAfter` is in milliseconds. */
 export type LaneEvent =
   | { type: 'message.taken' }
-  /** `isFresh` is for a message that was never refused before. */
+  /** `isFresh` is true for a message that was never refused before. */
   | { type: 'message.refused'; message: number; retryAfter: number | null; isFresh?: boolean };
 
 export interface LaneContext extends LaneInput {
-  /** The message that was refused since one was taken; `null` while none was. */
+  /** The message refused since the last accepted one; `null` if there is none. */
   doubted: number | null;
-  /** Refusals in a row since the target itself is doubted. */
+  /** Number of consecutive refusals since the target itself is in doubt. */
   failures: number;
-  /** Milliseconds until the target is tried again. */
+  /** Milliseconds until the next attempt for the target. */
   pause: number;
 }
 
-/** The longest time for which nobody else is tried, in milliseconds: a good message may wait behind the bad. */
+/** Maximum delay in milliseconds without any attempt; a valid message may wait behind refused ones. */
 const longestPause = 5_000;
 
-/** The pause before the next message where the one before was tried for the first time, in milliseconds. */
+/** Delay in milliseconds before the next message if the previous one was a first attempt. */
 const freshPause = 200;
 
-/** So many in a row are the fault of the target, which is then left alone for longer. */
+/**
+ * Number of consecutive first-attempt refusals after which the target itself is considered faulty and gets longer
+ * delays.
+ */
 const mostFresh = 16;
 
 /**
- * The way to one target. One message that is refused is its own fault until the next is refused as well; from then on
- * it is the target's, which is tried with one message after each pause until it takes one: those that were never tried go
- * first and one soon after the other, so that bad ones do not hold up a good one behind them. A message that failed rests
- * by itself besides, so that no message holds up another for longer than seconds.
+ * The delivery queue of one target. A single refused message is considered faulty itself until the next one is refused
+ * too. From then on the target is in doubt: after each delay one message is tried, until one is accepted. Messages that
+ * were never tried go first and in quick succession, so that bad messages do not hold up a good one behind them. A
+ * failed message also has its own delay, so no message holds up another for more than seconds.
  */
 export const laneMachine = setup({
   types: {

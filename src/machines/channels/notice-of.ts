@@ -2,7 +2,7 @@ import { callerName, isOperator } from '../governance/caller-name.ts';
 import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
-/** What is kept of a task while it waits; the arguments of the held call are not. */
+/** The stored data of a waiting task, without the arguments of its held call. */
 export interface AskedRecord {
   taskId: string;
   deferral: Omit<Deferral, 'args'>;
@@ -10,10 +10,10 @@ export interface AskedRecord {
   stage: DeferralStage;
 }
 
-/** What is kept of a task at the moment at which it no longer waited. */
+/** The stored data of a task at the moment its wait ended. */
 export type EndedRecord = Pick<Task, 'state' | 'text' | 'changedAt' | 'settled' | 'failure'>;
 
-/** Returns what one target, `channel:<adapter>:<target>`, is to know; `ended` is `null` while the task waits. */
+/** Builds the notice for one target, `channel:<adapter>:<target>`; `ended` is `null` while the task waits. */
 export function noticeOf(
   target: string,
   asked: AskedRecord,
@@ -25,7 +25,7 @@ export function noticeOf(
   };
 }
 
-/** Returns how the wait on a deferral ended. */
+/** Returns the outcome of a deferral's wait. */
 export function outcomeOf({ id }: Pick<Deferral, 'id'>, ended: EndedRecord): ApprovalOutcome {
   const { state, text, settled, failure, changedAt: at } = ended;
   if (settled?.id === id) {

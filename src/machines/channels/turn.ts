@@ -1,34 +1,34 @@
 import type { JsonObject } from '../json.ts';
 
-/** What somebody said to the agent in a thread of a chat; the thread is a task and its `contextId`. */
+/** A user's message to the agent in a thread of a chat. The thread corresponds to a task and its `contextId`. */
 export interface ChatMessage {
   adapter: string;
-  /** Unique among what was said over the adapter. */
+  /** Unique among the messages of the adapter. */
   id: string;
   thread: string;
   text: string;
   from: { id: string; name: string; email: string | null };
-  /** Where to answer, in the words of the adapter. */
+  /** Where to reply, in the adapter's own format. */
   ref: JsonObject;
 }
 
-/** One message of a thread on its way to its answer. */
+/** One message of a thread while it is being answered. */
 export interface Turn {
   message: ChatMessage;
-  /** The deferral that the thread was told of last; `null` before any. */
+  /** The deferral last reported to the thread; `null` if none was. */
   heldId: string | null;
-  /** True once the thread was told that the answer comes later. */
+  /** True once the thread was notified that the answer will come later. */
   isLate: boolean;
 }
 
-/** How the task of a turn ended; `gone` when nobody knows any more. */
+/** The end of a turn's task; `gone` if it is unknown. */
 export type TurnEnd =
   | { kind: 'completed'; text: string }
   | { kind: 'failed'; text: string }
   | { kind: 'canceled'; text: string }
   | { kind: 'gone' };
 
-/** Why the agent's surface did not take a message. */
+/** The reason why the agent did not accept a message. */
 export type Refusal =
   | 'unauthorized'
   | 'assurance'
@@ -39,13 +39,13 @@ export type Refusal =
   | 'unavailable'
   | 'refused';
 
-/** What came of asking the agent; `running` when the task is at work and is only followed from now on. */
+/** The result of a request to the agent; `running` if the task is running and only followed from now on. */
 export type Asked =
   | { kind: 'ended'; end: TurnEnd }
   | { kind: 'running' }
   | { kind: 'refused'; refusal: Refusal; retryAfter: number | null };
 
-/** How the answer to a message stands, shown beside the message. */
+/** The status of a message's answer, shown as a mark on the message. */
 export type TurnMark = 'working' | 'waiting' | 'done' | 'failed';
 
 /** A message or a mark for a thread. */
@@ -55,14 +55,14 @@ export type Utterance = { to: ChatMessage } & (
   | { kind: 'say'; markdown: string; isLast: boolean }
 );
 
-/** What came of putting something into a thread; `isPassing` when another try may help. */
+/** The result of posting to a thread; `isPassing` if a retry may help. */
 export type Spoken =
   | { kind: 'delivered' }
   | { kind: 'failed'; isPassing: boolean; retryAfter: number | null; error: unknown };
 
-/** A call of the task that waits for a release. */
+/** A held call of the task. */
 export interface HeldCall {
-  /** The deferral's. */
+  /** ID of the deferral. */
   id: string;
   tool: string;
   /** `channel:<adapter>:<target>` */

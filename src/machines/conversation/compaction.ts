@@ -1,14 +1,17 @@
-/** What of a conversation is left out. */
+/** The omitted parts of a conversation. */
 export interface LeftOut {
-  /** Results that became one line. */
+  /** Number of results reduced to one line. */
   results: number;
-  /** Messages of before the run. */
+  /** Number of omitted messages from before the run. */
   messages: number;
-  /** Turns of the run. */
+  /** Number of omitted turns of the run. */
   turns: number;
 }
 
-/** What was left out of a conversation for its budget, in estimated tokens with all that is always told. */
+/**
+ * The parts omitted from a conversation for its token budget, and the estimated tokens including the parts that are
+ * always sent.
+ */
 export interface Compaction extends LeftOut {
   tokensBefore: number;
   tokensAfter: number;

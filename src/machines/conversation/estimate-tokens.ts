@@ -1,28 +1,28 @@
 import type { Exchange, Message, Part, SaidTurn } from '../task/task.ts';
 import { utf8Size } from '../utf8-size.ts';
 
-/** Bytes of UTF-8 that count as one token: about what English takes, and more than other scripts do. */
+/** Bytes of UTF-8 per estimated token: about right for English, and an overestimate for other scripts. */
 const bytesPerToken = 4;
 
-/** What a message, a call or a result takes beside its words: its role, its ids. */
+/** Token overhead of a message, call or result: role and IDs. */
 const tokensPerPiece = 8;
 
-/** What a picture or a PDF takes, and one more for so many characters of its base64. */
+/** Base tokens of a picture or PDF, plus one per fixed number of base64 characters. */
 const tokensPerFile = 1_600;
 const charactersPerFileToken = 64;
 
-/** Data of a part that a model is shown, at most. */
+/** Maximum size of a data part shown to a model. */
 const longestData = 16 * 1024;
 
-/** A message never changes, so that it is estimated once, in however many turns it is told. */
+/** A message never changes, so its estimate is cached for all turns that include it. */
 const estimates = new WeakMap<Message, number>();
 
-/** Estimates the tokens of a text: a quarter of its bytes in UTF-8. */
+/** Estimates a text's tokens: a quarter of its UTF-8 bytes. */
 export function textTokens(text: string): number {
   return Math.ceil(utf8Size(text) / bytesPerToken);
 }
 
-/** Estimates the tokens of a message as a model is told it. */
+/** Estimates the tokens of a message as sent to a model. */
 export function messageTokens(message: Message): number {
   const known = estimates.get(message);
   if (known !== undefined) return known;
@@ -31,13 +31,13 @@ export function messageTokens(message: Message): number {
   return tokens;
 }
 
-/** Estimates the tokens of a call together with its result. */
+/** Estimates the tokens of a call with its result. */
 export function exchangeTokens({ call, result }: Exchange): number {
   const asked = textTokens(call.tool) + textTokens(JSON.stringify(call.args));
   return 2 * tokensPerPiece + asked + textTokens(result);
 }
 
-/** Estimates the tokens of what a model said beside its calls. */
+/** Estimates the tokens of a model's text and other parts around its calls. */
 export function saidTokens({ parts }: SaidTurn): number {
   return parts.reduce((sum, part) => {
     const beside = part.metadata === undefined ? 0 : textTokens(JSON.stringify(part.metadata));

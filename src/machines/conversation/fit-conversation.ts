@@ -3,38 +3,42 @@ import { turnsOf } from '../task/turns-of.ts';
 import type { LeftOut } from './compaction.ts';
 import { exchangeTokens, messageTokens, saidTokens } from './estimate-tokens.ts';
 
-/** What a model is told in one turn. */
+/** The input of a model in one turn. */
 export interface ToldConversation {
-  /** Messages of before the run, oldest first. */
+  /** Messages from before the run, oldest first. */
   history: Message[];
   /** The message that started the run. */
   request: Message;
-  /** Calls of the run with their results, oldest first. */
+  /** Calls of the run and their results, oldest first. */
   exchanges: Exchange[];
-  /** What the model said in the turns that asked for them. */
+  /** The model's other output in the turns that requested these calls. */
   said: SaidTurn[];
-  /** What was said while calls waited; each stands behind `after` exchanges. */
+  /** Messages sent while calls were held; each is placed after `after` exchanges. */
   followUps: FollowUp[];
-  /** How many exchanges, and what was said until then, the model heard in earlier turns. */
+  /** Number of exchanges, with their follow-ups, that the model received in earlier turns. */
   told: number;
 }
 
-/** A conversation within a budget; `tooLong` when what must stay is not. `tokens` are estimated, as are those of the `whole`. */
+/**
+ * A conversation within a budget; `tooLong` if the mandatory parts exceed the budget. `tokens` and the tokens of the
+ * `whole` are estimates.
+ */
 export type FittedConversation =
   | {
       kind: 'fits';
       conversation: ToldConversation;
       tokens: number;
       whole: number;
-      /** `null` when nothing was. */
+      /** `null` if nothing was omitted. */
       leftOut: LeftOut | null;
     }
   | { kind: 'tooLong'; tokens: number };
 
 /**
- * Shortens a conversation until it is within a budget of estimated tokens, oldest first: results that the model has
- * heard become one line that says so, then messages of before the run go, then turns of the run each with its calls, their
- * results and what was said beside them. The request and what the model has not heard yet stay whole.
+ * Shortens a conversation to a budget of estimated tokens, oldest parts first. Results that the model has already
+ * received are reduced to a one-line note. Then messages from before the run are dropped, and then whole turns of the
+ * run with their calls, results and other output. The request and everything the model has not received yet stay
+ * complete.
  */
 export function fitConversation(whole: ToldConversation, budget: number): FittedConversation {
   const steps = [leaveOutResults, dropHistory, dropTurns];
@@ -69,7 +73,7 @@ export function tokensOf(conversation: ToldConversation): number {
   return sum(messages.map(messageTokens)) + sum(exchanges.map(exchangeTokens)) + thinking;
 }
 
-/** Returns the line that stands for a result which the model is not told again. */
+/** Returns the one-line note that replaces a result. */
 export function leftOutResult({ call, result }: Exchange): string {
   return `[result of ${call.tool}, ${result.length} characters, left out]`;
 }
@@ -87,7 +91,7 @@ function leaveOutResults(conversation: ToldConversation, excess: number): ToldCo
   return { ...conversation, exchanges };
 }
 
-/** An answer does not stay without what it answers. */
+/** An answer is dropped together with the message that it answers. */
 function dropHistory(conversation: ToldConversation, excess: number): ToldConversation {
   const { history } = conversation;
   let over = excess;
@@ -100,7 +104,7 @@ function dropHistory(conversation: ToldConversation, excess: number): ToldConver
   return { ...conversation, history: history.slice(first) };
 }
 
-/** The calls of one turn stay or go together, as providers take no call without its result. */
+/** Calls of one turn are kept or dropped together, because providers reject a call without its result. */
 function dropTurns(conversation: ToldConversation, excess: number): ToldConversation {
   const { exchanges, said, followUps, told } = conversation;
   let over = excess;

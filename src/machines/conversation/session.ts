@@ -2,15 +2,15 @@ import { messageSize } from '../task/bound-history.ts';
 import { isFinal, type Message, type Owner, type Task } from '../task/task.ts';
 import { asOwner, isSameCaller, ownerOf } from '../task/task-access.ts';
 
-/** How much of a session a new task is told; bytes are those of the messages as JSON. */
+/** Limits of a session's history passed to a new task; bytes are counted on the messages as JSON. */
 export const sessionBound = { bytes: 256 * 1024, messages: 100, tasks: 50 } as const;
 
-/** The longest preview of a session, in characters. */
+/** Maximum length of a session's preview in characters. */
 const longestPreview = 100;
 
 /**
- * Collects what was said in the ended tasks of a session, for a further one of the same caller: the newest of it within
- * the bound, oldest first. What somebody else owns or asked for is none of it, and no message that the model was denied.
+ * Collects the messages of a session's ended tasks for another task of the same caller: the newest ones within the
+ * limits, oldest first. Excludes tasks of other owners, messages of other people, and messages denied to the model.
  *
  * @param tasks newest first
  */
@@ -29,13 +29,13 @@ export function sessionMessages(tasks: Iterable<Task>, caller: Owner | null): Me
   return fromQuestion(messages.toReversed());
 }
 
-/** Returns what was said in a task, without the message that its latest run was denied for. */
+/** Returns a task's messages without the message that was denied in its latest run. */
 export function heardHistory({ history, failure }: Task): Message[] {
   const isDenied = failure?.kind === 'denied' && failure.layer === 'prompt';
   return isDenied ? history.slice(0, -1) : history;
 }
 
-/** Returns the beginning of the first words that somebody said. */
+/** Returns the start of the first user message. */
 export function previewOf(messages: readonly Message[]): string {
   const parts = messages.flatMap(({ role, parts: said }) => (role === 'user' ? said : []));
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join(' ');
@@ -50,7 +50,7 @@ function isOf(task: Task, caller: Owner | null): boolean {
   return isSameCaller(ownerOf(task), caller) && isSameCaller(asked, caller);
 }
 
-/** An answer is not told without what it answers. */
+/** An answer is not included without the message that it answers. */
 function fromQuestion(messages: Message[]): Message[] {
   const first = messages.findIndex(({ role }) => role === 'user');
   return first === -1 ? [] : messages.slice(first);

@@ -4,49 +4,49 @@ import type { Caller, Deferral } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
-/** What somebody who decides on a deferral says and who they are (docs/contract/decisions.md). */
+/** A decision submitted for a deferral, and the identity of the approver (docs/contract/decisions.md). */
 export interface DecisionAttempt {
   verb: 'approve' | 'reject';
-  /** The name the approver is given. */
+  /** The approver's name as submitted. */
   approver: string | null;
-  /** The email that is said to be the approver's. */
+  /** The approver's email as claimed, unverified. */
   email: string | null;
   note: string;
-  /** Who decides, as a token or a chat establishes it; `null` without authentication. */
+  /** The approver's identity established by a token or a chat; `null` without authentication. */
   caller: Caller | null;
-  /** Pins the decision to one deferral. */
+  /** Pins the decision to one deferral; `null` if not pinned. */
   deferralId: string | null;
-  /** Pins the decision to the arguments it was shown. */
+  /** Pins the decision to the displayed arguments; `null` if not pinned. */
   argsSha256: string | null;
-  /** Arguments that were sent with the decision, which must be those of the call; they count by their digest. */
+  /** Arguments sent with the decision. They must equal the call's arguments and are compared by digest. */
   args?: JsonObject;
-  /** Pins the decision to what would run; absent for none. */
+  /** Pins the decision to the digest of what would run; absent if not pinned. */
   runsSha256?: string;
   /** Epoch milliseconds. */
   at: number;
-  /** The chat that carried it and vouches for the caller, such as `slack`; left out when it came over the endpoint. */
+  /** The chat that submitted the decision and vouches for the caller, such as `slack`; absent for the HTTP endpoint. */
   source?: string;
-  /** True when the way it came shows that it may not count, such as a click on a message that nobody posted. */
+  /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */
   isUntrusted?: true;
 }
 
-/** The name of the provider behind the daemon's own token, which speaks for nobody but the operator. */
+/** Provider name of the daemon's own token, which identifies only the operator. */
 export const runtimeProvider = 'runtime';
 
-/** The name of the provider of people whom a chat knows: they ask over the surface, and decide in the daemon alone. */
+/** Provider name of chat users. They send requests through the HTTP API, but decide only inside the daemon. */
 export const chatProvider = 'chat';
 
 /**
- * Returns an allowlist without its blank entries, each as it is compared (docs/contract/decisions.md). A malformed
- * entry stays as it is, and nobody matches it.
+ * Returns an allowlist without blank entries, normalised for comparison (docs/contract/decisions.md). A malformed entry
+ * is kept unchanged and matches no email.
  */
 export function normaliseApprovers(list: readonly string[]): string[] {
   return list.map((entry) => normaliseEmail(entry) ?? entry.trim()).filter((entry) => entry !== '');
 }
 
 /**
- * Returns the allowlist of a tool: its own, else the default, else `null` for "anyone in the channel". A list whose
- * entries are all malformed is still a list, so nobody matches it (docs/contract/decisions.md).
+ * Returns a tool's allowlist: its own, else the default, else `null` for "anyone in the channel". A list with only
+ * malformed entries is still a list, so no email matches it (docs/contract/decisions.md).
  */
 export function effectiveApprovers(
   own: readonly string[],
@@ -60,8 +60,8 @@ export function effectiveApprovers(
 }
 
 /**
- * Tells whether an email may decide under an allowlist; without a list anyone may, email or not. A malformed entry
- * never matches, not even the same text (docs/contract/decisions.md).
+ * Returns true if an email may decide under an allowlist. Without a list any approver may decide, with or without an
+ * email. A malformed entry never matches, not even the same text (docs/contract/decisions.md).
  */
 export function isApprover(approvers: readonly string[] | null, email: string | null): boolean {
   if (approvers === null) return true;
@@ -69,20 +69,20 @@ export function isApprover(approvers: readonly string[] | null, email: string | 
   return normal !== null && approvers.includes(normal);
 }
 
-/** Returns the email that counts as the approver's: the verified one under `bind_approver`, else the asserted one. */
+/** Returns the email used as the approver's: the verified one under `bind_approver`, otherwise the claimed one. */
 export function approverEmail(deferral: Deferral, attempt: DecisionAttempt): string | null {
   return isBound(deferral, attempt) ? verifiedEmail(attempt.caller) : presence(attempt.email);
 }
 
-/** Returns the name under which a decision is recorded, on one line; `unknown` when nobody gave one. */
+/** Returns the name recorded for a decision, on one line; `unknown` if none was given. */
 export function approverName(deferral: Deferral, attempt: DecisionAttempt): string {
   const verified = isBound(deferral, attempt) ? verifiedEmail(attempt.caller) : null;
   return oneLine(verified ?? presence(attempt.approver) ?? attempt.email);
 }
 
 /**
- * Tells who stands behind the name of the approver: `token:<provider>` when it is the verified email of the caller,
- * `chat:<adapter>`, `asserted` when the request just said so, and `nobody` when there is none.
+ * Returns how the approver's name was established: `token:<provider>` for the caller's verified email, `chat:<adapter>`
+ * for a chat, `asserted` for an unverified claim, and `nobody` if there is no name.
  */
 export function vouchedBy(deferral: Deferral, attempt: DecisionAttempt): string {
   const { caller, source } = attempt;
@@ -93,8 +93,8 @@ export function vouchedBy(deferral: Deferral, attempt: DecisionAttempt): string 
 }
 
 /**
- * Tells whether an attempt comes from somebody who may not decide this deferral (docs/contract/decisions.md).
- * `speakers` have a hand in what was asked for beside the requester.
+ * Returns true if an attempt comes from a person who may not decide this deferral (docs/contract/decisions.md).
+ * `speakers` contributed to the request in addition to the requester.
  */
 export function isRefused(
   deferral: Deferral,
@@ -110,8 +110,8 @@ export function isRefused(
 }
 
 /**
- * Tells whether a caller may read a held call with all that is hidden from others: those who may decide on it, as far as
- * that is known before they name an approver.
+ * Returns true if a caller may read a held call without redaction: a caller who may decide on it, as far as this is
+ * known before an approver is named.
  */
 export function maySeeWhole(
   deferral: Deferral,
@@ -127,12 +127,12 @@ export function maySeeWhole(
   return email !== null && isApprover(deferral.approvers, email);
 }
 
-/** What chats ask with over the surface decides nothing there: a decision of theirs stays in the daemon. */
+/** Chat users cannot decide through the HTTP API; their decisions are submitted inside the daemon. */
 function isChatOverEndpoint({ caller, source }: DecisionAttempt): boolean {
   return caller?.provider === chatProvider && source === undefined;
 }
 
-/** Tells whether the caller has a verified email and claims no other. */
+/** Returns true if the caller has a verified email and claims no other. */
 function isOwnEmail({ caller, email }: DecisionAttempt): boolean {
   const verified = verifiedEmail(caller);
   if (verified === null) return false;
@@ -145,12 +145,12 @@ function isSameAs(deferral: Deferral, attempt: DecisionAttempt, person: PersonKe
   return names.some((name) => isSameName(name, person?.email));
 }
 
-/** A chat vouches for its people itself; what comes over the endpoint is bound to the token. */
+/** A chat vouches for its users itself; decisions from the endpoint are bound to the token. */
 function isBound({ bindApprover }: Deferral, { source }: DecisionAttempt): boolean {
   return bindApprover && source === undefined;
 }
 
-/** Returns the email of a verified caller; one that is none is left out. */
+/** Returns a verified caller's email; `null` if it is malformed. */
 function verifiedEmail(caller: Caller | null): string | null {
   const email = caller?.email ?? '';
   return normaliseEmail(email) === null ? null : email.trim();

@@ -7,27 +7,27 @@ import type { IntentVerdict, Modification, Timed } from './ruling.ts';
 import { stepUpReason } from './step-up.ts';
 import type { StepUpRequired, ToolCallContext } from './tool-call-setup.ts';
 
-/** Returns a denial by a layer, or by the layer that the refusal names; `took` is milliseconds. */
+/** Builds the denial of a layer, or of the layer named in the refusal; `took` is in milliseconds. */
 export function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
   return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
 }
 
-/** Reports the rules that a call was refused by. */
+/** Reports the rules that refused a call. */
 export function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
   return factsOfFindings(call.tool, refusal?.findings ?? []);
 }
 
-/** Returns why MODIFY refused a call; `null` when it did not. */
+/** Returns the reason why MODIFY refused a call; `null` if it did not. */
 export function refusalOf(modification: Modification): Refusal | null {
   return modification.kind === 'refused' ? modification.refusal : null;
 }
 
-/** Returns how long the policy and the comparison with the request took together, in milliseconds. */
+/** Returns the total milliseconds of the policy and the intent comparison. */
 export function tookToJudge({ rules }: ToolCallContext, { took }: Timed<IntentVerdict>): number {
   return Math.round((rules.took + took) * 1_000) / 1_000;
 }
 
-/** Reports how well a call fits the request, and the drift of the task. */
+/** Reports a call's intent score and the task's drift. */
 export function intentFacts(
   { call, rules, scores }: ToolCallContext,
   { decision, score, reason }: IntentVerdict,
@@ -39,7 +39,7 @@ export function intentFacts(
   return [judged, { type: 'intent.drifted', tool: call.tool, reason: drift.reason }];
 }
 
-/** Reports the assurance level that a call demands. */
+/** Reports the assurance level that a call requires. */
 export function stepUpRequired({ call, requester, rules }: ToolCallContext): StepUpRequired {
   const requiredAcr = rules.requiredAcr ?? '';
   return {
@@ -51,18 +51,18 @@ export function stepUpRequired({ call, requester, rules }: ToolCallContext): Ste
   };
 }
 
-/** Names the rules of MODIFY that rewrote a call. */
+/** Lists the MODIFY rules that rewrote a call. */
 export function namesOf(modification: Modification): string {
   const rules = modification.kind === 'modified' ? modification.rules : [];
   return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
 }
 
-/** Returns what MODIFY changed of the arguments. */
+/** Returns the argument changes made by MODIFY. */
 export function changesOf(modification: Modification): ArgumentChange[] {
   return modification.kind === 'modified' ? modification.changes : [];
 }
 
-/** Reports the rules of MODIFY that rewrote a call. */
+/** Reports the MODIFY rules that rewrote a call. */
 export function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
   if (modification.kind !== 'modified') return [];
   const { rules } = modification;

@@ -1,7 +1,7 @@
 import { chatProvider, runtimeProvider } from './approvers.ts';
 import type { PersonKey } from './same-person.ts';
 
-/** Returns a caller as people are shown them, by email or name; `null` when nobody is behind it. */
+/** Returns a caller's display name, email or name; `null` for no person. */
 export function callerName(caller: PersonKey | null): string | null {
   if (caller === null) return null;
   const { provider, userId, email = '' } = caller;
@@ -10,20 +10,20 @@ export function callerName(caller: PersonKey | null): string | null {
   return isNobody || userId === '' ? null : userId;
 }
 
-/** What a caller is called who holds the daemon's own token: nobody signed in, and nobody else on this machine has it. */
+/** Display text for a caller with the daemon's own token, which only the operator of this machine has. */
 const operatorWords = 'the operator of this machine';
 
-/** Returns a caller in words for people: by email or name, or as the operator; `null` when nobody is behind it. */
+/** Returns a caller's display text: email, name, or the operator; `null` for no person. */
 export function callerWords(caller: PersonKey | null): string | null {
   return isOperator(caller) ? operatorWords : callerName(caller);
 }
 
-/** Tells whether a caller is the operator, who is known by the daemon's own token alone. */
+/** Returns true if a caller is the operator, identified only by the daemon's own token. */
 export function isOperator(caller: PersonKey | null): boolean {
   return caller?.provider === runtimeProvider && caller.userId === runtimeProvider;
 }
 
-/** Names in words who a text of a notice is from, where a name that is missing may be that of the operator. */
+/** Returns the display name of a text's author; a missing name may mean the operator. */
 export function nameInWords(name: string | null, isOfOperator: boolean | undefined): string | null {
   return name === null && isOfOperator === true ? operatorWords : name;
 }

@@ -4,7 +4,7 @@ import { approverEmail, approverName, type DecisionAttempt } from './approvers.t
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson } from './same-person.ts';
 
-/** What a decision attempt is told (docs/contract/decisions.md); each kind is one status of the endpoint. */
+/** The answer to a decision attempt (docs/contract/decisions.md); each kind maps to one HTTP status. */
 export type DecisionAnswer =
   | {
       kind: 'resolved' | 'recorded';
@@ -19,12 +19,12 @@ export type DecisionAnswer =
   | { kind: 'otherRuns'; pendingSha256: string }
   | { kind: 'notPending' };
 
-/** Answers an attempt on a task that waits for nothing: who decided before, or that nothing was pending. */
+/** Returns the answer for a task without a pending deferral: the earlier decision, or that nothing was pending. */
 export function answerWithoutPending(settled: SettledDeferral | null): DecisionAnswer {
   return settled === null ? { kind: 'notPending' } : { kind: 'decided', settled };
 }
 
-/** Answers an attempt that was pinned to something other than what is pending; `null` when it was not. */
+/** Returns the answer for an attempt pinned to something other than the pending call; `null` if the pins match. */
 export function answerMispinned(
   deferral: Deferral,
   attempt: DecisionAttempt,
@@ -42,15 +42,15 @@ export function answerMispinned(
   return null;
 }
 
-/** Tells whether one more approval is still short of the quorum; the same person counts once. */
+/** Returns true if the quorum is not reached with one more approval. Approvals of the same person count once. */
 export function isShortOfQuorum(deferral: Deferral, attempt: DecisionAttempt): boolean {
   return withApproval(deferral, attempt).approvals.length < deferral.quorum;
 }
 
 /**
- * Returns the deferral with this approval counted under the email that counts as the approver's, so that nobody
- * counts twice by giving two names; under the name when there is no email. Where callers must differ as well,
- * nobody counts twice by naming two approvers either.
+ * Returns the deferral with this approval added. The approval counts under the email used as the approver's, so a
+ * person cannot count twice by giving two names; without an email it counts under the name. If callers must also
+ * differ, naming two approvers does not count twice either.
  */
 export function withApproval(deferral: Deferral, attempt: DecisionAttempt): Deferral {
   const approval = approvalOf(deferral, attempt);
@@ -71,12 +71,12 @@ function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   return { ...approval, caller };
 }
 
-/** Returns what an approver wrote, every character of it visible. */
+/** Returns the approver's note with every character visible. */
 export function noteOf({ note }: Pick<DecisionAttempt, 'note'>): string {
   return legible(note).trim();
 }
 
-/** Returns the record of a deferral that this attempt settles. */
+/** Returns the record of a deferral settled by this attempt. */
 export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDeferral {
   return {
     id: deferral.id,
@@ -90,7 +90,7 @@ export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDef
   };
 }
 
-/** Answers an attempt that counted: as the one that settled the deferral, or as one of a quorum. */
+/** Returns the answer to a counted attempt: it settled the deferral, or it is one approval of a quorum. */
 export function answerCounted(
   kind: 'resolved' | 'recorded',
   deferral: Deferral,

@@ -2,28 +2,28 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
-/** How one tool is deferred, with every default filled in (docs/contract/governance.md). */
+/** A tool's deferral settings with all defaults applied (docs/contract/governance.md). */
 export interface DeferRule {
-  /** `channel:<adapter>:<target>` of each one that is asked. */
+  /** The targets to ask, each `channel:<adapter>:<target>`. */
   to: readonly string[];
   /** Milliseconds. */
   timeout: number;
   contextTemplate: string;
-  /** Normalised allowlist; `null` when none applies. */
+  /** Normalised allowlist; `null` if there is none. */
   approvers: string[] | null;
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
-  /** True when approvals of a quorum must come from different callers, too. */
+  /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
   onReject: 'fail' | 'tool_result';
-  /** Approvers are reminded when half of the time is over. */
+  /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
-  /** `channel:<adapter>:<target>` that is asked as well at three quarters of the time; `null` for none. */
+  /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
   escalateTo: string | null;
 }
 
-/** Fills in how a tool is deferred that says no more than whom to ask and for how long. */
+/** Applies the defaults to a rule with only approvers and timeout. */
 export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<DeferRule>): DeferRule {
   return {
     contextTemplate: defaultContextTemplate,
@@ -39,19 +39,18 @@ export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<Defe
   };
 }
 
-/** What a context template may have filled in (docs/contract/governance.md). */
+/** Placeholders of a context template (docs/contract/governance.md). */
 export const placeholders = ['tool', 'args'] as const;
 
-/** Begins a placeholder for a single argument, such as `args.amount` or `args.items.0.price`. */
+/** Prefix of a placeholder for a single argument, such as `args.amount` or `args.items.0.price`. */
 export const argumentPlaceholder = 'args.';
 
-/** The template of a tool that brings none (docs/contract/configuration.md). */
+/** The default template (docs/contract/configuration.md). */
 export const defaultContextTemplate = 'tool={tool} args={args}';
 
 /**
- * Renders what the approver reads, every character of it visible. Placeholders are replaced in one
- * pass, so arguments that themselves contain `{tool}` or `{args}` stay as they are. An argument that is not there is
- * shown as `(none)`.
+ * Renders the approver's text with every character visible. Placeholders are replaced in one pass, so `{tool}` or
+ * `{args}` inside argument values is not expanded. A missing argument is shown as `(none)`.
  */
 export function renderContext(template: string, tool: string, args: JsonObject): string {
   const text = template.trim() === '' ? defaultContextTemplate : template;
@@ -63,7 +62,7 @@ export function renderContext(template: string, tool: string, args: JsonObject):
   );
 }
 
-/** A text stands without its quotes and on one line, so that it cannot pose as a line of the template. */
+/** A text is shown without quotes and on one line, so that it cannot imitate a line of the template. */
 function argumentAt(args: JsonObject, path: readonly string[]): string {
   let found: JsonValue | undefined = args;
   for (const name of path) found = memberOf(found, name);
@@ -77,8 +76,8 @@ function memberOf(value: JsonValue | undefined, name: string): JsonValue | undef
 }
 
 /**
- * Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds).
- * `shown` are the arguments as people may see them.
+ * Opens a call's deferral: renders its context and computes its deadlines from `now` (epoch milliseconds). `shown` are
+ * the arguments as people may see them.
  */
 export function openDeferral(
   call: ToolCall,
@@ -105,7 +104,7 @@ export function openDeferral(
   };
 }
 
-/** Returns the rule that a deferral was opened by. */
+/** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, remindAt, escalateTo } = deferral;
@@ -125,8 +124,8 @@ export function ruleOf(deferral: Deferral): DeferRule {
 }
 
 /**
- * Tells when a deferral next has something to do: remind, escalate or end, in epoch milliseconds.
- * What has been done is not done again.
+ * Returns the time of a deferral's next action (remind, escalate or end) in epoch milliseconds. Completed actions are
+ * not repeated.
  */
 export function nextMoment(deferral: Deferral, stage: DeferralStage): number {
   const { remindAt, escalateAt, expiresAt } = deferral;

@@ -1,8 +1,8 @@
 import type { Layer } from '../task/task.ts';
 
-/** A rule that had something to say about a message, a call or its result. */
+/** A rule's match on a message, a call or a call's result. */
 export interface Finding {
-  /** Where the rule stands: a list of the guardrails, or the check that every call passes. */
+  /** The source of the rule: a guardrail list, or a check that applies to every call. */
   gate:
     | 'denied_tools'
     | 'deny_commands'
@@ -13,24 +13,24 @@ export interface Finding {
     | 'arguments'
     | 'governance';
   decision: 'deny' | 'block' | 'redact';
-  /** Names the rule, such as `deny_commands[2]`; never what it matched. */
+  /** Name of the rule, such as `deny_commands[2]`; never the matched text. */
   rule: string;
 }
 
-/** Why something may not go on, with the rules that said so. */
+/** The reason for a refusal, and the rules that caused it. */
 export interface Refusal {
   text: string;
   findings: Finding[];
-  /** The layer that it counts as; that which asked when absent. */
+  /** The layer that the refusal is attributed to; defaults to the layer that evaluated it. */
   layer?: Layer;
-  /** True when the call does not fit what there is, so that whoever asked may ask otherwise: no rule denies it. */
+  /** True if the call does not match its tool or schema, so the model may correct it. No rule denies it. */
   isMisfit?: true;
 }
 
-/** What would run is not what its approvers saw (docs/contract/governance.md). */
+/** What would run is not what the approvers saw (docs/contract/governance.md). */
 export const changedSinceApproval = 'what would run has changed since the approval was requested';
 
-/** What a layer that broke, or was never asked, amounts to: a refusal that says so. */
+/** Builds the refusal for a layer that failed or was never evaluated. */
 export function governanceFailed(what: string): Refusal {
   return {
     text: `governance failed: ${what}`,

@@ -1,27 +1,27 @@
-/** What intent alignment says about one tool call; `warn` lets it go on and is recorded. */
+/** Decision of intent alignment on a tool call; `warn` lets the call run and is recorded. */
 export type AlignmentDecision = 'allow' | 'warn' | 'deny';
 
-/** Two scores, each within -1 and 1. */
+/** Two scores between -1 and 1. */
 export interface AlignmentThresholds {
-  /** A score below it is a warning. */
+  /** A lower score is a warning. */
   threshold: number;
-  /** A score below it denies the call; no score is below -1, so -1 never denies. */
+  /** A lower score denies the call. No score is below -1, so -1 never denies. */
   hardThreshold: number;
 }
 
-/** When the scores of one task count as a drift away from what was asked for. */
+/** Conditions under which a task's scores count as drift from the request. */
 export interface DriftRule {
-  /** How many of the last scores are averaged. */
+  /** Number of latest scores to average. */
   window: number;
-  /** A mean below it is a drift; within -1 and 1. */
+  /** A mean below this is a drift; between -1 and 1. */
   driftThreshold: number;
-  /** So many last scores, each lower than the one before, are a drift; at least two. */
+  /** This many strictly decreasing latest scores are a drift; at least two. */
   monotoneN: number;
 }
 
 /**
- * Returns the cosine of the angle between two vectors, within -1 and 1. `null` when there is none: the
- * vectors differ in length, are empty or zero, or hold something else than finite numbers.
+ * Returns the cosine similarity of two vectors, between -1 and 1. `null` if the vectors differ in length, are empty or
+ * zero, or contain non-finite values.
  */
 export function cosine(one: readonly number[], other: readonly number[]): number | null {
   if (one.length !== other.length) return null;
@@ -31,7 +31,7 @@ export function cosine(one: readonly number[], other: readonly number[]): number
   let oneSquared = 0;
   let otherSquared = 0;
   for (let index = 0; index < one.length; index += 1) {
-    // Divided by the peak, no square runs over and the largest never vanishes.
+    // Division by the peak prevents an overflow of the squares and an underflow of the largest value.
     const left = (one[index] ?? Number.NaN) / peaks[0];
     const right = (other[index] ?? Number.NaN) / peaks[1];
     product += left * right;
@@ -43,14 +43,14 @@ export function cosine(one: readonly number[], other: readonly number[]): number
 }
 
 /**
- * Rules on a score (docs/contract/governance.md): below the hard threshold the call is denied, below the threshold it
- * is warned of; equality passes. A hard threshold of -1 never denies. What is not a number is denied.
+ * Evaluates a score (docs/contract/governance.md): a score below the hard threshold denies the call, a score below the
+ * threshold is a warning, equality passes. A hard threshold of -1 never denies. NaN denies.
  */
 export function scoreIntent(
   score: number,
   { threshold, hardThreshold }: AlignmentThresholds,
 ): { decision: AlignmentDecision; reason: string } {
-  // Asked the other way round, so that NaN on either side never passes.
+  // Negated comparison, so NaN on either side never passes.
   if (!(score >= hardThreshold)) {
     const reason = `score ${printScore(score, hardThreshold)} is below the hard threshold ${printLimit(hardThreshold)}`;
     return { decision: 'deny', reason };
@@ -62,9 +62,8 @@ export function scoreIntent(
 }
 
 /**
- * Finds a drift at the end of a task's scores, oldest first: the mean of a full window is below the drift
- * threshold, or the last scores fell one after the other. `null` when there is none. A drift is told of
- * and never decides.
+ * Finds a drift in a task's latest scores, given oldest first: the mean of a full window is below the drift threshold,
+ * or the last scores decreased strictly. `null` if there is none. A drift is reported and never decides.
  */
 export function findDrift(
   scores: readonly number[],
@@ -84,7 +83,7 @@ export function findDrift(
 
 function peakOf(vector: readonly number[]): number {
   let peak = 0;
-  // Math.max hands NaN on.
+  // Math.max propagates NaN.
   for (const number of vector) peak = Math.max(peak, Math.abs(number));
   return peak;
 }
@@ -93,13 +92,13 @@ function isFalling(scores: readonly number[]): boolean {
   return scores.every((score, index) => index === 0 || score < (scores[index - 1] ?? Number.NaN));
 }
 
-/** Two decimals, or as many as it takes to read on the right side of the limit. */
+/** Prints two decimals, or as many as needed to show on which side of the limit the score is. */
 function printScore(score: number, limit: number): string {
   const reads = (digits: number) => Number(score.toFixed(digits)) < limit === score < limit;
   return score.toFixed([2, 4, 8].find(reads) ?? 16);
 }
 
-/** Two decimals, or all that were configured. */
+/** Prints two decimals, or all configured ones. */
 function printLimit(limit: number): string {
   return Number(limit.toFixed(2)) === limit ? limit.toFixed(2) : String(limit);
 }

@@ -1,2 +1,2 @@
-/** Changes of the arguments of one call that are kept; more of them are left out. */
+/** Maximum number of stored argument changes per call. */
 export const mostChangesKept = 32;

@@ -4,38 +4,38 @@ import type { DeferRule } from './defer-policy.ts';
 import type { Refusal } from './finding.ts';
 import type { DriftRule } from './intent-alignment.ts';
 
-/** What makes the credentials of a call (docs/contract/configuration.md). */
+/** The provider of a call's credentials (docs/contract/configuration.md). */
 export type CredentialProvider = 'static' | 'sts_assume_role';
 
-/** A deferral whose call is ruled on again: after its release, or while it waits. */
+/** A deferral whose call is evaluated again: after its release, or while it waits. */
 export interface HeldCall {
   deferral: Deferral;
-  /** True when its approvers released the call. */
+  /** True if the approvers released the call. */
   isReleased: boolean;
 }
 
-/** What a port answered, and in how many milliseconds. */
+/** A port's answer with its duration in milliseconds. */
 export type Timed<Answer> = Answer & { took: number };
 
-/** What governance demands of one call of one tool, looked up when the call is made. */
+/** The governance requirements for one call of one tool, looked up at the time of the call. */
 export interface ToolRules {
-  /** Why the call can never run (unknown tool, malformed arguments, a guardrail); `null` when it can. */
+  /** The reason why the call can never run (unknown tool, malformed arguments, a guardrail); `null` if it can. */
   refusal: Refusal | null;
-  /** True when the call must fit what the caller asked for. */
+  /** True if the call must match the caller's request. */
   judgesIntent: boolean;
-  /** When a task counts as drifting from what was asked; `null` when nobody looks. */
+  /** The drift conditions; `null` if drift is not checked. */
   drift: DriftRule | null;
-  /** The assurance level the caller must have signed in with; `null` when any will do. */
+  /** Assurance level required from the caller; `null` if any is sufficient. */
   requiredAcr: string | null;
-  /** Assurance levels, lowest first; empty means strict equality. */
+  /** Assurance levels, lowest first; an empty list means strict equality. */
   acrHierarchy: string[];
-  /** `null` when the tool runs without approval. */
+  /** `null` if the tool runs without approval. */
   defer: DeferRule | null;
-  /** Who makes the credentials of the call; `null` when it needs none. */
+  /** The credential provider of the call; `null` if the call needs no credentials. */
   credential: CredentialProvider | null;
 }
 
-/** What governance demands of a call that nothing stands in the way of. */
+/** The requirements for an ungoverned call: none. */
 export const ungoverned: ToolRules = {
   refusal: null,
   judgesIntent: false,
@@ -46,34 +46,34 @@ export const ungoverned: ToolRules = {
   credential: null,
 };
 
-/** What the comparison of a call with the caller's words came to. */
+/** The result of comparing a call with the caller's request. */
 export interface IntentVerdict {
   decision: 'allow' | 'warn' | 'deny';
-  /** Cosine; `null` when none could be computed. */
+  /** Cosine similarity; `null` if it could not be computed. */
   score: number | null;
   reason: string;
 }
 
-/** What MODIFY made of a call; `rules` are the numbers of those that changed something, from 1. */
+/** The result of MODIFY; `rules` are the numbers, from 1, of the rules that changed something. */
 export type Modification =
   | { kind: 'unchanged' }
   | { kind: 'modified'; call: ToolCall; rules: number[]; changes: ArgumentChange[] }
   | { kind: 'refused'; refusal: Refusal };
 
-/** What governance decided about one call (docs/contract/governance.md). */
+/** The governance decision on one call (docs/contract/governance.md). */
 export type Verdict =
   | { kind: 'allow'; call: ToolCall; credential: CredentialProvider | null }
   | { kind: 'deny'; layer: Layer; text: string }
-  /** The call cannot be run as it was asked: its tool is not known, or its arguments do not fit. */
+  /** The call cannot run as requested: its tool is unknown, or its arguments do not match the schema. */
   | { kind: 'misfit'; layer: Layer; text: string }
   | { kind: 'stepUp'; requiredAcr: string; text: string }
   | { kind: 'defer'; call: ToolCall; deferral: Deferral; credential: CredentialProvider | null };
 
-/** A verdict with what every layer that was asked said on the way to it. */
+/** A verdict with the decisions of every evaluated layer. */
 export type Ruling = Verdict & {
   records: DecisionRecord[];
-  /** What the layers have to report, in the order in which it happened. */
+  /** The facts reported by the layers, in order of occurrence. */
   facts: TaskFact[];
-  /** How well the call fits what was asked; `null` when nothing scored it. */
+  /** Intent score of the call; `null` if it was not scored. */
   score: number | null;
 };

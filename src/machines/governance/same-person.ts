@@ -1,10 +1,10 @@
 import type { Caller } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
 
-/** What tells one caller from another. */
+/** The fields that identify a caller. */
 export type PersonKey = Pick<Caller, 'provider' | 'userId' | 'email'>;
 
-/** Tells whether two callers are one person: by the id that one provider gives them, or by one email. */
+/** Returns true if two callers are the same person: the same ID at one provider, or the same email. */
 export function isSamePerson(one: PersonKey | null, other: PersonKey | null): boolean {
   if (one === null || other === null) return false;
   if (one.provider === other.provider && one.userId === other.userId) return true;
@@ -12,8 +12,8 @@ export function isSamePerson(one: PersonKey | null, other: PersonKey | null): bo
 }
 
 /**
- * Tells whether two emails or names are one. It is asked to exclude people and to count them, never to let anybody
- * in, so it also knows two texts that are alike without being emails.
+ * Returns true if two emails or names are equal. Used only to exclude people and to count them, never to grant access,
+ * so it also treats similar non-email texts as equal.
  */
 export function isSameName(one: string | null | undefined, other: string | null | undefined) {
   const name = foldedName(one);

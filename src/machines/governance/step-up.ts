@@ -1,9 +1,9 @@
 import type { Caller } from '../task/task.ts';
 
 /**
- * Tells whether a presented assurance level meets a required one (docs/contract/step-up.md): at least as high in the
- * hierarchy, or equal when there is none. A level that the hierarchy does not list, presented or required, is never
- * met.
+ * Returns true if a presented assurance level meets a required one (docs/contract/step-up.md): at least as high in the
+ * hierarchy, or equal if there is no hierarchy. A level that the hierarchy does not list, presented or required, is
+ * never met.
  */
 export function satisfiesAcr(
   presented: string | undefined,
@@ -16,7 +16,7 @@ export function satisfiesAcr(
   return requiredRank !== -1 && hierarchy.indexOf(presented) >= requiredRank;
 }
 
-/** Says in words what is missing from an identity that does not meet a requirement; `null` stands for nobody. */
+/** Describes why an identity does not meet a requirement; `null` means no identity. */
 export function stepUpReason(requester: Caller | null, required: string): string {
   if (requester === null) return 'no verified identity';
   if (requester.acr === undefined || requester.acr === '') return 'no acr claim presented';
@@ -24,8 +24,8 @@ export function stepUpReason(requester: Caller | null, required: string): string
 }
 
 /**
- * Returns whether somebody has signed in less strongly than the requester, with whose assurance all calls of a
- * task are governed. A level that no requirement can be met with is nobody's to borrow.
+ * Returns true if a person signed in at a lower level than the requester, whose level governs all calls of a task.
+ * Returns false if the requester's level cannot meet any requirement, because there is nothing to inherit.
  */
 export function isWeaker(
   speaker: Caller | null,

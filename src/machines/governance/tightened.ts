@@ -4,9 +4,9 @@ import type { DeferRule } from './defer-policy.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
 /**
- * Returns a deferral as it may be decided under the rule in force: its approvers are on the stored list and on today's,
- * and the larger quorum counts. Approvals that today's rule refuses do not count. A rule that became looser changes
- * nothing (docs/contract/governance.md). `askers` have a hand in what was asked for.
+ * Returns a deferral adjusted to the rule in force: its approvers are on both the stored and the current list, and the
+ * larger quorum applies. Approvals that the current rule refuses do not count. A rule that became less strict changes
+ * nothing (docs/contract/governance.md). `askers` contributed to the request.
  */
 export function tightened(
   deferral: Deferral,
@@ -41,12 +41,12 @@ function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolea
   return isSamePerson(caller ?? null, asker) || isSameName(approver, asker?.email);
 }
 
-/** Those who had no caller are told apart by their names alone. */
+/** Approvals without a caller are distinguished by name only. */
 function isFromSame({ caller }: Approval, other: Approval): boolean {
   return isSamePerson(caller ?? null, other.caller ?? null);
 }
 
-/** A chat vouches for its people itself, also where it has no email of theirs. */
+/** A chat vouches for its users, even without their email. */
 function isOwnName({ approver, caller }: Approval): boolean {
   return caller?.provider === chatProvider || isSameName(caller?.email, approver);
 }

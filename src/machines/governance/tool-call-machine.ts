@@ -12,20 +12,20 @@ import {
   toolCallSetup,
 } from './tool-call-setup.ts';
 
-/** What a layer that broke amounts to; its error is in the daemon's log. */
+/** The refusal for a failed layer; its error is in the daemon's log. */
 const brokenLayer = governanceFailed('intent alignment broke');
 
 const unidentified = governanceFailed('what would run could not be determined');
 
-/** The model asked for a tool that has another definition by now. */
+/** The tool's definition has changed since the model requested it. */
 const toolChanged = 'the tool has changed since it was offered to the model; ask again';
 
-/** It was released under a policy that demanded less; a restart came before it ran. */
+/** Released under a less strict policy; the daemon restarted before the call ran. */
 const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
 
 /**
- * One tool call on its way through governance, in the fixed order of docs/contract/governance.md. It ends with one
- * ruling; a layer that fails rules DENY, so none ever fails open.
+ * One tool call in governance, in the fixed order of docs/contract/governance.md. It ends with exactly one ruling. A
+ * failing layer rules DENY, so no layer ever fails open.
  */
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
@@ -315,7 +315,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
 
 function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ruling {
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
-  // What held at the first ruling and holds still is recorded once.
+  // Unchanged `allow` records of the first ruling are not recorded again.
   const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
   return { ...(verdict ?? (unruled as Verdict)), records: news, facts, score };
 }
@@ -326,8 +326,8 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 }
 
 /**
- * A call that was changed while it waited is held again, also where today's policy would hold it no longer, and by the
- * stricter of both rules in all that concerns who decides.
+ * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
+ * rules determines its approvers.
  */
 function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
   const before = held === null ? null : ruleOf(held.deferral);

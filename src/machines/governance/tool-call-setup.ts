@@ -31,13 +31,13 @@ export interface ToolCallInput {
   /** The caller's message that the call should serve. */
   request: Message;
   requester: Caller | null;
-  /** Who has said something in the task beside the requester; absent for nobody. */
+  /** People other than the requester who sent messages in the task; absent if there are none. */
   speakers?: readonly (PersonKey | null)[];
-  /** How well earlier calls of the task fitted, oldest first. */
+  /** Intent scores of the task's earlier calls, oldest first. */
   scores: number[];
-  /** The deferral that the call was held by; absent when it is ruled on for the first time. */
+  /** The deferral that held the call; absent for a first ruling. */
   held?: HeldCall | null;
-  /** The calls of the task and its session that started before, oldest first; absent for none. */
+  /** Earlier started calls of the task and its session, oldest first; absent if there are none. */
   ran?: readonly RanCall[];
   /** Epoch milliseconds. */
   now: number;
@@ -46,9 +46,9 @@ export interface ToolCallInput {
 export interface ToolCallContext extends Required<ToolCallInput> {
   rules: Timed<ToolRules>;
   modification: Timed<Modification>;
-  /** Digest of everything that decides what the call would do; `null` until it is taken. */
+  /** Digest of everything that determines the call's effect; `null` until computed. */
   runsSha256: string | null;
-  /** The arguments as people are shown them, once the call is to be held. */
+  /** The arguments as displayed to people, once the call is to be held. */
   shown: JsonObject;
   score: number | null;
   records: DecisionRecord[];
@@ -56,29 +56,32 @@ export interface ToolCallContext extends Required<ToolCallInput> {
   verdict: Verdict | null;
 }
 
-/** What is compared: a call and the words of the caller that it should serve. */
+/** The input of the intent comparison: a call and the caller's message. */
 export interface JudgeIntentInput {
   taskId: string;
   call: ToolCall;
   request: Message;
 }
 
-/** What is digested: everything that decides what a call would do. */
+/** The input of the digest: everything that determines a call's effect. */
 export interface IdentifyInput extends Pick<ToolCallInput, 'taskId' | 'call'> {
-  /** True when nobody was asked about the call before, so that a tool that is no longer as the model saw it is refused. */
+  /**
+   * True if no approver was asked about the call yet. A tool whose definition has changed since the model saw it is
+   * then refused.
+   */
   isNew: boolean;
 }
 
-/** The code of the error of a tool that is no longer as the model saw it. */
+/** Error code for a tool whose definition has changed since the model saw it. */
 export const toolChangedCode = 'tool_changed';
 
-/** The fact of a demand to sign in again at a higher level. */
+/** The fact that a higher assurance level is required. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
-/** What a layer has said, as it is recorded; one that compared and asked nobody took no time. */
+/** A layer's decision as recorded. A layer that only compared values has no duration. */
 type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes'> & { took?: number };
 
-/** What holds until the policy has been consulted: nothing may run. */
+/** The rules before the policy has been consulted: nothing may run. */
 export const noPolicy: Timed<ToolRules> = {
   refusal: governanceFailed('the policy was not consulted'),
   judgesIntent: false,
@@ -90,14 +93,14 @@ export const noPolicy: Timed<ToolRules> = {
   took: 0,
 };
 
-/** What holds until MODIFY has been consulted. */
+/** The result before MODIFY has been consulted. */
 export const noModification: Timed<Modification> = {
   kind: 'refused',
   refusal: governanceFailed('MODIFY was not consulted'),
   took: 0,
 };
 
-/** The vocabulary of the tool-call chart: its ports, which stay unfilled here, its actions and its guards. */
+/** Setup of the tool-call chart: its ports (unfilled here), actions and guards. */
 export const toolCallSetup = setup({
   types: {
     input: {} as ToolCallInput,
@@ -109,11 +112,11 @@ export const toolCallSetup = setup({
     identify: fromPromise<string, IdentifyInput>(unfilledPort),
   },
   actions: {
-    /** A port: what the policy says about this call, now. Unfilled, it lets nothing pass. */
+    /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
     consultPolicy: assign({ rules: noPolicy }),
-    /** A port: what MODIFY makes of the call. Unfilled, it lets nothing pass. */
+    /** Port: the result of MODIFY for the call. Unfilled, it lets no call pass. */
     modifyCall: assign({ modification: noModification }),
-    /** A port: what people may see of the arguments. Unfilled, all of them. */
+    /** Port: the arguments as people may see them. Unfilled, all of them. */
     showCall: assign({ shown: ({ context }) => context.call.args }),
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
@@ -193,7 +196,7 @@ export const toolCallSetup = setup({
   },
 });
 
-/** True when a call that was held is not the call that its approvers were asked about. */
+/** True if a held call differs from the call that its approvers were asked about. */
 function isChanged({ call, held }: ToolCallContext): boolean {
   return held !== null && call.argsSha256 !== held.deferral.argsSha256;
 }

@@ -2,12 +2,12 @@ import { assign, fromPromise, setup } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 import { type CallOutcome, type FailedCall, isPassing, type ModelName } from './model-call.ts';
 
-/** A model of the chain, with the time in epoch milliseconds before which it is left alone. */
+/** A model of the chain, with the epoch milliseconds before which it must not be called. */
 export interface Candidate extends ModelName {
   readyAt: number;
 }
 
-/** What one turn of a model starts from: the chain in its order, and the time in epoch milliseconds. */
+/** The input of one model turn: the chain in order, and the current time in epoch milliseconds. */
 export interface FallbackInput {
   candidates: readonly Candidate[];
   now: number;
@@ -15,28 +15,28 @@ export interface FallbackInput {
 
 export interface FallbackContext {
   candidates: (Candidate & { tries: number })[];
-  /** Index of the model that was asked last; -1 before any. */
+  /** Index of the model called last; -1 before the first call. */
   current: number;
-  /** When the last call ended or the last wait was over, in epoch milliseconds. */
+  /** Epoch milliseconds at which the last call or wait ended. */
   now: number;
-  /** Nobody is waited for beyond this, in epoch milliseconds. */
+  /** Epoch milliseconds after which no model is waited for. */
   giveUpAt: number;
-  /** Index of the model that took the turn; `null` when none did. */
+  /** Index of the model that answered; `null` if none did. */
   answeredBy: number | null;
-  /** Calls that failed, oldest first. */
+  /** Failed calls, oldest first. */
   failures: FailedCall[];
 }
 
-/** How often one model is asked in one turn, at most. */
+/** Maximum number of calls to one model per turn. */
 const maximumTries = 3;
 
-/** How long a turn waits, all in all, for a model that is left alone, in milliseconds. */
+/** Maximum total milliseconds per turn spent waiting for a model to become available. */
 const patience = 20_000;
 
 /**
- * One turn of a model along a chain (docs/contract/models.md). The first model that is not left alone is asked; a
- * failure that may pass moves on to the next one, any other ends the turn, and so does a stream that broke after
- * somebody was shown its words.
+ * One model turn along a fallback chain (docs/contract/models.md). Calls the first available model. A transient failure
+ * moves on to the next model. Any other failure ends the turn, as does a stream that broke after output was already
+ * shown.
  */
 export const fallbackMachine = setup({
   types: {
@@ -130,12 +130,15 @@ export const fallbackMachine = setup({
   output: ({ context: { answeredBy, failures } }) => ({ answeredBy, failures }),
 });
 
-/** The first model that may be asked now; -1 when there is none. */
+/** Returns the index of the first available model; -1 if there is none. */
 function readyOf({ candidates, now }: FallbackContext): number {
   return candidates.findIndex(({ readyAt, tries }) => tries < maximumTries && readyAt <= now);
 }
 
-/** When the next model may be asked, in epoch milliseconds; never when each has been asked often enough. */
+/**
+ * Returns the epoch milliseconds at which the next model is available; infinite if every model has reached its maximum
+ * number of calls.
+ */
 function soonestOf({ candidates }: FallbackContext): number {
   const times = candidates.filter(({ tries }) => tries < maximumTries);
   return Math.min(...times.map(({ readyAt }) => readyAt));

@@ -1,52 +1,51 @@
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
 
-/** Which model a call goes to. */
 export interface ModelName {
   provider: string;
   model: string;
 }
 
-/** Who said a turn: a model, and where it was asked. */
+/** The model that produced a turn, and its endpoint. */
 export interface ModelSpeaker extends ModelName {
-  /** A digest of the address that was asked; absent in what older releases kept. */
+  /** Digest of the endpoint's URL; absent in data of older releases. */
   endpoint?: string;
 }
 
 /**
- * What went wrong with a call to a model. `busy`, `late`, `broken` and `unreachable` may pass (429, 408, 5xx, network);
- * `refused` and `unusable` do not, and no other model is asked instead (docs/contract/models.md).
+ * The fault of a model call. `busy`, `late`, `broken` and `unreachable` are transient (429, 408, 5xx, network).
+ * `refused` and `unusable` are not, and no other model is called instead (docs/contract/models.md).
  */
 export type CallFault = 'busy' | 'late' | 'broken' | 'unreachable' | 'refused' | 'unusable';
 
-/** A call to a model that failed. */
+/** A failed model call. */
 export interface FailedCall extends ModelName {
   fault: CallFault;
-  /** What is wrong and what to do, in one sentence that holds no secret. */
+  /** The problem and its fix in one sentence without secrets. */
   text: string;
-  /** True when somebody has already been shown words of the answer, which nobody can withdraw. */
+  /** True if part of the answer was already shown and cannot be withdrawn. */
   hasSpoken: boolean;
   /** Epoch milliseconds at which the call ended. */
   at: number;
-  /** Epoch milliseconds before which the model is left alone. */
+  /** Epoch milliseconds before which the model must not be called. */
   readyAt: number;
 }
 
-/** How a call to a model ended; the words themselves never enter a chart. */
+/** The outcome of a model call. The model's text never enters a chart. */
 export type CallOutcome = { kind: 'answered' } | { kind: 'failed'; failure: FailedCall };
 
 const passing: ReadonlySet<CallFault> = new Set(['busy', 'late', 'broken', 'unreachable']);
 
-/** True when a fault may be over with the next call, or with another model. */
+/** True if a fault may pass with the next call or another model. */
 export function isPassing(fault: CallFault): boolean {
   return passing.has(fault);
 }
 
-/** The longest that a model is left alone of its own accord, in milliseconds. */
+/** Maximum delay in milliseconds before calling a model again, unless the provider requests a longer one. */
 const longestCooldown = 60_000;
 
 /**
- * How long a model is left alone after so many passing failures in a row, in milliseconds: as long as it asked for by
- * Retry-After, up to ten minutes, else a second that doubles with each failure up to a minute.
+ * Returns the delay in milliseconds before a model may be called again after consecutive transient failures: its
+ * Retry-After, up to ten minutes; otherwise one second, doubled with each failure up to a minute.
  */
 export function cooldownOf(failures: number, retryAfter: number | null): number {
   if (retryAfter === null) return doubledPause(failures, longestCooldown);

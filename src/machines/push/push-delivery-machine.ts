@@ -3,37 +3,36 @@ import { doubledPause } from '../back-off.ts';
 import { isFinal, type Task } from '../task/task.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 
-/** What happens to a receiver of notifications. */
 export type PushDeliveryEvent = { type: 'task.changed'; task: Task };
 
 export interface PushDeliveryInput {
-  /** The last revision that the receiver knows, or that was there before it asked; 0 for none. */
+  /** The last revision that the receiver has, or that existed before it subscribed; 0 for none. */
   told: number;
 }
 
 export interface PushDeliveryContext extends PushDeliveryInput {
-  /** Changes that are not delivered yet, oldest first. */
+  /** Undelivered changes, oldest first. */
   waiting: Task[];
-  /** The last change that was taken in; `null` before any. */
+  /** The last received change; `null` if there is none. */
   latest: Pick<Task, 'state' | 'text' | 'revision'> | null;
-  /** Attempts for the first of those that wait. */
+  /** Number of attempts for the first waiting change. */
   attempts: number;
 }
 
-/** Changes that may wait for one receiver; beyond it the oldest gives way, but for the one under way. */
+/** Maximum number of waiting changes per receiver. Beyond it the oldest is dropped, except for the one being sent. */
 export const mostWaiting = 32;
 
-/** Attempts that one change is given, which with their pauses take about an hour (docs/contract/a2a.md). */
+/** Maximum number of attempts per change; with the delays, about an hour (docs/contract/a2a.md). */
 export const mostAttempts = 19;
 
-/** The pause after an attempt that failed, in milliseconds: doubling from a second to five minutes. */
+/** Returns the delay in milliseconds after a failed attempt: doubled from one second to five minutes. */
 export function pauseAfter(attempts: number): number {
   return doubledPause(attempts, 300_000);
 }
 
 /**
- * One receiver that is told what becomes of one task: every change once and in order, as far as the
- * receiver answers within about an hour.
+ * Delivery of one task's changes to one receiver: each change once and in order, as long as the receiver answers within
+ * about an hour.
  */
 export const pushDeliveryMachine = setup({
   types: {
@@ -51,13 +50,13 @@ export const pushDeliveryMachine = setup({
     })),
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
     dequeue: assign(({ context }) => ({ waiting: context.waiting.slice(1), attempts: 0 })),
-    /** A port: keeps on disk that the receiver was told, or will not be told, of a change. */
+    /** Port: records on disk that a change was delivered or given up. */
     keepTold: (_, _task: Task) => undefined,
-    /** A port: says that a change could not be delivered. */
+    /** Port: reports that a change could not be delivered. */
     noteGivenUp: (_, _failure: { task: Task; error: unknown }) => undefined,
   },
   guards: {
-    /** What was read before a change may be heard after it. */
+    /** A state read before a change may arrive after the change. */
     hasChanged: ({ context: { told, latest } }, { state, text, revision }: Task) =>
       revision > (latest?.revision ?? told) &&
       (latest === null || latest.state !== state || latest.text !== text),
@@ -131,7 +130,7 @@ export const pushDeliveryMachine = setup({
   },
 });
 
-/** The first may be under way. */
+/** The first change may be in transit, so the second one is dropped. */
 function withoutSecond([first, , ...others]: readonly Task[]): Task[] {
   return first === undefined ? others : [first, ...others];
 }

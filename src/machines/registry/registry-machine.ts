@@ -7,7 +7,7 @@ import {
   stopChild,
 } from 'xstate';
 
-/** A deadline of a task that is on disk, in epoch milliseconds. */
+/** A task's deadline is on disk; epoch milliseconds. */
 export type DeadlineEvent = { type: 'deadline.known'; at: number };
 
 export type RegistryEvent =
@@ -18,8 +18,8 @@ export type RegistryEvent =
   | ErrorActorEvent<unknown, string>;
 
 /**
- * Supervises every live task. A task that breaks is buried alone: no failure of a task reaches
- * its siblings or the daemon.
+ * Supervises every live task. A failing task is removed on its own: no task's failure affects other tasks or the
+ * daemon.
  */
 export const registryMachine = setup({
   types: { events: {} as RegistryEvent, tags: {} as 'starting' | 'accepting' | 'draining' },

@@ -1,28 +1,28 @@
 import { assertEvent, assign, fromPromise, setup } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 
-/** What came back from the provider by the browser. */
+/** An event of a browser sign-in. */
 export type SignInEvent =
-  /** With a code, which is exchanged for a token once. */
+  /** The provider returned a code, which is exchanged for a token once. */
   | { type: 'callback.code'; parameters: string }
-  /** Without one; the error is a word of the standard, or empty. */
+  /** The provider returned no code; the error is an OAuth error code, or empty. */
   | { type: 'callback.refused'; error: string }
-  /** The person wants it no more. */
+  /** The user cancelled the sign-in. */
   | { type: 'sign-in.cancel' }
-  /** Somebody makes an agent with the token. */
+  /** An agent is being created with the token. */
   | { type: 'token.take' }
-  /** The agent was not made after all. */
+  /** Creating the agent failed. */
   | { type: 'token.return' };
 
 export interface SignInContext {
-  /** A sentence once it has failed; `null` before. */
+  /** Error message as one sentence; `null` if there is none. */
   error: string | null;
 }
 
 const signIn = setup({
   types: { context: {} as SignInContext, events: {} as SignInEvent },
   actors: {
-    /** Exchanges the code for a token, which it keeps; rejects with a sentence. */
+    /** Exchanges the code for a token and stores it; rejects with a one-sentence message. */
     exchange: fromPromise<void, { parameters: string }>(unfilledPort),
   },
   actions: {
@@ -41,12 +41,12 @@ const expiry = {
   },
 } as const;
 
-/** What comes back later finds nobody. */
+/** A callback that arrives after a cancel is ignored. */
 const calledOff = { 'sign-in.cancel': { target: 'calledOff' } } as const;
 
 /**
- * One sign-in to a provider with a browser: a callback is taken once, a token is given to one agent, each state lasts
- * ten minutes at most, and until an agent is made it can be called off (docs/contract/dashboard.md).
+ * One browser sign-in to a provider. A callback is accepted once, a token is used for one agent, each state lasts at
+ * most ten minutes, and the sign-in can be cancelled until an agent is created (docs/contract/dashboard.md).
  */
 export const signInMachine = signIn.createMachine({
   id: 'sign-in',

@@ -2,26 +2,26 @@ import { assign, type CallbackActorLogic, fromCallback, setup } from 'xstate';
 import { type BuilderAnswer, readAnswer } from './read-answer.ts';
 import { longestAnswer } from './written-skill.ts';
 
-/** What happens in one turn of a conversation with the builder. */
+/** An event in one turn of a builder conversation. */
 export type BuilderTurnEvent =
   | { type: 'piece.heard'; text: string }
   | { type: 'model.finished' }
-  /** The message is for people. */
+  /** The message is for users. */
   | { type: 'model.failed'; message: string }
   | { type: 'client.left' };
 
 export interface BuilderTurnContext {
-  /** What the model has said so far. */
+  /** The model's output so far. */
   text: string;
   answer: BuilderAnswer;
-  /** Why the turn failed; `null` when it did not. */
+  /** The error of the turn; `null` if it did not fail. */
   error: string | null;
 }
 
-/** Milliseconds without a word after which a model is given up. */
+/** Milliseconds without output after which the model is given up. */
 const longestSilence = 60_000;
 
-/** Milliseconds that a whole answer may take: one that trickles must end as well. */
+/** Maximum milliseconds for a whole answer, so slow output ends too. */
 const longestTurn = 600_000;
 
 const silence = {
@@ -41,18 +41,21 @@ const failure = {
 
 const noAnswer: BuilderAnswer = { message: '', draft: null, problem: null };
 
-/** One answer of the model that writes a skill, told to one client as it comes. Whatever the model says, each turn ends. */
+/**
+ * One answer of the model that writes a skill, streamed to one client. Every turn ends, regardless of the model's
+ * output.
+ */
 export const builderTurnMachine = setup({
   types: {
     context: {} as BuilderTurnContext,
     events: {} as BuilderTurnEvent,
   },
   actors: {
-    /** A port: asks the model, sends what it says, and stops asking when the turn has ended. */
+    /** Port: calls the model, sends its output as events, and stops the call when the turn has ended. */
     converse: fromCallback(() => undefined) as CallbackActorLogic<BuilderTurnEvent>,
   },
   actions: {
-    /** Ports: tell the client. None of them may throw. */
+    /** Ports: notify the client. They must not throw. */
     tellToken: (_, _token: { text: string }) => undefined,
     tellMessage: (_, _message: { content: string }) => undefined,
     tellDraft: (_, _answer: BuilderAnswer) => undefined,
@@ -96,7 +99,7 @@ export const builderTurnMachine = setup({
             },
           },
           {
-            // Enters it anew, so that silence is counted from here.
+            // Re-enters the state, which restarts the silence timeout.
             target: '.streaming',
             actions: [
               { type: 'notePiece', params: ({ event }) => event },

@@ -1,21 +1,21 @@
-/** What a model says as one object of JSON: words, and a skill or `null`. */
+/** A model's answer as one JSON object: a message, and a skill or `null`. */
 export interface Envelope {
   message: string;
   skill: EnvelopeSkill | null;
 }
 
-/** A skill in an envelope, whose values are whatever the model wrote. */
+/** A skill in an envelope, with unvalidated values from the model. */
 export interface EnvelopeSkill {
   skill_md: string;
   scripts: unknown;
 }
 
-/** Objects of JSON that are tried; each may be as long as the answer. */
+/** Maximum number of JSON objects to try; each may be as long as the answer. */
 const mostTries = 32;
 
 /**
- * Finds the object that an answer consists of, be it alone, in a block, behind some words or in an object around it; `null` when
- * there is none. JSON about other things is passed over.
+ * Finds the JSON object of an answer, whether alone, in a code block, after some text or nested in another object;
+ * `null` if there is none. Ignores JSON of other content.
  */
 export function findEnvelope(text: string): Envelope | null {
   let start = text.indexOf('{');
@@ -29,7 +29,10 @@ export function findEnvelope(text: string): Envelope | null {
   return null;
 }
 
-/** The place behind the brace that closes the one at `start`, those in strings left out; `start` when there is none. */
+/**
+ * Returns the position after the brace that closes the one at `start`, ignoring braces in strings; `start` if there is
+ * none.
+ */
 function endOf(text: string, start: number): number {
   let depth = 0;
   let isText = false;
@@ -67,7 +70,7 @@ function envelopeIn(value: unknown, levels: number): Envelope | null {
   return levels > 1 && others.length === 0 ? envelopeIn(only, levels - 1) : null;
 }
 
-/** `undefined` for what is neither a skill nor none. */
+/** Returns `undefined` if the value is neither a skill nor `null`. */
 function skillOf(value: unknown): EnvelopeSkill | null | undefined {
   if (value === null) return null;
   if (!isObject(value) || typeof value['skill_md'] !== 'string') return undefined;

@@ -1,35 +1,35 @@
 import { isScriptName } from './written-skill.ts';
 
-/** A block of an answer that holds a file of a skill. */
+/** A code block of an answer with a file of a skill. */
 export interface Artifact {
-  /** The name of a script as it was written; `null` for the SKILL.md. */
+  /** The script's name as written; `null` for the SKILL.md. */
   script: string | null;
   content: string;
 }
 
-/** An answer taken apart. */
+/** A parsed answer. */
 export interface Fences {
   artifacts: Artifact[];
-  /** What stands around the blocks. */
+  /** The text outside of the blocks. */
   prose: string;
 }
 
-/** A line that opens or closes a block. */
+/** A line that opens or closes a code block. */
 interface Mark {
   line: number;
   ticks: number;
-  /** The words behind the backticks. */
+  /** The text after the backticks. */
   info: string;
-  /** The file that these name: a script, `null` for a SKILL.md, `undefined` for none. */
+  /** The file named by that text: a script, `null` for a SKILL.md, `undefined` for none. */
   named: string | null | undefined;
 }
 
 const fence = /^ {0,3}(`{3,})[ \t]*([^`]*?)[ \t]*$/;
 
-/** Characters of a line that can be a fence. */
+/** Maximum length of a fence line in characters. */
 const longestFence = 256;
 
-/** Files of one answer that are looked for. */
+/** Maximum number of files searched in one answer. */
 const mostArtifacts = 64;
 
 const scriptInfo = /(?:^|\s)script:\s*(\S.*)$/i;
@@ -37,8 +37,9 @@ const scriptInfo = /(?:^|\s)script:\s*(\S.*)$/i;
 const skillInfo = /(?:^|\s)skill\.md$/i;
 
 /**
- * Finds the blocks of a SKILL.md and of scripts in what a model says. Models count backticks badly, so a block ends at a
- * closer of any length that belongs to no block inside, at the next file, or with the text.
+ * Finds the code blocks of a SKILL.md and of scripts in a model's output. Models often count backticks wrongly, so a
+ * block ends at a closing fence of any length that belongs to no inner block, at the next file, or at the end of the
+ * text.
  */
 export function findFences(text: string): Fences {
   const lines = text.split(/\r?\n/);
@@ -65,7 +66,7 @@ function markOf(text: string, line: number): Mark[] {
   return [{ line, ticks, info, named: namedFile(info) }];
 }
 
-/** The file that a block holds: the name of a script, `null` for a SKILL.md, `undefined` for none. */
+/** Returns the file in a block: a script's name, `null` for a SKILL.md, `undefined` for none. */
 function fileOf(lines: readonly string[], { line, info, named }: Mark): string | null | undefined {
   return holdsFrontmatter(lines, line, info) ? null : named;
 }
@@ -76,14 +77,14 @@ function namedFile(info: string): string | null | undefined {
   return skillInfo.test(info) ? null : undefined;
 }
 
-/** Models quote names, and write the folder that scripts are in. */
+/** Models may quote names and prepend the script folder. */
 function bareName(written: string): string {
   const name = written.trim().replaceAll(/^["']|["']$/g, '');
   const base = name.replace(/^(?:\.\/)?scripts\//, '');
   return isScriptName(base) ? base : name;
 }
 
-/** A block that says only which language it is in is a SKILL.md when it begins as one does. */
+/** A block labelled only with a language is a SKILL.md if it starts like one. */
 function holdsFrontmatter(lines: readonly string[], index: number, info: string): boolean {
   if (!/^(?:markdown|md|yaml|yml)$/i.test(info)) return false;
   if (lines[index + 1]?.trimEnd() !== '---') return false;
@@ -92,7 +93,7 @@ function holdsFrontmatter(lines: readonly string[], index: number, info: string)
   return end !== -1 && head.slice(0, end).some((line) => /^name:\s*\S/.test(line));
 }
 
-/** Where the block that a mark opens ends, and the line after it; `undefined` when nothing closes it. */
+/** Returns the end of the block opened by a mark, and the line after it; `undefined` if the block is not closed. */
 function endOf(marks: readonly Mark[], opener: number): { line: number; next: number } | undefined {
   const ticks = marks[opener]?.ticks ?? 0;
   let depth = 0;
@@ -106,7 +107,7 @@ function endOf(marks: readonly Mark[], opener: number): { line: number; next: nu
       break;
     }
     if (info !== '') depth += 1;
-    // A longer fence than any inside ends its block for certain.
+    // A fence that is longer than all inner ones always closes its block.
     else if (ticks > 3 && mark.ticks >= ticks) return { line, next: line + 1 };
     else if (depth > 0) depth -= 1;
     else tolerated ??= line;

@@ -2,25 +2,25 @@ import { type EnvelopeSkill, findEnvelope } from './find-envelope.ts';
 import { type Artifact, findFences } from './find-fences.ts';
 import { longestAnswer, scriptsProblem, type WrittenSkill } from './written-skill.ts';
 
-/** What a model has said in one turn of the builder. */
+/** A model's parsed answer in one turn of the builder. */
 export interface BuilderAnswer {
-  /** Its words, without the files; empty for none. */
+  /** The text without the files; may be empty. */
   message: string;
   draft: WrittenSkill | null;
-  /** Why files that it wrote are not taken, in a sentence; `null` when they are, or there are none. */
+  /** The reason why the files are not accepted, as one sentence; `null` if they are or there are none. */
   problem: string | null;
 }
 
 /**
- * Reads the words and the skill out of an answer, which may be an object of JSON or text with a block for each file.
- * Never throws, and never returns a draft with a script whose name could lead elsewhere (docs/contract/dashboard.md).
+ * Extracts the text and the skill from an answer, which may be a JSON object or text with a block per file. Never
+ * throws, and never returns a draft with a script name that could be a path (docs/contract/dashboard.md).
  */
 export function readAnswer(text: string): BuilderAnswer {
   if (text.length > longestAnswer) {
     return { message: '', draft: null, problem: 'the answer is longer than 1 MiB; ask for less' };
   }
   const { artifacts, prose } = findFences(text);
-  // JSON inside a file of the skill is that file's.
+  // JSON inside a file belongs to that file, so only the text around the files is searched.
   const envelope = findEnvelope(prose);
   if (envelope === null) return answerOf(prose, filesOf(artifacts));
   return answerOf(envelope.message, envelope.skill && filesOfSkill(envelope.skill));
@@ -43,7 +43,7 @@ function answerOf(words: string, files: Files | null): BuilderAnswer {
     : { message, draft: null, problem };
 }
 
-/** Of a file that was written twice the last one counts. */
+/** If a file occurs twice, the last one is used. */
 function filesOf(artifacts: readonly Artifact[]): Files | null {
   if (artifacts.length === 0) return null;
   const skillMd = artifacts.findLast(({ script }) => script === null)?.content ?? null;
@@ -60,7 +60,7 @@ function filesOfSkill({ skill_md: skillMd, scripts }: EnvelopeSkill): Files {
 }
 
 function entriesOf(scripts: unknown): (readonly [string, string])[] | null {
-  // Its characters would be taken for scripts.
+  // A string would be iterated as single characters.
   if (typeof scripts === 'string' && scripts !== '') return null;
   const found: unknown[][] = Array.isArray(scripts)
     ? scripts.map((one: unknown) => {

@@ -1,27 +1,27 @@
-/** A skill as a model has written it down, or as a folder holds it. */
+/** A skill as written by a model or stored in a folder. */
 export interface WrittenSkill {
-  /** The text of its `SKILL.md`. */
   skill_md: string;
-  /** Contents by the name of their file. */
+  /** File contents by file name. */
   scripts: Readonly<Record<string, string>>;
 }
 
-/** Characters of one answer that are read. */
+/** Maximum length of an answer in characters; the rest is ignored. */
 export const longestAnswer = 1024 * 1024;
 
-/** Scripts that one skill may have. */
+/** Maximum number of scripts per skill. */
 export const mostScripts = 32;
 
 const scriptName = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Tells whether a text may name a script: a file of the folder of scripts, never a path (docs/contract/dashboard.md).
+ * Returns true if a text is a valid script name: a file in the script folder, never a path
+ * (docs/contract/dashboard.md).
  */
 export function isScriptName(name: string): boolean {
   return scriptName.test(name);
 }
 
-/** Says in a sentence why scripts may not be kept; `null` when they may. */
+/** Returns the reason why scripts cannot be stored, as one sentence; `null` if they can. */
 export function scriptsProblem(scripts: Readonly<Record<string, string>>): string | null {
   const names = Object.keys(scripts);
   if (names.length > mostScripts) {

@@ -1,24 +1,24 @@
 import { utf8Size } from '../utf8-size.ts';
 import type { Message } from './task.ts';
 
-/** How much of what was said a task keeps (docs/contract/task.md); bytes are those of the messages as JSON. */
+/** Limits of a task's stored history (docs/contract/task.md); bytes are counted on the messages as JSON. */
 export const historyBound = { bytes: 1024 * 1024, messages: 200 } as const;
 
-/** What was said in a task, as far as it is kept. */
+/** A task's stored messages. */
 export interface BoundHistory {
   /** Oldest first. */
   messages: Message[];
-  /** How many came before them and are not kept. */
+  /** Number of earlier messages that are not stored. */
   leftOut: number;
 }
 
-/** A message never changes, so that it is measured once, however often its task is described. */
+/** A message never changes, so its size is cached for all descriptions of its task. */
 const sizes = new WeakMap<Message, number>();
 
 /**
- * Leaves out the oldest messages until the rest is within the bound.
+ * Drops the oldest messages until the rest is within the limits.
  *
- * @param present how many of the last messages stay, however large they are: those of the present run
+ * @param present number of last messages that are always kept, regardless of size: the messages of the present run
  */
 export function boundHistory(
   messages: readonly Message[],
@@ -35,7 +35,7 @@ export function boundHistory(
   return { messages: messages.slice(first), leftOut: leftOut + first };
 }
 
-/** Returns the bytes of a message as JSON. */
+/** Returns the size of a message as JSON in bytes. */
 export function messageSize(message: Message): number {
   const known = sizes.get(message);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import type { Usage } from './task.ts';
 import type { Thought } from './task-events.ts';
 
-/** Adds what one turn of the model took to what the turns before it took. */
+/** Adds the usage of one model turn to the usage of earlier turns. */
 export function countUsage(before: Usage | undefined, thought: Thought): Usage {
   const { model, inputTokens, outputTokens, duration } = thought;
   return {
@@ -12,7 +12,7 @@ export function countUsage(before: Usage | undefined, thought: Thought): Usage {
   };
 }
 
-/** A provider may say anything: what is no count is none. */
+/** A provider's counts are unvalidated; an invalid count becomes 0. */
 function counted(tokens: number): number {
   return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }

@@ -11,15 +11,15 @@ import {
 } from './task.ts';
 import { extrasIn, type TaskContext } from './task-input.ts';
 
-/** What of a snapshot makes up the public task. */
+/** The parts of a snapshot that determine the public task. */
 export interface DescribedSnapshot {
   tags: ReadonlySet<string>;
   context: TaskContext;
 }
 
 /**
- * Derives the public task from a snapshot. `changedAt` (epoch milliseconds) is kept from the
- * previous description as long as state and text stay the same.
+ * Derives the public task from a snapshot. `changedAt` (epoch milliseconds) is copied from the previous description
+ * while state and text are unchanged.
  */
 export function describeTask(
   { tags, context }: DescribedSnapshot,
@@ -67,12 +67,12 @@ function isEmpty(tags: object): boolean {
   return true;
 }
 
-/** Tells in which public state a snapshot is. */
+/** Returns a snapshot's public state. */
 export function stateOf({ tags }: Pick<DescribedSnapshot, 'tags'>): TaskState {
   return taskStates.find((tag) => tags.has(tag)) ?? 'working';
 }
 
-/** Returns the task of a new run as it was when the request was taken in. */
+/** Returns a new run's task as it was when the request was accepted. */
 export function describeSubmitted(task: Task): Task {
   return {
     ...task,
@@ -86,7 +86,7 @@ export function describeSubmitted(task: Task): Task {
   };
 }
 
-/** Returns a task as it stands after a defect stopped its chart. */
+/** Returns a task after an unexpected error stopped its chart. */
 export function describeCrash(task: Task, failure: Failure, at: number): Task {
   return {
     ...task,
@@ -101,7 +101,7 @@ export function describeCrash(task: Task, failure: Failure, at: number): Task {
   };
 }
 
-/** An answer that is another text than the result does not bring what came with the result. */
+/** If the answer is not the result's own text, the result's extra content is omitted. */
 function extrasOf(text: string | null, { run, exchanges }: TaskContext): Pick<Task, 'extras'> {
   const last = exchanges.at(-1);
   if (run.surface !== 'mcp' || last?.result !== text) return {};

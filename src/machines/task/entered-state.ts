@@ -1,39 +1,39 @@
 import type { StateValue } from 'xstate';
 
-/** A state of the task chart that a task has entered. */
+/** A state of the task chart that a task entered. */
 export interface EnteredState {
-  /** The dotted path of an innermost state, such as `working.executing.running`. */
+  /** Dotted path of an innermost state, such as `working.executing.running`. */
   state: string;
-  /** What led there, in the words of `wordOfEvent`. */
+  /** The event that led there, in the format of `wordOfEvent`. */
   event: string;
   /** Epoch milliseconds. */
   at: number;
 }
 
-/** The states that a task has entered, oldest first, as far as they are kept. */
+/** The stored states that a task entered, oldest first. */
 export interface StateHistory {
   states: EnteredState[];
-  /** How many after the first one are not kept any more. */
+  /** Number of states after the first one that are no longer stored. */
   leftOut: number;
-  /** The version of the chart that saved the task last. */
+  /** The chart version that last saved the task. */
   version: number;
 }
 
-/** What led to a state of a task without an event of its chart. */
+/** Causes of a task's state other than an event of its chart. */
 export const causes = {
-  /** A message began the run. */
+  /** A message started the run. */
   begun: 'task.send',
-  /** The daemon went on with the run after a restart. */
+  /** The daemon resumed the run after a restart. */
   resumed: 'service.resumed',
-  /** A defect stopped the chart. */
+  /** An unexpected error stopped the chart. */
   crashed: 'task.crashed',
-  /** What was kept of the task could not be read. */
+  /** The stored task could not be read. */
   unreadable: 'task.unreadable',
-  /** The log knew of more than the store. */
+  /** The log was ahead of the store. */
   lost: 'store.lost',
 } as const;
 
-/** Returns the dotted path of the innermost state of a state value; the task chart has no parallel states. */
+/** Returns the dotted path of a state value's innermost state; the task chart has no parallel states. */
 export function pathOf(value: StateValue): string {
   if (typeof value === 'string') return value;
   const [[name, inner] = ['', undefined]] = Object.entries(value);
@@ -43,8 +43,8 @@ export function pathOf(value: StateValue): string {
 const doneActor = 'xstate.done.actor.';
 
 /**
- * Names what caused a transition: the event of the chart, `<state>.done` for the end of what a state invoked, such as
- * `thinking.done`, and `always` for a transition that needs no event (`descriptor` is empty then).
+ * Names the cause of a transition: the chart's event, `<state>.done` for the end of an invoked actor, such as
+ * `thinking.done`, and `always` for an eventless transition (`descriptor` is empty then).
  */
 export function wordOfEvent(event: string, descriptor: string): string {
   if (descriptor === '') return 'always';

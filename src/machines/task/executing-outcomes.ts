@@ -13,7 +13,7 @@ import * as recordOf from './record-of.ts';
 import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 
-/** The work is ended from outside; a call that has started is cut off. */
+/** The task is ended from outside; a started call is cut off. */
 export const whenCutOff = {
   canceled: [
     {
@@ -40,7 +40,7 @@ const keptRecord = fromOutput('keepRecord', recordOf.credentials);
 const notMinted = (context: TaskContext, outcome: MintOutcome) =>
   failureOf.ofMint(currentCall(context), outcome);
 
-/** The credentials of a call were to be made; a call that a restart repeats had started before. */
+/** The result of issuing a call's credentials. A call repeated by a restart had started before. */
 export const whenMinted = {
   failed: [
     fromOutput('note', (context, outcome: MintOutcome) => [
@@ -55,7 +55,9 @@ export const whenMinted = {
 
 const outcomeUnknown = (context: TaskContext) => failureOf.outcomeUnknown(currentCall(context));
 
-/** A call starts: its start is reported, and then it is on disk, or was when the task was restored. */
+/**
+ * A call starts: its start is reported and then committed to disk, or was already on disk when the task was restored.
+ */
 export const whenStarted = {
   reported: [fromContext('note', factOf.toolStarted), { type: 'keepStart', params: 0 }],
   unknown: [
@@ -71,7 +73,7 @@ const ended = [
   withOutput('keepOutcome'),
 ] as const;
 
-/** The tool has run. */
+/** The tool has finished. */
 export const whenRun = {
   failed: [
     ...ended,

@@ -4,7 +4,7 @@ import { fromContext, withOutput, withStanding } from './params-from.ts';
 import { approvedDigest, approvedRuns, currentCall, mintInput } from './task-input.ts';
 import { taskSetup } from './task-setup.ts';
 
-/** The part of the task chart in which one allowed call runs, once, between two records on disk. */
+/** The part of the task chart in which one allowed call runs exactly once, between two records on disk. */
 export const executing = taskSetup.createStateConfig({
   description: 'The call may run: its credentials are made, then it runs, once.',
   initial: 'admitted',

@@ -11,7 +11,7 @@ import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 
-/** Reports the calls of a model turn, whether they said something or failed; the last one is what became of the turn. */
+/** Reports the model calls of a turn, successful or failed; the last one is the turn's outcome. */
 export function modelCalled(context: TaskContext, thought: Thought): TaskFact[] {
   const unsaid = {
     type: 'model.called',
@@ -54,33 +54,33 @@ function heardBy(context: TaskContext): Heard {
   };
 }
 
-/** Reports that a run has failed, and the limit that ended it if one did. */
+/** Reports that a run failed, and the limit that ended it, if any. */
 export function sessionFailed({ failure }: TaskContext): TaskFact {
   const limit = limitOf(failure);
   return { type: 'session.ended', state: 'failed', ...(limit === undefined ? {} : { limit }) };
 }
 
-/** Reports why a run was called off. */
+/** Reports why a run was cancelled. */
 export function invocationCancelled({ cancelReason }: TaskContext): TaskFact {
   return { type: 'invocation.cancelled', reason: cancelReason ?? 'external_signal' };
 }
 
-/** Reports the rules by which a message was denied. */
+/** Reports the rules that denied a message. */
 export function messageRefused(refusal: Refusal | null): TaskFact[] {
   return factsOfFindings(null, refusal?.findings ?? []);
 }
 
-/** Reports that a message was kept while a call waited. */
+/** Reports that a message was stored while a call was held. */
 export function messageReceived(message: Message, sender: FollowUp['sender']): TaskFact {
   return { type: 'message.received', size: messageSize(message), sender };
 }
 
-/** Reports that the call that waits was asked for once more, after that was counted. */
+/** Reports another request for the held call, after it was counted. */
 export function callRepeated({ deferral }: TaskContext): TaskFact {
   return { type: 'call.repeated', tool: deferral?.tool ?? '', requests: deferral?.requests ?? 1 };
 }
 
-/** Reports how making the credentials of the current call ended. */
+/** Reports the result of issuing the current call's credentials. */
 export function credentialMade(context: TaskContext, outcome: MintOutcome): TaskFact {
   const { tool } = currentCall(context);
   const { provider } = outcome;
@@ -89,13 +89,13 @@ export function credentialMade(context: TaskContext, outcome: MintOutcome): Task
     : { type: 'credential.failed', tool, provider };
 }
 
-/** Reports that the current call now starts. */
+/** Reports the start of the current call. */
 export function toolStarted(context: TaskContext): TaskFact {
   const { tool, args } = currentCall(context);
   return { type: 'tool.started', tool, argsSize: utf8Size(JSON.stringify(args)), args };
 }
 
-/** Reports how the current call ended, and the rules that had something to say about its output. */
+/** Reports the end of the current call, and the rules that matched its output. */
 export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[] {
   const { tool } = currentCall(context);
   const { rewrites: rules } = outcome;
@@ -123,7 +123,7 @@ function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   }
 }
 
-/** Reports that the current call was cut off at a time, with the reason; nothing of one that has not started. */
+/** Reports that the current call was cut off, with time and reason; returns nothing for a call that has not started. */
 export function toolCutOff(context: TaskContext, at: number, error: string): TaskFact[] {
   const { startedAt } = context;
   if (startedAt === null) return [];
@@ -131,19 +131,19 @@ export function toolCutOff(context: TaskContext, at: number, error: string): Tas
   return [endOf(context, duration, '', error)];
 }
 
-/** Reports that approvers were reminded of what waits for them. */
+/** Reports that approvers were reminded of the held call. */
 export function reminded(context: TaskContext, at: number): TaskFact {
   const { tool, to } = pendingDeferral(context);
   return { type: 'deferral.reminded', tool, to, wait: waited(context, at) };
 }
 
-/** Reports that another target was asked as well. */
+/** Reports that a second target was asked. */
 export function escalated(context: TaskContext, at: number): TaskFact {
   const { tool, escalateTo } = pendingDeferral(context);
   return { type: 'deferral.escalated', tool, to: escalateTo ?? '', wait: waited(context, at) };
 }
 
-/** Reports a decision that counted, or one that was refused for want of authority. */
+/** Reports a decision that counted, or one refused because of missing authority. */
 export function decision(
   type: 'deferral.decided' | 'deferral.refused',
   context: TaskContext,
@@ -164,13 +164,13 @@ export function decision(
   };
 }
 
-/** Reports that nobody decided in time. */
+/** Reports that the decision timed out. */
 export function timedOut(context: TaskContext, at: number): TaskFact {
   const { tool, timeout } = pendingDeferral(context);
   return { type: 'deferral.timedOut', tool, timeout, wait: waited(context, at) };
 }
 
-/** Reports that a wait ended without anybody deciding or time running out. */
+/** Reports a wait that ended without a decision or a timeout. */
 export function abandoned(context: TaskContext, reason: AbandonReason, at: number): TaskFact {
   const { tool } = pendingDeferral(context);
   return { type: 'deferral.abandoned', tool, reason, wait: waited(context, at) };

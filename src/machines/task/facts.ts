@@ -12,44 +12,44 @@ import type {
   ToolCall,
 } from './task.ts';
 
-/** Why a wait ended without a decision or a timeout (docs/contract/audit.md). */
+/** The reason why a wait ended without a decision or a timeout (docs/contract/audit.md). */
 export type AbandonReason =
   | 'service_restart'
   | 'caller_disconnected'
   | 'canceled'
   | 'policy_changed';
 
-/** What the model was told in one turn that no earlier turn of the run told it; `request` opens a run. */
+/** The model input that is new in one turn of a run; `request` is set for the first turn. */
 export interface Heard {
   request: Message | null;
   exchanges: readonly Exchange[];
-  /** What was said while the calls among them waited, oldest first. */
+  /** Messages sent while these calls were held, oldest first. */
   followUps: readonly Message[];
 }
 
-/** What is reported of a decision, whether it counted or was refused. */
+/** The reported data of a decision, counted or refused. */
 export interface DecisionReport {
   tool: string;
   decision: SettledDeferral['decision'];
   approver: string;
   note: string;
-  /** Milliseconds. */
+  /** Duration of the wait in milliseconds. */
   wait: number;
-  /** Who stands behind the name of the approver, as `vouchedBy` tells. */
+  /** How the approver's name was established, as returned by `vouchedBy`. */
   vouchedBy: string;
-  /** Who decided, as a token or a chat establishes it; `null` without authentication. */
+  /** The approver's identity established by a token or a chat; `null` without authentication. */
   caller: Pick<Caller, 'provider' | 'userId'> | null;
-  /** The chat that carried the decision; absent when it came over the endpoint itself. */
+  /** The chat that submitted the decision; absent for the HTTP endpoint. */
   source?: string;
 }
 
 /**
- * What a task reports about itself for the audit log, in domain words; durations are milliseconds, sizes bytes.
- * Contents (`heard`, `said`, `args`, `result`) are for `audit.capture` alone, and no chart keeps a fact.
+ * An event that a task reports for the audit log. Durations are in milliseconds, sizes in bytes. Contents (`heard`,
+ * `said`, `args`, `result`) are only for `audit.capture`, and no chart stores a fact.
  */
 export type TaskFact =
   | { type: 'session.started' }
-  /** `limit` says what the run had used up when it was ended for that; absent for any other end. */
+  /** `limit` is the exhausted limit that ended the run; absent for any other end. */
   | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'errors' | 'tokens' | 'time' }
   | {
       type: 'model.called';
@@ -58,27 +58,27 @@ export type TaskFact =
       duration: number;
       inputTokens: number;
       outputTokens: number;
-      /** Why the provider ended the turn, in its words; absent where it says nothing. */
+      /** The provider's reason for ending the turn, unmodified; absent if it gives none. */
       finishReason?: string;
       error?: string;
       heard: Heard;
-      /** `null` when the model failed. */
+      /** `null` if the model failed. */
       said: { text: string; calls: readonly ToolCall[] } | null;
     }
-  /** The model was not told all, to stay within its budget. */
+  /** Parts of the conversation were omitted to stay within the model's token budget. */
   | ({ type: 'context.compacted' } & Compaction)
   | {
       type: 'stepUp.required';
       tool: string;
       requiredAcr: string;
-      /** `null` when the caller had no acr claim. */
+      /** `null` if the caller had no acr claim. */
       presentedAcr: string | null;
       reason: string;
     }
   | {
       type: 'intent.judged';
       tool: string;
-      /** Cosine; `null` when none could be computed. */
+      /** Cosine similarity; `null` if it could not be computed. */
       score: number | null;
       decision: 'allow' | 'warn' | 'deny';
       reason: string;
@@ -88,7 +88,7 @@ export type TaskFact =
       type: 'rule.matched';
       gate: Finding['gate'];
       decision: Finding['decision'];
-      /** `null` when the message itself was looked at. */
+      /** `null` if the message itself was checked. */
       tool: string | null;
       rule: string;
     }
@@ -102,16 +102,16 @@ export type TaskFact =
       duration: number;
       argsSize: number;
       resultSize: number;
-      /** What passed the rules for output; absent when the call failed. */
+      /** The output after the output rules; absent if the call failed. */
       result?: string;
-      /** What kind of failure it was, in words of our own; absent when the call returned. */
+      /** The kind of failure as a fixed text of ours; absent if the call succeeded. */
       error?: string;
-      /** What the tool said of its failure, past the rules for output. */
+      /** The tool's own error text after the output rules. */
       complaint?: string;
     }
   | { type: 'message.received'; size: number; sender: FollowUp['sender'] }
   | { type: 'deferral.opened'; deferral: Deferral }
-  /** `requests` says how often the caller has asked for the call by now. */
+  /** `requests` is the number of times the caller has requested the call so far. */
   | { type: 'call.repeated'; tool: string; requests: number }
   | (DecisionReport & { type: 'deferral.decided' })
   | (DecisionReport & { type: 'deferral.refused' })
@@ -120,5 +120,5 @@ export type TaskFact =
   | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }
   | { type: 'deferral.abandoned'; tool: string; reason: AbandonReason; wait: number }
   | { type: 'invocation.cancelled'; reason: string }
-  /** `reason` says why the hop was blocked; `null` when it was allowed. */
+  /** `reason` is why the hop was blocked; `null` if it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };

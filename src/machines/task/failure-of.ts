@@ -9,16 +9,16 @@ import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
-/** The text of a task that was at work when the daemon went down (docs/contract/task.md). */
+/** The failure of a task that was running when the daemon stopped (docs/contract/task.md). */
 export const interrupted: Failure = { kind: 'interrupted', text: 'interrupted by service restart' };
 
-/** The store was older than its log, which alone says what became of the task (docs/contract/audit.md). */
+/** The store was older than its log, so only the log has the task's outcome (docs/contract/audit.md). */
 export const outcomeInLog: Failure = {
   kind: 'interrupted',
   text: 'interrupted: the outcome stands in the audit log alone',
 };
 
-/** The model went on asking for tools. */
+/** The model reached the limit of turns. */
 export function tooManyTurns({ run, exchanges }: TaskContext): Failure {
   const { turns } = run.limits;
   const took = turns === 1 ? '1 model turn' : `${turns} model turns`;
@@ -28,7 +28,7 @@ export function tooManyTurns({ run, exchanges }: TaskContext): Failure {
   };
 }
 
-/** Turn after turn came to nothing but errors; the last of them is repeated as far as it fits. */
+/** Consecutive turns produced only errors; the last error is repeated, truncated. */
 export function tooManyErrors({ run, exchanges }: TaskContext): Failure {
   const { failedTurns } = run.limits;
   const took = failedTurns === 1 ? '1 model turn' : `${failedTurns} model turns in a row`;
@@ -39,10 +39,10 @@ export function tooManyErrors({ run, exchanges }: TaskContext): Failure {
   };
 }
 
-/** How much of an error the text of a failure repeats, in code points. */
+/** Maximum length in code points of an error repeated in a failure's text. */
 const longestError = 500;
 
-/** The run has used up its tokens or its time. Throws when it has not. */
+/** The run has exhausted its tokens or its time. Throws if it has not. */
 export function overspent(context: TaskContext): Failure {
   const { spent, run } = context;
   if (limitReached(spent, run.limits) !== 'tokens') return outOfTime(context);
@@ -52,7 +52,7 @@ export function overspent(context: TaskContext): Failure {
   };
 }
 
-/** The work of the run takes longer than it may. Throws when there is no limit. */
+/** The run has exceeded its time limit. Throws if there is none. */
 export function outOfTime({ run }: TaskContext): Failure {
   const { time } = run.limits;
   if (time === null) throw new Error('the run has no limit of time');
@@ -62,7 +62,7 @@ export function outOfTime({ run }: TaskContext): Failure {
   };
 }
 
-/** From how many calls in a row on a model is said to repeat itself. */
+/** Number of consecutive equal calls from which the message says that the model repeats itself. */
 const repetition = 3;
 
 function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
@@ -76,7 +76,7 @@ function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
   return `, and its last ${times} calls were the same one of ${last.tool}`;
 }
 
-/** The model could not take its turn; it is said to try again only while no call has run (docs/contract/task.md). */
+/** The model turn failed. The message suggests a retry only if no call has run (docs/contract/task.md). */
 export function ofModel({ run }: TaskContext, { outcome }: Thought): Failure {
   const text = outcome.kind === 'failed' ? outcome.error : '';
   const ran = ranInRun(run);
@@ -96,7 +96,7 @@ function callsAre(count: number): string {
   return count === 1 ? 'call' : 'calls';
 }
 
-/** Governance refused the call, or the caller must sign in at a higher level. */
+/** Governance denied the call, or the caller must sign in at a higher level. */
 export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   const { tool, refused } = currentCall(context);
   if (ruling.kind === 'stepUp') {
@@ -112,18 +112,18 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }
 
-/** What the caller asked for may not reach the model. */
+/** The caller's message was denied before it reached the model. */
 export function ofPrompt(refusal: Refusal | null): Failure {
   return { kind: 'denied', tool: null, layer: 'prompt', text: refusal?.text ?? '' };
 }
 
-/** The credentials of the call could not be made, so it does not run. */
+/** The call's credentials could not be issued, so the call does not run. */
 export function ofMint({ tool }: ToolCall, outcome: MintOutcome): Failure {
   const text = outcome.kind === 'failed' ? outcome.error : '';
   return { kind: 'denied', tool, layer: 'credentials', text };
 }
 
-/** The tool ran and failed, or what it returned may not be passed on. */
+/** The tool failed, or its output was blocked. */
 export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
   if (outcome.kind === 'withheld') {
     return { kind: 'denied', tool, layer: 'output', text: outcome.error };
@@ -131,7 +131,7 @@ export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
   return { kind: 'tool', tool, text: outcome.kind === 'returned' ? '' : outcome.error };
 }
 
-/** The call had started before a restart and nobody knows how it ended (docs/contract/task.md). */
+/** The call started before a restart and its outcome is unknown (docs/contract/task.md). */
 export function outcomeUnknown({ tool }: ToolCall): Failure {
   return {
     kind: 'interrupted',
@@ -139,7 +139,7 @@ export function outcomeUnknown({ tool }: ToolCall): Failure {
   };
 }
 
-/** An approver said no (docs/contract/task.md). */
+/** An approver rejected the call (docs/contract/task.md). */
 export function rejected({ settled }: TaskContext): Failure {
   if (settled === null) throw new Error('no decision was recorded');
   const { tool, approver, note } = settled;
@@ -147,7 +147,7 @@ export function rejected({ settled }: TaskContext): Failure {
   return { kind: 'rejected', tool, text: note === '' ? text : `${text}: ${note}` };
 }
 
-/** Nobody decided in time (docs/contract/task.md). */
+/** The decision timed out (docs/contract/task.md). */
 export function timedOut(context: TaskContext): Failure {
   const { tool, timeout } = pendingDeferral(context);
   return {
@@ -157,7 +157,7 @@ export function timedOut(context: TaskContext): Failure {
   };
 }
 
-/** The wait was given up (docs/contract/task.md, docs/contract/transports.md). */
+/** The wait was abandoned (docs/contract/task.md, docs/contract/transports.md). */
 export function abandoned(
   context: TaskContext,
   reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>,
@@ -170,13 +170,13 @@ export function abandoned(
   return { kind: 'abandoned', tool, text };
 }
 
-/** What the store has of the task cannot be read any more. */
+/** The stored task is no longer readable. */
 export const unreadable: Failure = {
   kind: 'internal',
   text: 'the record of this task is damaged; what became of it stands in the audit log alone',
 };
 
-/** A defect of ours stopped the chart; the caller is told so in one sentence and the log holds the rest. */
+/** An unexpected error stopped the chart. The caller receives one sentence; the log has the details. */
 export const crashed: Failure = {
   kind: 'internal',
   text: 'the task failed inside the service; its log says why',

@@ -4,12 +4,12 @@ import type { Deferral, FollowUp, HeldMessage, Message } from './task.ts';
 import type { TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 
-/** How much may wait to be told to the model in one task; bytes are those of the messages as JSON. */
+/** Limits of the messages waiting for the model in one task; bytes are counted on the messages as JSON. */
 export const followUpBound = { bytes: 256 * 1024, messages: 20 } as const;
 
 /**
- * Returns a message as it is kept while a call waits. The model hears of it after the results of all calls of
- * its last turn, however many of them are still to come.
+ * Returns a message as stored while a call is held. The model receives it after the results of all calls of its last
+ * turn, including the calls still to run.
  */
 export function followUpOf(
   { exchanges, pending }: TaskContext,
@@ -19,21 +19,24 @@ export function followUpOf(
   return { message: saidBy(message, sender), sender, after: exchanges.length + pending.length };
 }
 
-/** Tells whether no more can be kept for the model beside a message. */
+/** Returns true if no further message can be stored for the model. */
 export function isFull(context: TaskContext, message: Message): boolean {
   const waiting = context.followUps.filter((followUp) => !isHeard(context, followUp));
   const bytes = waiting.reduce((sum, one) => sum + messageSize(one.message), messageSize(message));
   return waiting.length >= followUpBound.messages || bytes > followUpBound.bytes;
 }
 
-/** Returns a deferral whose approvers are shown a message as well; the latest of them are kept. */
+/** Returns a deferral with a message added for its approvers; keeps only the latest messages. */
 export function withMessage(deferral: Deferral, shown: HeldMessage | undefined): Deferral {
   if (shown === undefined) return deferral;
   const messages = [...(deferral.messages ?? []), shown].slice(-followUpBound.messages);
   return { ...deferral, messages };
 }
 
-/** Returns who has spoken to the model beside the requester before it asked for the present calls, in earlier runs too. */
+/**
+ * Returns the people other than the requester whose messages the model received before it requested the present calls,
+ * including earlier runs.
+ */
 export function speakersIn(context: TaskContext): (PersonKey | null)[] {
   const { run, followUps } = context;
   const earlier = [...run.session, ...run.history].map(({ sender }) => sender ?? null);
@@ -41,7 +44,7 @@ export function speakersIn(context: TaskContext): (PersonKey | null)[] {
   return [...earlier, ...meanwhile.map(({ sender }) => sender)];
 }
 
-/** Returns a message with who said it, as a token or a chat establishes that. */
+/** Returns a message with its sender, as established by a token or a chat. */
 export function saidBy(message: Message, caller: PersonKey | null): Message {
   if (caller === null) return message;
   const { provider, userId, email } = caller;
@@ -51,7 +54,7 @@ export function saidBy(message: Message, caller: PersonKey | null): Message {
   };
 }
 
-/** What the model was told before its last turn came before so many exchanges. */
+/** A message counts as received if it precedes the exchanges of the model's last turn. */
 function isHeard(context: TaskContext, { after }: FollowUp): boolean {
   return after <= toldBefore(context);
 }

@@ -2,30 +2,30 @@ import { countUsage } from './count-usage.ts';
 import type { Failure, Usage } from './task.ts';
 import type { Thought } from './task-events.ts';
 
-/** How much one run of a task may use up before it is ended. */
+/** The resource limits of one run of a task. */
 export interface TaskLimits {
-  /** Turns of the model. */
+  /** Number of model turns. */
   turns: number;
-  /** Turns in a row that come to nothing but errors. */
+  /** Number of consecutive turns with only errors. */
   failedTurns: number;
-  /** Tokens that the model reads and writes, in all turns together; `null` for no limit. */
+  /** Total input and output tokens of all turns; `null` for no limit. */
   tokens: number | null;
-  /** Milliseconds of work; the wait for a person is not among them. `null` for no limit. */
+  /** Milliseconds of running time without waits for people. `null` for no limit. */
   time: number | null;
 }
 
-/** What one run of a task has used up. */
+/** The resources that one run of a task has used. */
 export interface Spent {
   turns: number;
-  /** Milliseconds of work that has ended. */
+  /** Milliseconds of completed effects. */
   time: number;
-  /** What the models took; `null` before the first turn. */
+  /** The models' usage; `null` before the first turn. */
   usage: Usage | null;
-  /** How many tokens the provider counted for each that was estimated, in the last turn that says so; 1 until then. */
+  /** Ratio of the provider's token count to the estimate in the last turn that reported it; 1 before that. */
   tokensPerEstimate: number;
 }
 
-/** The limits of a run that nobody configured otherwise (docs/contract/models.md). */
+/** The default limits of a run (docs/contract/models.md). */
 export const defaultLimits: TaskLimits = {
   turns: 50,
   failedTurns: 5,
@@ -33,10 +33,10 @@ export const defaultLimits: TaskLimits = {
   time: null,
 };
 
-/** What a run has used up before its first turn. */
+/** The usage of a run before its first turn. */
 export const nothingSpent: Spent = { turns: 0, time: 0, usage: null, tokensPerEstimate: 1 };
 
-/** Adds what a turn of the model used up to what the run had. */
+/** Adds the usage of a model turn. */
 export function spendTurn(spent: Spent, thought: Thought): Spent {
   const { duration, inputTokens, estimatedTokens = 0 } = thought;
   return {
@@ -48,17 +48,19 @@ export function spendTurn(spent: Spent, thought: Thought): Spent {
   };
 }
 
-/** Adds the milliseconds that an effect took to what the run had used up. */
+/** Adds the milliseconds of an effect. */
 export function spendTime(spent: Spent, duration: number): Spent {
   return { ...spent, time: spent.time + Math.max(0, duration) };
 }
 
-/** Returns the tokens that a run has read and written. */
+/** Returns the input and output tokens of a run. */
 export function tokensOf({ usage }: Spent): number {
   return usage === null ? 0 : usage.inputTokens + usage.outputTokens;
 }
 
-/** Tells which limit of tokens or time a run has reached, `busy` milliseconds after its last effect; `null` for none. */
+/**
+ * Returns the token or time limit that a run has reached, `busy` milliseconds after its last effect; `null` if none.
+ */
 export function limitReached(spent: Spent, limits: TaskLimits, busy = 0): 'tokens' | 'time' | null {
   if (limits.tokens !== null && tokensOf(spent) >= limits.tokens) return 'tokens';
   return limits.time !== null && spent.time + busy >= limits.time ? 'time' : null;
@@ -78,7 +80,10 @@ export function limitOf(failure: Failure | null): LimitName | undefined {
   return failure === null ? undefined : limitBy[failure.kind];
 }
 
-/** Never tells more than was estimated, as some count without what they have cached, and bounds what nonsense may do. */
+/**
+ * Never below the estimate, because some providers do not count cached tokens. The upper bound protects against invalid
+ * counts.
+ */
 function corrected(ratio: number): number {
   return Number.isFinite(ratio) ? Math.min(4, Math.max(1, ratio)) : 1;
 }

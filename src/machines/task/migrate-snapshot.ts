@@ -3,26 +3,29 @@ import { defaultLimits, nothingSpent } from './limits.ts';
 import type { SaidTurn, SettledDeferral, ToolCall } from './task.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
-/** A snapshot of the task chart as some version of it was kept: plain JSON. */
+/** A persisted task snapshot (JSON), written by any supported chart version. */
 export interface KeptSnapshot {
   context: { [key: string]: unknown };
   [key: string]: unknown;
 }
 
 /**
- * What leads from a version of the task chart to the one after it. Only ever added to: each is tested with
- * snapshots that the release of its version wrote.
+ * Migrations from each version of the task chart to the next. Append only: each is tested with snapshots written by the
+ * release of its version.
  */
 const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSnapshot } = {
-  /** The history has a bound since, and says how much of it is not kept; a quorum may count callers, too. */
+  /** To version 3: the history is limited and counts the dropped messages; a quorum may also count callers. */
   2: ({ context, ...snapshot }) => {
     const { deferral } = context;
     const held = deferral === null ? null : { distinctCallers: false, ...(deferral as object) };
     return { ...snapshot, context: { ...context, leftOut: 0, deferral: held } };
   },
-  /** A task that waits takes messages since. */
+  /** To version 4: a waiting task accepts messages. */
   3: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, followUps: [] } }),
-  /** What was asked for stands apart from what has become of it since; how much the model was told is always there. */
+  /**
+   * To version 5: the request is separate from its results, and the number of exchanges sent to the model is always
+   * present.
+   */
   4: ({ context, ...snapshot }) => {
     const { asked = [], rest = [] } = Object.groupBy(Object.entries(context), ([key]) =>
       keysOfRun.has(key) ? 'asked' : 'rest',
@@ -30,7 +33,10 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const run = Object.fromEntries(asked);
     return { ...snapshot, context: { run, told: 0, ...Object.fromEntries(rest) } };
   },
-  /** Nothing is invoked to wait since, a refused message is never kept, and a call that has not started has no time. */
+  /**
+   * To version 6: waits invoke no actor, a denied message is never stored, and a call that has not started has no start
+   * time.
+   */
   5: ({ context, ...snapshot }) => {
     const { refusal: _, ...run } = context['run'] as { refusal: unknown };
     const children = Object.entries(snapshot['children'] as { [id: string]: { src: string } });
@@ -41,20 +47,23 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
       context: { ...context, run, startedAt },
     };
   },
-  /** Tokens and time have limits beside turns since, and a task may go on with what was said in earlier ones. */
+  /**
+   * To version 7: tokens and time are limited in addition to turns, and a task may continue the messages of earlier
+   * tasks.
+   */
   6: ({ context: { turns, usage = null, ...context }, ...snapshot }) => {
     const run = { session: [], limits: defaultLimits, ...(context['run'] as object) };
     const spent = { ...nothingSpent, turns, usage };
     return { ...snapshot, context: { ...context, run, spent } };
   },
-  /** The calls of one turn are told as one turn since, and an error of a tool may be told as well. */
+  /** To version 8: the calls of one turn are sent to the model as one turn, and a tool's error may be sent too. */
   7: ({ context: { told, ...context }, ...snapshot }) => {
     const { limits, ...before } = context['run'] as { limits: object };
     const { failedTurns } = defaultLimits;
     const run = { onToolError: 'fail', ...before, limits: { failedTurns, ...limits } };
     return { ...snapshot, context: { ...context, run, said: turnsUntil(context, Number(told)) } };
   },
-  /** A released call is ruled on again since, and a run keeps the calls that started. */
+  /** To version 9: a released call is evaluated again, and a run stores the calls that started. */
   8: ({ context: { approvedCallId, ...context }, ...snapshot }) => {
     const run = { ...(context['run'] as object), ran: [] };
     const held = releasedBefore(approvedCallId, context);
@@ -62,7 +71,7 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
   },
 };
 
-/** Of a release only its digest counted, which the decision has. */
+/** Earlier versions bound a release only to the digest of the arguments, which the decision contains. */
 function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context']): unknown {
   const call = (pending as ToolCall[] | undefined)?.at(0);
   const decided = settled as SettledDeferral | null | undefined;
@@ -74,7 +83,7 @@ function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context
   return { deferral: { ...deferral, id, tool, argsSha256, approvals }, isReleased: true };
 }
 
-/** Each call was told by itself; those of the last turn are known to belong together. */
+/** Each call was sent as its own turn; only the calls of the last turn are known to belong together. */
 function turnsUntil({ exchanges, pending }: KeptSnapshot['context'], told: number): SaidTurn[] {
   const asked = [exchanges, pending].flatMap((calls) => calls as unknown[]).length;
   const turns = asked > told ? told + 1 : told;
@@ -82,10 +91,10 @@ function turnsUntil({ exchanges, pending }: KeptSnapshot['context'], told: numbe
   return Array.from({ length: turns }, (_, after) => ({ after, by, parts: [] }));
 }
 
-/** The actors of version 5 that did nothing but wait. */
+/** The actors of version 5 that only waited. */
 const waitingActors = new Set(['recordStart', 'recordEnd', 'deadline']);
 
-/** What of the context of version 4 was what the run was asked for. */
+/** The context keys of version 4 that belong to the request. */
 const keysOfRun = new Set([
   'id',
   'contextId',
@@ -106,17 +115,17 @@ function isCalling(value: unknown): boolean {
   return JSON.stringify(value).includes('"calling"');
 }
 
-/** The oldest version whose snapshots can be gone on with. */
+/** The oldest version whose snapshots can be resumed. */
 export const oldestTaskMachineVersion = Math.min(...Object.keys(migrations).map(Number));
 
-/** Tells whether snapshots of a version can be gone on with; those of a newer chart never. */
+/** Returns true if snapshots of a version can be resumed; never for a newer chart. */
 export function isKnownVersion(version: number): boolean {
   return version >= oldestTaskMachineVersion && version <= taskMachineVersion;
 }
 
-/** Brings a snapshot of a known version to the present one. */
+/** Migrates a snapshot of a known version to the present version. */
 export function migrateSnapshot(snapshot: KeptSnapshot, version: number): KeptSnapshot {
-  // Keys that are integers stand in ascending order.
+  // Integer keys are iterated in ascending order.
   return Object.entries(migrations)
     .filter(([from]) => Number(from) >= version)
     .reduce((migrated, [, migrate]) => migrate(migrated), snapshot);

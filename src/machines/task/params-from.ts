@@ -6,16 +6,16 @@ import type { Deferral } from './task.ts';
 import type { StartStanding, TaskEvent } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
 
-/** What an action or a guard is given. */
+/** The arguments of an action or a guard. */
 export interface Given<Event> {
   context: TaskContext;
   event: Event;
 }
 
-/** What an action or a guard is given when a task hears an event of a type. */
+/** The arguments of an action or a guard for an event type of a task. */
 export type On<Type extends TaskEvent['type']> = Given<Extract<TaskEvent, { type: Type }>>;
 
-/** Names an action whose parameters follow from what the task knows. */
+/** Names an action whose parameters are derived from the context. */
 export function fromContext<Type extends string, Params>(
   type: Type,
   make: (context: TaskContext) => Params,
@@ -23,7 +23,7 @@ export function fromContext<Type extends string, Params>(
   return { type, params: ({ context }: Given<unknown>) => make(context) };
 }
 
-/** Names an action whose parameters follow from what an invoked actor ended with. */
+/** Names an action whose parameters are derived from an invoked actor's output. */
 export function fromOutput<Type extends string, Output, Params>(
   type: Type,
   make: (context: TaskContext, output: Output) => Params,
@@ -32,7 +32,7 @@ export function fromOutput<Type extends string, Output, Params>(
   return { type, params };
 }
 
-/** An attempt to decide, and the deferral as it may be decided under the policy in force. */
+/** A decision attempt, and the deferral adjusted to the policy in force. */
 export interface Trial {
   attempt: DecisionAttempt;
   deferral: Deferral;
@@ -40,7 +40,7 @@ export interface Trial {
 
 type Decide = On<'deferral.decide'>;
 
-/** Names an action whose parameters follow from an attempt to decide under the policy in force. */
+/** Names an action whose parameters are derived from a decision attempt under the policy in force. */
 export function fromAttempt<Type extends string, Params>(
   type: Type,
   make: (context: TaskContext, attempt: DecisionAttempt) => Params,
@@ -52,7 +52,7 @@ export function fromAttempt<Type extends string, Params>(
   return { type, params };
 }
 
-/** Names an action whose parameters follow from when something happened, in epoch milliseconds. */
+/** Names an action whose parameters are derived from the event's time, in epoch milliseconds. */
 export function fromTime<Type extends string, Params>(
   type: Type,
   make: (context: TaskContext, at: number) => Params,
@@ -60,12 +60,12 @@ export function fromTime<Type extends string, Params>(
   return { type, params: ({ context, event }: Given<{ at: number }>) => make(context, event.at) };
 }
 
-/** Names an action or a guard that is given what an invoked actor ended with. */
+/** Names an action or a guard whose parameter is an invoked actor's output. */
 export function withOutput<Type extends string>(type: Type) {
   return { type, params: <Output>({ event }: { event: DoneActorEvent<Output> }) => event.output };
 }
 
-/** Names an action or a guard that is given an attempt to decide under the policy in force. */
+/** Names an action or a guard whose parameter is a decision attempt under the policy in force. */
 export function withAttempt<Type extends string>(type: Type) {
   return { type, params: trialOf };
 }
@@ -75,17 +75,17 @@ function trialOf({ context, event: { attempt, today = null } }: Decide): Trial {
   return { attempt, deferral: tightened(pendingDeferral(context), today, askers) };
 }
 
-/** Names an action or a guard that is given when something happened, in epoch milliseconds. */
+/** Names an action or a guard whose parameter is the event's time, in epoch milliseconds. */
 export function withTime<Type extends string>(type: Type) {
   return { type, params: ({ event }: { event: { at: number } }) => event.at };
 }
 
-/** Names a guard that is given the standing of a start that is on disk. */
+/** Names a guard whose parameter is the standing of a start that is on disk. */
 export function withStanding<Type extends string>(type: Type) {
   return { type, params: ({ event }: { event: { standing: StartStanding } }) => event.standing };
 }
 
-/** Names an action that is given why somebody calls the task off. */
+/** Names an action whose parameter is the reason of a cancel. */
 export function withReason<Type extends string>(type: Type) {
   return { type, params: ({ event }: { event: { reason: string } }) => event.reason };
 }

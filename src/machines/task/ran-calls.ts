@@ -3,13 +3,13 @@ import type { Deferral, RanCall, Task, ToolCall } from './task.ts';
 import type { ToolOutcome } from './task-events.ts';
 import type { TaskContext, TaskRun } from './task-input.ts';
 
-/** Most calls of earlier runs that a run carries. */
+/** Maximum number of earlier runs' calls stored in a run. */
 const mostBefore = 50;
 
-/** How much of the arguments of a call is kept, in code points. */
+/** Maximum stored length of a call's arguments in code points. */
 const longestArguments = 300;
 
-/** Returns a run with its current call among those that started, at a time in epoch milliseconds. */
+/** Adds a run's current call to its started calls, with the time in epoch milliseconds. */
 export function withStart(context: TaskContext, call: ToolCall, at: number): TaskRun {
   return { ...context.run, ran: startedCalls(context, call, at) };
 }
@@ -28,7 +28,7 @@ function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall
   return [...ran, approver === undefined ? started : { ...started, approver }];
 }
 
-/** Returns a run once one of its calls has ended; a call that was barred never ran. */
+/** Records the end of one of a run's calls; a barred call never ran. */
 export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome): TaskRun {
   const others = run.ran.filter(({ callId }) => callId !== call.id);
   if (kind === 'barred') return { ...run, ran: others };
@@ -36,7 +36,7 @@ export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome)
   return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, outcome })) };
 }
 
-/** Returns the latest call that started with the same tool and arguments; `null` when none did. */
+/** Returns the latest started call with the same tool and arguments; `null` if there is none. */
 export function earlierEqual(
   ran: readonly RanCall[],
   { id, tool, argsSha256 }: ToolCall,
@@ -49,18 +49,18 @@ export function earlierEqual(
   return { callId, at, ...(approver === undefined ? {} : { approver }) };
 }
 
-/** Returns calls with others that they may hold as well, oldest first. */
+/** Merges two lists of calls without duplicates, oldest first. */
 export function withRan(ran: readonly RanCall[], others: readonly RanCall[]): RanCall[] {
   const calls = new Map([...others, ...ran].map((one) => [one.callId, one]));
   return [...calls.values()].toSorted((one, other) => one.at - other.at);
 }
 
-/** Returns the calls of a run that started in it, not earlier. */
+/** Returns a run's calls that started in it, not in earlier runs. */
 export function ranInRun({ ran = [] }: { ran?: RanCall[] }): RanCall[] {
   return ran.filter(({ isEarlier }) => isEarlier !== true);
 }
 
-/** Returns the newest calls that started in some tasks of a session, as the next run carries them, oldest first. */
+/** Returns the newest started calls of a session's tasks for the next run, oldest first. */
 export function ranBefore(tasks: readonly Task[]): RanCall[] {
   const calls = new Map(tasks.flatMap(({ ran = [] }) => ran.map((one) => [one.callId, one])));
   return [...calls.values()]

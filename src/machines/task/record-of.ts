@@ -3,13 +3,13 @@ import type { DecisionRecord } from './task.ts';
 import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 
-/** Records that the message itself was denied, and in how many milliseconds. */
+/** Records the denial of the message itself, with the duration in milliseconds. */
 export function prompt(refusal: Refusal | null, duration: number): DecisionRecord {
   const reason = refusal?.text ?? '';
   return { callId: null, tool: null, layer: 'prompt', decision: 'deny', reason, duration };
 }
 
-/** Records whether the credentials of the current call could be made. */
+/** Records whether the current call's credentials could be issued. */
 export function credentials(context: TaskContext, outcome: MintOutcome): DecisionRecord {
   const said =
     outcome.kind === 'issued'
@@ -18,7 +18,7 @@ export function credentials(context: TaskContext, outcome: MintOutcome): Decisio
   return { ...ofCall(context), layer: 'credentials', ...said, duration: outcome.duration };
 }
 
-/** Records what the rules for output did to what the current call returned. */
+/** Records the effect of the output rules on the current call's output. */
 export function output(context: TaskContext, outcome: ToolOutcome): DecisionRecord {
   return { ...ofCall(context), layer: 'output', ...saidOf(outcome), duration: outcome.checking };
 }

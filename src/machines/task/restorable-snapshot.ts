@@ -3,8 +3,8 @@ import { type KeptSnapshot, migrateSnapshot } from './migrate-snapshot.ts';
 import { rewindCall } from './rewind-call.ts';
 
 /**
- * Returns the snapshot that a task goes on from, out of one that was kept as plain JSON with the version of its chart: that
- * of the present chart, in which a call that had started does not run by itself. Throws for what was no snapshot.
+ * Converts a stored snapshot and its chart version to the snapshot from which a task resumes: migrated to the present
+ * chart, and with started calls rewound so that they do not run by themselves. Throws for an invalid snapshot.
  */
 export function restorableSnapshot(kept: unknown, version: number): Snapshot<unknown> {
   const migrated: unknown = rewindCall(migrateSnapshot(kept as KeptSnapshot, version));

@@ -1,14 +1,14 @@
 import type { KeptSnapshot } from './migrate-snapshot.ts';
 
-/** Where the next call of a turn is taken up: from there governance rules on the call from its first layer on. */
+/** The state in which a turn's next call begins. From there governance evaluates the call from its first layer. */
 const unruled = { working: { executing: 'recording' } };
 
 const starting = { working: { executing: { calling: 'starting' } } };
 
 /**
- * Takes a kept snapshot back to the start of a call that had started, whatever it was doing when it was kept. So a tool
- * never runs because its task was restored: the chart waits there to hear whether it may (docs/contract/task.md). A
- * call that had not started is ruled on anew, since what ruled on it may be another policy by now.
+ * Rewinds a stored snapshot to the start of a call that had started. A restored task therefore never runs a tool by
+ * itself: the chart waits there until it is told whether the call may run (docs/contract/task.md). A call that had not
+ * started is evaluated again, because the policy may have changed.
  */
 export function rewindCall(snapshot: KeptSnapshot): KeptSnapshot {
   const { startedAt = null } = snapshot.context;

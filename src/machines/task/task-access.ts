@@ -1,33 +1,41 @@
 import { chatProvider, isApprover, runtimeProvider } from '../governance/approvers.ts';
 import type { Caller, Owner, Task } from './task.ts';
 
-/** How far callers see: tasks of their organisation, their own, or all (docs/contract/authentication.md). */
+/**
+ * Visibility of tasks: tasks of the caller's organisation, the caller's own tasks, or all tasks
+ * (docs/contract/authentication.md).
+ */
 export const taskAccesses = ['org', 'requester', 'any'] as const;
 
 export type TaskAccess = (typeof taskAccesses)[number];
 
-/** What of a task tells who may know of it. */
+/** The task fields that determine its visibility. */
 export type OwnedTask = Pick<Task, 'owner' | 'requester' | 'deferral' | 'settled'>;
 
-/** The tasks that one caller may know of. */
+/** The tasks that one caller may see. */
 export type TaskScope =
   | { kind: 'all' }
-  /** Those that were asked for with one of the daemon's own tokens. */
+  /** Tasks requested with one of the daemon's own tokens. */
   | { kind: 'conversations' }
-  /** Those of an organisation, and of none. */
+  /** Tasks of the organisation, and tasks without one. */
   | { kind: 'organisation'; orgId: string }
-  /** Those that somebody asked for, or is a listed approver of; within their organisation when they have one. */
+  /**
+   * Tasks that the caller requested or is a listed approver of; limited to the caller's organisation if there is one.
+   */
   | { kind: 'own'; owner: Owner | null; email: string | null };
 
-/** Every task, for the daemon itself. */
+/** Every task; for the daemon itself. */
 export const everything: TaskScope = { kind: 'all' };
 
-/** Whose tasks conversations in chats go on with; those of earlier releases had the operator's token. */
+/**
+ * Providers whose tasks a chat conversation may continue. Conversations of earlier releases used the operator's token.
+ */
 export const conversing: readonly string[] = [chatProvider, runtimeProvider];
 
 /**
- * Tells which tasks a caller may know of. Only what is verified of the caller counts (docs/contract/authentication.md).
- * A conversation goes on with no task of others, who could otherwise lie in wait under the name of a thread.
+ * Returns the tasks that a caller may see, based only on verified data of the caller (docs/contract/authentication.md).
+ * A conversation never continues another caller's task: such a caller could otherwise create a task under a thread's
+ * name in advance.
  */
 export function scopeOf(access: TaskAccess, caller: Caller | null): TaskScope {
   if (caller?.provider === chatProvider) return { kind: 'conversations' };
@@ -38,7 +46,7 @@ export function scopeOf(access: TaskAccess, caller: Caller | null): TaskScope {
   return caller?.orgId === undefined ? everything : { kind: 'organisation', orgId: caller.orgId };
 }
 
-/** Tells whether a task is among those of a scope. */
+/** Returns true if a task is in a scope. */
 export function isWithin(scope: TaskScope, task: OwnedTask): boolean {
   if (scope.kind === 'all') return true;
   const owner = ownerOf(task);
@@ -51,8 +59,8 @@ export function isWithin(scope: TaskScope, task: OwnedTask): boolean {
 }
 
 /**
- * Tells whether a caller may put a decision to a task: also an approver who was listed and comes second,
- * who is told who was first.
+ * Returns true if a caller may submit a decision to a task. This includes a listed approver who comes too late, and who
+ * receives the name of the first one.
  */
 export function mayDecide(scope: TaskScope, task: OwnedTask): boolean {
   if (isWithin(scope, task)) return true;
@@ -63,16 +71,15 @@ export function mayDecide(scope: TaskScope, task: OwnedTask): boolean {
   );
 }
 
-/** Returns whom a task belongs to; `null` when nobody was signed in. Older tasks are who asked's. */
+/** Returns a task's owner; `null` without authentication. Tasks of older releases belong to their requester. */
 export function ownerOf({ owner, requester }: Pick<Task, 'owner' | 'requester'>): Owner | null {
   if (owner !== undefined) return owner;
   return requester && asOwner(requester);
 }
 
 /**
- * Returns whom a task belongs to when somebody has it run again: to who asked first, as before. One of no
- * organisation goes over to the first that speaks in it, a conversation excepted; nothing leads out of an
- * organisation.
+ * Returns the owner of a task that is run again: the previous owner. A task without an organisation passes to the first
+ * caller with one, except for conversations. A task never leaves an organisation.
  */
 export function ownerOfNextRun(
   before: Pick<Task, 'owner' | 'requester'>,
@@ -83,17 +90,17 @@ export function ownerOfNextRun(
   return isFree && requester?.orgId !== undefined ? asOwner(requester) : owner;
 }
 
-/** Returns what of a caller tells whose a task is. */
+/** Returns a caller's fields that identify an owner. */
 export function asOwner({ provider, userId, orgId }: Caller): Owner {
   return { provider, userId, ...(orgId === undefined ? {} : { orgId }) };
 }
 
-/** Whoever has no organisation is held back by none. */
+/** A caller without an organisation is not restricted by it. */
 function isOf(orgId: string | undefined, owner: Owner | null): boolean {
   return orgId === undefined || owner?.orgId === undefined || owner.orgId === orgId;
 }
 
-/** Tells whether two callers are one, in one organisation; nobody is nobody else. */
+/** Returns true if two callers are the same, in the same organisation; two absent callers are the same. */
 export function isSameCaller(one: Owner | null, other: Owner | null): boolean {
   return isSameOwner(one, other) && one?.orgId === other?.orgId;
 }
@@ -102,7 +109,7 @@ function isSameOwner(one: Owner | null, other: Owner | null): boolean {
   return one?.provider === other?.provider && one?.userId === other?.userId;
 }
 
-/** Without a list nobody is on it. */
+/** A missing list lists no email. */
 function isListed(approvers: readonly string[] | null | undefined, email: string | null): boolean {
   return approvers !== null && approvers !== undefined && isApprover(approvers, email);
 }

@@ -20,74 +20,74 @@ import type {
   WaitElsewhere,
 } from './task.ts';
 
-/** What can happen to a task from outside; every `at` is epoch milliseconds. */
+/** External events of a task; every `at` is in epoch milliseconds. */
 export type TaskEvent =
-  /** `today` is the rule that the policy in force has for the tool; `null` or absent when it has none. */
+  /** `today` is the tool's rule in the policy in force; `null` or absent if there is none. */
   | { type: 'deferral.decide'; attempt: DecisionAttempt; today?: DeferRule | null }
-  /** The policy in force rules otherwise on the call that waits. */
+  /** The policy in force decides differently on the held call. */
   | { type: 'policy.changed'; at: number }
-  /** Somebody said something; `refusal` says why the model may not hear it, `null` when it may. */
+  /** A message arrived; `refusal` is why the model may not receive it, `null` if it may. */
   | {
       type: 'message.received';
       message: Message;
       refusal: Refusal | null;
       sender: PersonKey | null;
-      /** The message as approvers are shown it. */
+      /** The message as displayed to approvers. */
       shown?: HeldMessage;
     }
-  /** The caller asks for the call that waits once more, and waits for the same decision. */
+  /** The caller requests the held call again, and waits for the same decision. */
   | { type: 'call.repeated' }
-  /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
+  /** The time to remind, escalate or end the wait may have come. */
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }
-  /** Some of the work under way takes its time: `busy` milliseconds so far. */
+  /** An effect is still running, for `busy` milliseconds so far. */
   | { type: 'time.passed'; at: number; busy: number }
   | { type: 'task.cancel'; reason: string; at: number }
   | { type: 'service.restarted'; at: number }
-  /** The message that began the run was looked at, for `took` milliseconds; `refusal` is `null` when the model may hear it. */
+  /** The run's first message was checked, in `took` milliseconds; `refusal` is `null` if the model may receive it. */
   | { type: 'prompt.screened'; refusal: Refusal | null; took: number }
-  /** Everything reported so far is on disk; `standing` is that of the start of the current call. */
+  /** Everything reported so far is on disk; `standing` refers to the start of the current call. */
   | { type: 'task.saved'; standing: StartStanding; at: number }
-  /** The call that runs waits at another program for a person there, or with `null` no more. */
+  /** The running call waits for a person at another program; `null` if it no longer waits. */
   | { type: 'tool.waiting'; wait: WaitElsewhere | null }
-  /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
+  /** The egress policy decided on one hop of the task; `reason` is `null` if the hop was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
-/** What a task answers to a message: it was kept, or why not. */
+/** A task's answer to a message: stored, or the reason why not. */
 export type MessageAnswer =
   | { kind: 'kept' }
   | { kind: 'refused'; text: string }
   | { kind: 'full' }
   | { kind: 'notWaiting' };
 
-/** What a task answers to whoever tried to decide, or said something. */
+/** A task's answer to a decision attempt or a message. */
 export type TaskEmitted =
   | { type: 'decision.answered'; answer: DecisionAnswer }
   | { type: 'message.answered'; answer: MessageAnswer };
 
-/** What the model is asked. */
+/** The input of a model turn. */
 export interface ThinkInput {
   taskId: string;
-  /** The surface that the run was asked for on. */
+  /** The surface on which the run was requested. */
   surface: Surface;
   correlationId: string;
-  /** What was said before the run, in this task and in earlier ones of its session, oldest first. */
+  /** Messages from before the run, in this task and in earlier ones of its session, oldest first. */
   history: Message[];
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
-  /** The calls that started, in earlier runs and in this one, oldest first. */
+  /** The started calls of earlier runs and of this one, oldest first. */
   ran: RanCall[];
-  /** What the model said in the turns that asked for the exchanges. */
+  /** The model's other output in the turns that requested the exchanges. */
   said: SaidTurn[];
   turns: number;
-  /** How many exchanges, and what was said until then, earlier turns told of. */
+  /** Number of exchanges, with their follow-ups, that were sent in earlier turns. */
   told: number;
-  /** How many tokens the provider counts for each that is estimated. */
+  /** Ratio of the provider's token count to the estimate. */
   tokensPerEstimate: number;
 }
 
-/** A call to a model that failed, and was followed by another one; `duration` is milliseconds. */
+/** A failed model call that was followed by another call; `duration` is in milliseconds. */
 export interface FailedModelCall {
   provider: string;
   model: string;
@@ -95,32 +95,31 @@ export interface FailedModelCall {
   error: string;
 }
 
-/** How a model turn ended; a failure is data, so that it can be reported like any other. */
+/** The result of a model turn. A failure is data, so that it can be reported like any other result. */
 export interface Thought {
   provider: string;
   model: string;
-  /** A digest of the address that was asked; absent where there is none. */
+  /** Digest of the called endpoint's URL; absent if there is none. */
   endpoint?: string;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   duration: number;
   /** Epoch milliseconds at which the turn ended. */
   at: number;
   inputTokens: number;
   outputTokens: number;
-  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  /** The provider's reason for ending the turn, unmodified; absent if it gives none. */
   finishReason?: string;
-  /** Calls to models that failed before the one that this tells of, oldest first. */
+  /** Failed model calls before this one, oldest first. */
   failedCalls?: FailedModelCall[];
-  /** How many input tokens were estimated beforehand; absent where nobody did. */
+  /** Number of input tokens estimated before the call; absent if not estimated. */
   estimatedTokens?: number;
-  /** What the model was not told to stay within its budget; absent where it was told all. */
+  /** The parts omitted to stay within the model's token budget; absent if none were. */
   compaction?: Compaction;
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
     | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
 }
 
-/** What making the credentials of a call needs. */
 export interface MintInput {
   taskId: string;
   call: ToolCall;
@@ -128,49 +127,49 @@ export interface MintInput {
 }
 
 /**
- * How making the credentials of a call ended; the credentials themselves never enter a chart.
- * `duration` and `ttl` are milliseconds (`null` when they do not expire), `at` epoch milliseconds.
+ * The result of issuing a call's credentials. The credentials themselves never enter a chart. `duration` and `ttl` are
+ * in milliseconds (`ttl` is `null` if they do not expire), `at` is in epoch milliseconds.
  */
 export type MintOutcome = { provider: CredentialProvider; duration: number; at: number } & (
   | { kind: 'issued'; ttl: number | null }
   | { kind: 'failed'; error: string }
 );
 
-/** What running a tool needs; `approvedSha256` binds it to the arguments a person released. */
+/** The input for running a tool; `approvedSha256` binds it to the arguments that an approver released. */
 export interface RunToolInput {
   taskId: string;
   correlationId: string;
   tags: Record<string, string>;
   call: ToolCall;
   approvedSha256: string | null;
-  /** Digest of what was approved to run; absent for a call that needed nobody. */
+  /** Digest of what was approved to run; absent for a call without approval. */
   approvedRuns?: string;
-  /** True when the call may only run with the credentials that were made for it. */
+  /** True if the call may only run with the credentials issued for it. */
   needsCredential: boolean;
 }
 
 /**
- * How a tool call ended; what it says has passed the rules for output, and is `withheld` when they
- * block it. One that is `barred` was allowed and may not run after all. `duration` and `checking` are milliseconds, `at` epoch milliseconds.
+ * The result of a tool call. Its text has passed the output rules, and is `withheld` if they block it. A `barred` call
+ * was allowed but must not run after all. `duration` and `checking` are in milliseconds, `at` is in epoch milliseconds.
  */
 export type ToolOutcome = {
   duration: number;
   at: number;
-  /** How long the rules for output took. */
+  /** Duration of the output rules. */
   checking: number;
-  /** The rules for output that had something to say. */
+  /** The output rules that matched. */
   findings: Finding[];
   /** Numbers, from 1, of the MODIFY rules that rewrote the output. */
   rewrites: number[];
 } & (
   | ({ kind: 'returned'; result: string } & ResultExtras)
-  /** `failure` says what kind it was, without a word of the tool; 'failed' when left out. */
+  /** `failure` is the kind of failure without text from the tool; defaults to 'failed'. */
   | { kind: 'failed' | 'barred'; error: string; failure?: string }
   | { kind: 'withheld'; error: string }
 );
 
 /**
- * What a start on disk means for its call: it is the first, or it is from before a restart, and the call may be
+ * The meaning of a start on disk: the first start, or a start from before a restart, after which the call may be
  * repeated or its outcome is unknown.
  */
 export type StartStanding = 'first' | 'repeatable' | 'unknown';

@@ -22,43 +22,43 @@ import type {
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
-/** What a run was asked for, and by whom. */
+/** A run's request and requester. */
 export interface TaskRun {
   id: string;
   contextId: string;
   correlationId: string;
-  /** What everything reported of this run carries besides; the chart looks into none of it. */
+  /** Tags added to everything reported of this run. The chart does not read them. */
   tags: Record<string, string>;
-  /** Where the request stands in a trace, as a W3C `traceparent`; `null` when it is in none. */
+  /** The request's trace as a W3C `traceparent`; `null` if there is none. */
   trace: string | null;
   requester: Caller | null;
-  /** Whom the task belongs to; absent while that is who asked. */
+  /** The task's owner; absent if that is the requester. */
   owner?: Owner | null;
-  /** The surface that the run was asked for on. */
+  /** The surface on which the run was requested. */
   surface: Surface;
   /** Messages of earlier tasks of the session, oldest first. */
   session: Message[];
   /** Messages of earlier runs, oldest first. */
   history: Message[];
-  /** How many messages came before them and are not kept. */
+  /** Number of earlier messages that are not stored. */
   leftOut: number;
-  /** The calls that started, in earlier runs and in this one, oldest first. */
+  /** The started calls of earlier runs and of this one, oldest first. */
   ran: RanCall[];
   request: Message;
   limits: TaskLimits;
-  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  /** The effect of a tool error: the run fails, or the model receives the error as a result. */
   onToolError: 'fail' | 'return';
   /** Epoch milliseconds. */
   createdAt: number;
 }
 
-/** What a task starts from: a new task, or a new run of one that had ended. */
+/** The input of a task: a new task, or a new run of an ended one. */
 export interface TaskInput extends TaskRun {
   /** The decision of the last deferral of an earlier run. */
   settled: SettledDeferral | null;
 }
 
-/** Fills in what a task starts from that is the first of its session and asks for no more than this. */
+/** Builds the input of a task that is the first of its session, with defaults for the other fields. */
 export function newTask(
   asked: Pick<TaskInput, 'id' | 'request' | 'requester' | 'createdAt'> & Partial<TaskInput>,
 ): TaskInput {
@@ -79,45 +79,45 @@ export function newTask(
   };
 }
 
-/** What was asked for, and what has become of it; plain JSON, so that a snapshot of it can be stored. */
+/** The request and its progress. Plain JSON, so it can be stored in a snapshot. */
 export interface TaskContext {
   run: TaskRun;
-  /** Calls the model asked for that have not ended; the first is the current one. */
+  /** Requested calls that have not ended; the first is the current one. */
   pending: ToolCall[];
   exchanges: Exchange[];
-  /** What was said while a call waited, oldest first. */
+  /** Messages sent while a call was held, oldest first. */
   followUps: FollowUp[];
-  /** What the model said in the turns that asked for calls, oldest first. */
+  /** The model's other output in the turns that requested calls, oldest first. */
   said: SaidTurn[];
-  /** What the run has used up of its limits. */
+  /** The resources that the run has used of its limits. */
   spent: Spent;
-  /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
+  /** Epoch milliseconds at which the last effect ended; a deferral's times are counted from it. */
   now: number;
   /**
-   * Epoch milliseconds at which the current call started, 0 until its start is on disk; `null` while none of it is
+   * Epoch milliseconds at which the current call started; 0 until its start is on disk, `null` while no start has been
    * reported.
    */
   startedAt: number | null;
   deferral: Deferral | null;
-  /** The decision of the last deferral, which may be one of an earlier run. */
+  /** The decision of the last deferral, possibly of an earlier run. */
   settled: SettledDeferral | null;
-  /** The deferral whose call is ruled on again, or runs; `null` when the current call was not held. */
+  /** The deferral whose call is evaluated again or is running; `null` if the current call was not held. */
   held: HeldCall | null;
-  /** Who makes the credentials of the current call; `null` when it needs none. */
+  /** The credential provider of the current call; `null` if it needs no credentials. */
   credential: CredentialProvider | null;
-  /** How well the calls that were scored fitted what was asked, oldest first. */
+  /** Intent scores of the scored calls, oldest first. */
   scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;
-  /** Why the provider cut the answer; absent for a whole one. */
+  /** The reason why the provider truncated the answer; absent for a complete one. */
   cut?: CutReason;
-  /** The wait of the call that runs; absent or `null` while it works. */
+  /** The wait of the running call; absent or `null` while it is working. */
   waits?: WaitElsewhere | null;
   failure: Failure | null;
   cancelReason: string | null;
 }
 
-/** Returns what a task knows before anything has happened; of earlier runs as much as is kept beside its request. */
+/** Returns the initial context of a task, including the stored data of earlier runs. */
 export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
   const { messages, leftOut } = boundHistory([...asked.history, asked.request], asked.leftOut, 1);
   return {
@@ -141,24 +141,24 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
   };
 }
 
-/** Returns the tool call that is being governed or run. Throws when there is none. */
+/** Returns the tool call being governed or run. Throws if there is none. */
 export function currentCall({ pending: [call] }: TaskContext): ToolCall {
   if (call === undefined) throw new Error('no tool call is under way');
   return call;
 }
 
-/** Returns the deferral that waits for a decision. Throws when there is none. */
+/** Returns the deferral waiting for a decision. Throws if there is none. */
 export function pendingDeferral({ deferral }: TaskContext): Deferral {
   if (deferral === null) throw new Error('no deferral is pending');
   return deferral;
 }
 
-/** How a call ended for the model, at a time in epoch milliseconds. */
+/** The end of a call as sent to the model, with the time in epoch milliseconds. */
 export interface CallEnd extends Pick<Exchange, 'result' | 'failed' | 'structured' | 'parts'> {
   at: number;
 }
 
-/** Returns what of a result is not text. */
+/** Returns the non-text parts of a result. */
 export function extrasIn({ structured, parts }: ResultExtras): ResultExtras {
   return {
     ...(structured === undefined ? {} : { structured }),
@@ -166,7 +166,7 @@ export function extrasIn({ structured, parts }: ResultExtras): ResultExtras {
   };
 }
 
-/** Returns what a task knows once its current call has ended. */
+/** Returns the context changes at the end of the current call. */
 export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<TaskContext> {
   const { exchanges, pending } = context;
   const { asked: _, offered: _offered, ...call } = currentCall(context);
@@ -186,14 +186,17 @@ function noteForModel(context: TaskContext): Pick<Exchange, 'approval'> {
   return { approval: { approver, note } };
 }
 
-/** Returns the digest a person released for the current call, or `null` when it needed nobody. */
+/**
+ * Returns the digest of the arguments that an approver released for the current call, or `null` if it needed no
+ * approval.
+ */
 export function approvedDigest(context: TaskContext): string | null {
   const { held } = context;
   const isReleased = held?.isReleased === true && held.deferral.id === currentCall(context).id;
   return isReleased ? held.deferral.argsSha256 : null;
 }
 
-/** Returns the digest of what a person released to run; empty for a call that needed nobody. */
+/** Returns the digest of what an approver released to run; empty for a call without approval. */
 export function approvedRuns(context: TaskContext): { approvedRuns?: string } {
   const runsSha256 = context.held?.deferral.runsSha256;
   return runsSha256 === undefined || approvedDigest(context) === null
@@ -201,7 +204,7 @@ export function approvedRuns(context: TaskContext): { approvedRuns?: string } {
     : { approvedRuns: runsSha256 };
 }
 
-/** Returns what making the credentials of the current call needs. Throws when it needs none. */
+/** Returns the input for issuing the current call's credentials. Throws if it needs none. */
 export function mintInput(context: TaskContext): MintInput {
   const { credential: provider, run } = context;
   if (provider === null) throw new Error('the call needs no credentials');

@@ -19,14 +19,14 @@ import { taskSetup } from './task-setup.ts';
 import { toldBefore } from './told-turns.ts';
 
 /**
- * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
- * `migrate-snapshot.ts` what leads from one to the other.
+ * Stored with every snapshot. Increase it if older snapshots can no longer be restored unchanged, and add the migration
+ * to `migrate-snapshot.ts`.
  */
 export const taskMachineVersion = 9;
 
 /**
- * One A2A task from its acceptance to its end.
- * A held tool call runs only after its approval, exactly one decision counts, and nothing leaves a final state.
+ * One A2A task from its acceptance to its end. A held tool call runs only after its approval, exactly one decision
+ * counts, and no event leaves a final state.
  */
 export const taskMachine = taskSetup.createMachine({
   id: 'task',

@@ -32,7 +32,7 @@ export const promptRefused = [
 
 const heard = [fromOutput('note', factOf.modelCalled), withOutput('spendTurn')] as const;
 
-/** The model has taken its turn. */
+/** The model turn has ended. */
 export const whenThought = {
   failed: [...heard, fromOutput('fail', failureOf.ofModel)],
   overspent: [...heard, fromContext('fail', failureOf.overspent)],
@@ -45,7 +45,7 @@ const ruled = [
   withOutput('keepRuling'),
 ] as const;
 
-/** Governance has ruled on a call. */
+/** Governance has decided on a call. */
 export const whenRuled = {
   misfitForModel: [...ruled, withOutput('keepMisfit')],
   refused: [...ruled, fromOutput('fail', failureOf.ofRuling)],
@@ -67,7 +67,7 @@ const settled = [
   withAttempt('settleDeferral'),
 ] as const;
 
-/** Somebody tries to decide about the call that waits. */
+/** A decision attempt for the held call. */
 export const whenDecided = {
   tooLate: [
     fromAttempt('note', (context, { at }) => factOf.timedOut(context, at)),
@@ -87,7 +87,7 @@ export const whenDecided = {
 
 type Said = On<'message.received'>;
 
-/** Somebody says something while a call waits. */
+/** A message arrives while a call is held. */
 export const whenTold = {
   refused: [
     { type: 'note', params: ({ event }: Said) => factOf.messageRefused(event.refusal) },
@@ -107,7 +107,7 @@ export const whenTold = {
   ],
 } as const;
 
-/** The caller asks once more for the call that waits. */
+/** The caller requests the held call again. */
 export const whenRepeated = ['countRequest', fromContext('note', factOf.callRepeated)] as const;
 
 const abandoned = (reason: AbandonReason) =>
@@ -119,13 +119,13 @@ const given = (reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>) =>
     fromContext('fail', (context) => failureOf.abandoned(context, reason)),
   ] as const;
 
-/** A moment of the wait has come. */
+/** A deadline of the wait has been reached. */
 export const whenDue = {
   reminded: fromTime('note', factOf.reminded),
   escalated: fromTime('note', factOf.escalated),
 } as const;
 
-/** The wait ends without anybody deciding. */
+/** The wait ends without a decision. */
 export const whenEnded = {
   timedOut: [fromTime('note', factOf.timedOut), fromContext('fail', failureOf.timedOut)],
   callerLeft: given('caller_disconnected'),

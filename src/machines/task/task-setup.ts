@@ -49,7 +49,7 @@ import {
 } from './task-input.ts';
 import { failedTurnsAtEnd, withTurn } from './told-turns.ts';
 
-/** The vocabulary of the task chart: its ports, which stay unfilled here, its actions and its guards. */
+/** Setup of the task chart: its ports (unfilled here), actions and guards. */
 export const taskSetup = setup({
   types: {
     input: {} as TaskInput,
@@ -65,15 +65,15 @@ export const taskSetup = setup({
     runTool: fromPromise<ToolOutcome, RunToolInput>(unfilledPort),
   },
   actions: {
-    /** A port: has facts recorded together with the state they lead to. */
+    /** Port: records facts together with the state that they lead to. */
     note: (_, _facts: TaskFact | readonly TaskFact[]) => undefined,
-    /** A port: says in `prompt.screened` whether the model may hear the message. Unfilled, it may not. */
+    /** Port: reports in `prompt.screened` whether the model may receive the message. Unfilled, it may not. */
     screenPrompt: raise({
       type: 'prompt.screened',
       refusal: governanceFailed('the message was not screened'),
       took: 0,
     }),
-    /** A port: lets go of the credentials of a call, used or not. */
+    /** Port: discards a call's credentials, used or not. */
     dropCredential: (_, _callId: string) => undefined,
     answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
     answerMessage: emit(

@@ -7,14 +7,14 @@ export type Part =
   | { kind: 'data'; data: JsonValue }
   | { kind: 'file'; file: { name?: string; mimeType?: string; uri?: string; bytes?: string } };
 
-/** What a caller or the agent said. */
+/** A message from a caller or the agent. */
 export interface Message {
   role: 'user' | 'agent';
   parts: Part[];
   messageId: string;
-  /** The role that the sender gave it, where that is not the one it counts as. */
+  /** The role that the sender specified, if it is not the role that the message counts as. */
   sentAs?: 'agent';
-  /** Who said it; absent for the agent, without authentication, and in what older releases kept. */
+  /** The sender; absent for the agent, without authentication, and in data of older releases. */
   sender?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
@@ -30,119 +30,122 @@ export const taskStates = [
 
 export type TaskState = (typeof taskStates)[number];
 
-/** Where the answer of a completed task stands: in its artifact, in the message of its status, or in both. */
+/** Location of a completed task's answer: in its artifact, in its status message, or in both. */
 export const answerPlaces = ['artifact', 'status', 'both'] as const;
 
 export type AnswerPlace = (typeof answerPlaces)[number];
 
-/** Who sent a task or a decision, as the authentication chain established it. */
+/** The sender of a task or a decision, as established by the authentication chain. */
 export interface Caller {
-  /** The provider's name; `runtime` is the daemon's own token, `chat` whoever speaks in one. */
+  /** The provider's name; `runtime` is the daemon's own token, `chat` a chat user. */
   provider: string;
   userId: string;
   email?: string;
   orgId?: string;
   workspaceId?: string;
-  /** The assurance level the verified token carries. */
+  /** The assurance level in the verified token. */
   acr?: string;
 }
 
-/** Whom a task belongs to. */
+/** The owner of a task. */
 export type Owner = Pick<Caller, 'provider' | 'userId' | 'orgId'>;
 
-/** One tool call a model asked for. */
+/** A tool call requested by a model. */
 export interface ToolCall {
-  /** Unique within the task; the same when an idempotent call runs again. */
+  /** Unique within the task; unchanged when an idempotent call runs again. */
   id: string;
   tool: string;
   args: JsonObject;
   /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
   argsSha256: string;
-  /** What the model asked for, before MODIFY; absent where that is `args`, and once the call has ended. */
+  /** The model's arguments before MODIFY; absent if equal to `args`, and after the call has ended. */
   asked?: JsonObject;
-  /** Digest of the definition of the tool that the model was offered; absent where it was offered none, and once the call has ended. */
+  /** Digest of the tool definition offered to the model; absent if none was offered, and after the call has ended. */
   offered?: string;
-  /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
+  /** The reason why the model's arguments are invalid; `args` is then empty and the call is denied. */
   fault?: string;
-  /** Why the call may not even wait for a decision; it is denied. */
+  /** The reason why the call may not even be held; the call is denied. */
   refused?: string;
 }
 
-/** A call of a task that started (docs/contract/task.md). */
+/** A started call of a task (docs/contract/task.md). */
 export interface RanCall {
   tool: string;
   callId: string;
   argsSha256: string;
-  /** The beginning of its arguments as JSON, for a model to read. */
+  /** The start of its arguments as JSON, for a model. */
   args: string;
-  /** `unknown` when the call was cut off; `withheld` when the rules for output blocked its result. */
+  /** `unknown` if the call was cut off; `withheld` if the output rules blocked its result. */
   outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown';
-  /** Epoch milliseconds of its start. */
+  /** Start in epoch milliseconds. */
   at: number;
-  /** Who released it; absent when nobody had to. */
+  /** The approver who released it; absent if no release was needed. */
   approver?: string;
-  /** True when it started in an earlier run of the task or its session. */
+  /** True if it started in an earlier run of the task or its session. */
   isEarlier?: true;
 }
 
-/** Why a provider cut the turn of a model: it was too long, or a filter of the provider held its rest back. */
+/** The reason why a provider truncated a model turn: maximum length, or the provider's content filter. */
 export type CutReason = 'length' | 'content_filter';
 
-/** A call that runs waits at another program for a person there. */
+/** A running call that waits for a person at another program. */
 export interface WaitElsewhere {
-  /** The name that the agent has for the program, such as that of an MCP server. */
+  /** The agent's name for the program, such as an MCP server's name. */
   at: string;
-  /** Who is asked there, in the words of the program. */
+  /** The approver there, as the program describes it. */
   for: string;
-  /** When the wait ends, in the words of the program; absent where it does not say. */
+  /** The end of the wait, as the program describes it; absent if unknown. */
   until?: string;
 }
 
-/** What a call came to besides its text. */
+/** A call's result in addition to its text. */
 export interface ResultExtras {
   /** The result as data. */
   structured?: JsonValue;
-  /** Pictures, sounds and files as content blocks of MCP. */
+  /** Images, audio and files as MCP content blocks. */
   parts?: JsonObject[];
 }
 
-/** A tool call that has ended, with what the model is told of it; the extras are kept for MCP clients alone. */
+/** A finished tool call and its result for the model. The extras are kept only for MCP clients. */
 export interface Exchange extends ResultExtras {
   call: ToolCall;
   result: string;
-  /** True when `result` is an error: the tool failed, or the call could not be run as it was asked. */
+  /** True if `result` is an error: the tool failed, or the call could not run as requested. */
   failed?: true;
-  /** What the approver of the call wrote for the model; absent when nothing. */
+  /** The approver's note to the model; absent if there is none. */
   approval?: Pick<SettledDeferral, 'approver' | 'note'>;
 }
 
-/** What a provider wants told back beside a part, such as a signature: texts by key, by the name of its wire. */
+/**
+ * Provider data that must be sent back with a part, such as a signature: texts by key, by the name of the provider's
+ * wire format.
+ */
 export interface PartMetadata {
   [wire: string]: { [key: string]: string };
 }
 
-/** A part of what a model said in one turn; each `call` stands for the next of its calls. */
+/** A part of a model's output in one turn; each `call` represents the next of its calls. */
 export type SaidPart = { metadata?: PartMetadata } & (
   | { kind: 'text' | 'thought'; text: string }
   | { kind: 'call' }
 );
 
-/** What a model said in a turn that asked for calls. */
+/** A model's output in a turn that requested calls. */
 export interface SaidTurn {
-  /** How many exchanges of the run came before its calls. */
+  /** Number of the run's exchanges before its calls. */
   after: number;
-  /** Who said it: what a provider signed is told back to it alone. */
+  /** The model that produced it. Data signed by a provider is sent back only to that provider. */
   by: ModelSpeaker;
-  /** In their order; empty when they are not kept any more. */
+  /** In order; empty if no longer stored. */
   parts: SaidPart[];
 }
 
-/** What somebody said to a task while a call of it waited. */
+/** A message sent to a task while one of its calls was held. */
 export interface FollowUp {
   message: Message;
-  /** How many exchanges of the run the model hears of before it. */
+  /** Number of the run's exchanges that the model receives before it. */
   after: number;
-  /** Who said it; `null` without authentication. */
+  /** The sender; `null` without authentication. */
   sender: Pick<Caller, 'provider' | 'userId' | 'email'> | null;
 }
 
@@ -151,71 +154,71 @@ export interface Approval {
   approver: string;
   /** Epoch milliseconds. */
   at: number;
-  /** Who gave it; absent without authentication. */
+  /** The approver's identity; absent without authentication. */
   caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
-/** What somebody wrote to a task while a call of it waits, as approvers are shown it. */
+/** A message sent to a task while one of its calls is held, as displayed to approvers. */
 export interface HeldMessage {
-  /** Who wrote it, by email or name; `null` when that is not known. */
+  /** Email or name of the sender; `null` if unknown. */
   from: string | null;
   text: string;
-  /** Epoch milliseconds; absent when the way it came tells none. */
+  /** Epoch milliseconds; absent if the channel gives no time. */
   at?: number;
 }
 
-/** A tool call that waits for a named person's release (docs/contract/decisions.md, docs/contract/task.md). */
+/** A tool call waiting for release by a named approver (docs/contract/decisions.md, docs/contract/task.md). */
 export interface Deferral {
-  /** The id of the call that is held. */
+  /** ID of the deferral. */
   id: string;
   tool: string;
   args: JsonObject;
-  /** Binds the decision to the arguments: what is approved is what runs. */
+  /** Binds the decision to the arguments: exactly the approved arguments run. */
   argsSha256: string;
-  /** Digest of everything that decides what the call would do; absent in what older releases kept. */
+  /** Digest of everything that determines the call's effect; absent in data of older releases. */
   runsSha256?: string;
-  /** An equal call of the session that ran before; absent when there is none. */
+  /** An equal call of the session that ran earlier; absent if there is none. */
   repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
-  /** Who is asked, for people to read: the targets, joined. */
+  /** Display text of the approvers: the joined targets. */
   to: string;
-  /** `channel:<adapter>:<target>` of each one that is asked; left out by versions that asked one alone. */
+  /** The targets to ask, each `channel:<adapter>:<target>`; absent in data of versions with a single target. */
   targets?: readonly string[];
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   timeout: number;
   context: string;
-  /** The arguments as people and logs are shown them: what the redaction rules find is replaced. Absent in older ones. */
+  /** The arguments as displayed and logged, with matches of the redaction rules replaced. Absent in older data. */
   shown?: JsonObject;
-  /** What was written since the call waits, oldest first; absent while nothing was. */
+  /** Messages sent while the call is held, oldest first; absent if there are none. */
   messages?: readonly HeldMessage[];
-  /** How often its caller has asked for this very call, all of which wait for one decision; absent for once. */
+  /** Number of times the caller has requested this call, all waiting for one decision; absent for one. */
   requests?: number;
-  /** Normalised allowlist; `null` when none applies, an empty list when nobody can match. */
+  /** Normalised allowlist; `null` if there is none, an empty list if no approver can match. */
   approvers: string[] | null;
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
-  /** True when approvals of a quorum must come from different callers, too. */
+  /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
-  /** What a rejection leads to: the end of the task, or a result that the model is told of. */
+  /** The effect of a rejection: the task fails, or the model receives the rejection as a result. */
   onReject: 'fail' | 'tool_result';
   approvals: Approval[];
-  /** Epoch milliseconds, as are the times below. */
+  /** Epoch milliseconds, like the times below. */
   requestedAt: number;
-  /** When approvers are reminded; `null` when they are not. */
+  /** Time of the reminder; `null` for none. */
   remindAt: number | null;
-  /** When another target is asked as well; `null` when none is. */
+  /** Time at which a second target is asked; `null` for none. */
   escalateAt: number | null;
-  /** `channel:<adapter>:<target>` that is asked as well; `null` when none is. */
+  /** The second target, `channel:<adapter>:<target>`; `null` for none. */
   escalateTo: string | null;
   expiresAt: number;
 }
 
-/** How far the asking for a release has gone. */
+/** The stages of asking for a release. */
 export const deferralStages = ['asked', 'reminded', 'escalated'] as const;
 
 export type DeferralStage = (typeof deferralStages)[number];
 
-/** The decision that ended a deferral; kept so that a later one is told who was first. */
+/** The decision that ended a deferral, stored so that a later attempt receives the first decision. */
 export interface SettledDeferral {
   id: string;
   tool: string;
@@ -223,13 +226,13 @@ export interface SettledDeferral {
   decision: 'approve' | 'reject';
   approver: string;
   note: string;
-  /** Who could have decided instead, as the deferral listed them; absent in older ones. */
+  /** The approvers listed in the deferral; absent in older data. */
   approvers?: string[] | null;
   /** Epoch milliseconds. */
   decidedAt: number;
 }
 
-/** The layers of governance, in the order in which a task and each of its calls meet them. */
+/** The governance layers in the order in which they evaluate a task and its calls. */
 export type Layer =
   | 'prompt'
   | 'alignment'
@@ -239,42 +242,42 @@ export type Layer =
   | 'credentials'
   | 'output';
 
-/** What one governance layer said about one call; about the message itself where there is no call. */
+/** One governance layer's decision on one call, or on the message itself if there is no call. */
 export interface DecisionRecord {
   callId: string | null;
   tool: string | null;
   layer: Layer;
   decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer';
   reason: string;
-  /** Milliseconds the layer took, to the microsecond; the wait for a person is not among them. */
+  /** Duration of the layer in milliseconds, to the microsecond, without waits for people. */
   duration: number;
-  /** What MODIFY changed of the arguments. */
+  /** The argument changes made by MODIFY. */
   changes?: ArgumentChange[];
 }
 
 /**
- * What became of one argument, each as JSON without secrets; a text that is too long says how long it is. Neither is
- * there where there was no value.
+ * The change of one argument, with values as JSON without secrets. A long text is truncated with its length. `before`
+ * or `after` is absent if there was no value.
  */
 export interface ArgumentChange {
-  /** In dots, as the rules write it: `items.0.price`. */
+  /** Dotted path as in the rules: `items.0.price`. */
   path: string;
   before?: string;
   after?: string;
 }
 
-/** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */
+/** The reason why a task failed. `text` is for the caller; the other fields let programs distinguish the cases. */
 export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit' | 'errorLimit' | 'tokenLimit' | 'timeLimit'; text: string }
-  /** `isOverLimit` is true where too many calls of its caller wait already. */
+  /** `isOverLimit` is true if too many calls of the caller are already waiting. */
   | { kind: 'denied'; text: string; tool: string | null; layer: Layer; isOverLimit?: true }
   | {
       kind: 'stepUp';
       text: string;
       tool: string;
       requiredAcr: string;
-      /** `null` when the caller had no acr claim. */
+      /** `null` if the caller had no acr claim. */
       presentedAcr: string | null;
       reason: string;
     }
@@ -285,66 +288,66 @@ export type Failure =
   | { kind: 'interrupted'; text: string }
   | { kind: 'internal'; text: string };
 
-/** What the models of a run took, as their providers count it; `duration` is the milliseconds of their turns. */
+/** The usage of a run's models as counted by their providers; `duration` is the total milliseconds of their turns. */
 export interface Usage {
-  /** The model that spoke last. */
+  /** The model of the last turn. */
   model: string;
   inputTokens: number;
   outputTokens: number;
   duration: number;
 }
 
-/** In which words a task was asked for, and is told to whoever reads it without saying theirs. */
+/** The surface on which a task was requested. It is also the format for readers that name none. */
 export type Surface = 'legacy' | 'a2a' | 'mcp';
 
-/** What the outside may know of a task: derived from its chart, stored beside its snapshot. */
+/** The public view of a task: derived from its chart, stored next to its snapshot. */
 export interface Task {
   id: string;
   contextId: string;
   state: TaskState;
-  /** What the state says in words, such as the answer, the error or what is awaited. */
+  /** Text of the state, such as the answer, the error or the reason of the wait. */
   text: string | null;
   /** Epoch milliseconds of the last change of `state` or `text`. */
   changedAt: number;
   createdAt: number;
-  /** Counts committed changes, and the states passed between them; an event stream is resumed from it. */
+  /** Counts committed changes and the states passed between them; an event stream resumes from it. */
   revision: number;
-  /** What was said, as far as it is kept: the newest of it (docs/contract/task.md). */
+  /** The newest messages, as far as they are stored (docs/contract/task.md). */
   history: Message[];
-  /** How many messages before those were left out; absent when none was. */
+  /** Number of earlier messages that were dropped; absent if none were. */
   leftOut?: number;
-  /** The parts of the answer of a completed task. */
+  /** The parts of a completed task's answer. */
   answer: Part[] | null;
-  /** What the call of an MCP client came to besides its text; absent for nothing. */
+  /** Non-text result of an MCP client's call; absent if there is none. */
   extras?: ResultExtras;
-  /** Why the provider cut the answer; absent for a whole one. */
+  /** The reason why the provider truncated the answer; absent for a complete one. */
   cut?: CutReason;
-  /** Who asked for the latest run. */
+  /** The requester of the latest run. */
   requester: Caller | null;
-  /** Whom it belongs to; absent while that is who asked. */
+  /** The owner; absent if that is the requester. */
   owner?: Owner | null;
   surface: Surface;
   deferral: Deferral | null;
-  /** How far the asking has gone; `null` unless the task is deferred. */
+  /** Stage of asking for the release; `null` unless the task is deferred. */
   stage: DeferralStage | null;
-  /** Epoch milliseconds at which a parked task has something to do; `null` for any other. */
+  /** Epoch milliseconds of a parked task's next action; `null` for other tasks. */
   wakeAt: number | null;
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
-  /** The calls that started, with the newest of earlier runs and of the session, oldest first; absent for none. */
+  /** The started calls, with the newest of earlier runs and of the session, oldest first; absent if there are none. */
   ran?: RanCall[];
-  /** What everything reported of the latest run carries besides; absent for nothing. */
+  /** Tags added to everything reported of the latest run; absent if there are none. */
   tags?: Record<string, string>;
-  /** The wait of the call that runs; absent while it works. */
+  /** The wait of the running call; absent while it is working. */
   waits?: WaitElsewhere;
-  /** What the models of the latest run took; absent before its first turn. */
+  /** The usage of the latest run's models; absent before its first turn. */
   usage?: Usage;
 }
 
 /**
- * Returns the state that callers see: a task whose call waits for a person at another program is deferred as well.
- * Its own state stays `working`, as the daemon still runs the call.
+ * Returns the state shown to callers: a task whose call waits for a person at another program is shown as deferred. Its
+ * own state stays `working`, because the daemon still runs the call.
  */
 export function shownState({ state, waits }: Pick<Task, 'state' | 'waits'>): TaskState {
   return waits === undefined ? state : 'deferred';
@@ -355,7 +358,7 @@ export function isStanding(task: Pick<Task, 'state' | 'waits'>): boolean {
   return isFinal(task.state) || shownState(task) === 'deferred';
 }
 
-/** True for the states nothing leaves. */
+/** Returns true for a final state. */
 export function isFinal(state: TaskState): boolean {
   return state === 'completed' || state === 'failed' || state === 'canceled';
 }

@@ -4,15 +4,15 @@ import type { Thought } from './task-events.ts';
 import type { TaskContext } from './task-input.ts';
 import { turnsOf } from './turns-of.ts';
 
-/** How much of what the models of one run said beside their calls is kept, in bytes of its JSON. */
+/** Maximum size in bytes (as JSON) of a run's stored model output other than calls. */
 const saidBound = 1024 * 1024;
 
-/** Returns how many exchanges the model was told of before its last turn. */
+/** Returns the number of exchanges sent to the model before its last turn. */
 export function toldBefore({ said }: Pick<TaskContext, 'said'>): number {
   return said.at(-1)?.after ?? 0;
 }
 
-/** Returns what the models of a run have said with a further turn; what they thought in older ones goes once it is too much. */
+/** Adds a turn to a run's model output. Drops older turns' reasoning above the size limit. */
 export function withTurn({ said, exchanges }: TaskContext, thought: Thought): SaidTurn[] {
   const { provider, model, endpoint, outcome } = thought;
   const parts = outcome.kind === 'said' ? partsOf(outcome) : [];
@@ -29,7 +29,7 @@ export function withTurn({ said, exchanges }: TaskContext, thought: Thought): Sa
   return [...older.toReversed(), turn];
 }
 
-/** Returns how many turns at the end of a run came to nothing but errors. */
+/** Returns the number of turns at the end of a run that produced only errors. */
 export function failedTurnsAtEnd({ exchanges, said }: TaskContext): number {
   const turns = turnsOf(exchanges, said).toReversed();
   const good = turns.findIndex((turn) => turn.exchanges.some(({ failed }) => failed !== true));
@@ -38,7 +38,7 @@ export function failedTurnsAtEnd({ exchanges, said }: TaskContext): number {
 
 type Said = Extract<Thought['outcome'], { kind: 'said' }>;
 
-/** A model that tells nothing of its parts has said its text, and then asked for its calls. */
+/** For a model without part information, assumes its text followed by its calls. */
 function partsOf({ text, calls, parts }: Said): SaidPart[] {
   if (parts !== undefined) return parts;
   const asked = calls.map(() => ({ kind: 'call' }) as const);

@@ -1,15 +1,15 @@
 import type { Exchange, SaidTurn } from './task.ts';
 
-/** A turn of the model with the calls of it that have ended, as a further turn is told of it. */
+/** A model turn with its finished calls, as sent in a later turn. */
 export interface ToldTurn {
-  /** What the model said; `null` where that was not kept, as in older snapshots. */
+  /** The model's output; `null` if it was not stored, as in older snapshots. */
   said: SaidTurn | null;
   exchanges: Exchange[];
-  /** How many exchanges there are up to its last one. */
+  /** Number of exchanges up to and including its last one. */
   until: number;
 }
 
-/** Groups the calls that have ended by the turns that asked for them, oldest first; one that no turn names stands alone. */
+/** Groups finished calls by the turns that requested them, oldest first. A call without a turn forms its own group. */
 export function turnsOf(
   exchanges: readonly Exchange[],
   said: readonly SaidTurn[],

@@ -19,13 +19,13 @@ export const steps = [
 
 export type Step = (typeof steps)[number];
 
-/** A step that asks for something. */
+/** A step with a question. */
 export type Question = Exclude<Step, 'review'>;
 
-/** The steps that ask for something, in order. */
+/** The steps with a question, in order. */
 export const questions = steps.filter((step): step is Question => step !== 'review');
 
-/** A model that is asked when the one before is busy or out of reach. */
+/** A model that is called if the one before it is busy or unreachable. */
 export interface FallbackAnswer {
   provider: string;
   name: string;
@@ -33,53 +33,50 @@ export interface FallbackAnswer {
   key: string;
 }
 
-/** Whom the calls of one tool wait for. */
+/** The approval settings of one tool. */
 export interface ApprovalAnswer {
-  /** Such as `channel:slack:#ops`. */
+  /** A target such as `channel:slack:#ops`. */
   to: string;
-  /** Such as `5m`. */
+  /** A duration such as `5m`. */
   timeout: string;
   quorum: number;
-  /** Emails of those who may decide; empty for whoever is asked. */
+  /** Emails of the approvers; empty if any asked person may decide. */
   approvers: readonly string[];
 }
 
-/**
- * What somebody answered of an agent that is to be, a key for each step: JSON as `POST /api/create` takes it. A step that
- * was not looked at has what it begins with.
- */
+/** The answers for a new agent, one key per step: the JSON of `POST /api/create`. Skipped steps have their defaults. */
 export interface AgentAnswers {
-  /** As it was typed; `agentId` makes the name of the agent from it. */
+  /** As typed; `agentId` derives the agent's name from it. */
   name: string;
   provider: string;
   model: {
     /** Empty for `scripted`. */
     name: string;
-    /** Where the provider answers; empty for its usual place. */
+    /** Base URL of the provider; empty for its default. */
     address: string;
     key: string;
-    /** The state of a sign-in with the browser that has ended well; empty for a key. */
+    /** State of a completed browser sign-in; empty if an API key is used. */
     session: string;
     organization: string;
   };
-  /** The channels that are switched on, with their fields. */
+  /** The enabled channels with their fields. */
   channels: Readonly<Record<string, FieldValues>>;
   tools: {
     names: readonly string[];
-    /** The service that `web_search` asks, and its key. */
+    /** The search service for `web_search`, and its key. */
     search: string;
     key: string;
-    /** The programs that `cli_execute` may run. */
+    /** The programs allowed for `cli_execute`. */
     commands: readonly string[];
   };
   skills: { names: readonly string[]; variables: Readonly<Record<string, string>> };
   fallback: readonly FallbackAnswer[];
   auth: { mode: string; settings: FieldValues };
-  /** The hosts are those beside what the other answers lead to. */
+  /** `hosts` are in addition to the hosts named by the other answers. */
   egress: { mode: string; hosts: readonly string[] };
-  /** The passphrase encrypts every secret; without one they stand in `.env`. */
+  /** The passphrase encrypts every secret. Without one, secrets are stored in `.env`. */
   security: { variables: Readonly<Record<string, string>>; passphrase: string };
-  /** By tool. */
+  /** By tool name. */
   approvals: Readonly<Record<string, ApprovalAnswer>>;
 }
 
@@ -91,7 +88,7 @@ const firstModel: AgentAnswers['model'] = {
   organization: '',
 };
 
-/** What the steps begin with. */
+/** The default answers. */
 export const firstAnswers: AgentAnswers = {
   name: '',
   provider: 'scripted',
@@ -106,7 +103,7 @@ export const firstAnswers: AgentAnswers = {
   approvals: {},
 };
 
-/** What the approval of a tool begins with. */
+/** The default approval settings of a tool. */
 export const firstApproval: ApprovalAnswer = {
   to: 'channel:console:*',
   timeout: '5m',
@@ -114,7 +111,7 @@ export const firstApproval: ApprovalAnswer = {
   approvers: [],
 };
 
-/** Makes the name of an agent, in lower case with hyphens, from what was typed; empty when nothing is left. */
+/** Derives an agent's name, lower-case words with hyphens, from typed text; empty if no valid character remains. */
 export function agentId(typed: string): string {
   return typed
     .normalize('NFKD')
@@ -124,13 +121,13 @@ export function agentId(typed: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Lists the tools that an agent has by its answers, builtin ones first, each once. */
+/** Lists the tools of the agent without duplicates, builtin ones first. */
 export function toolsOf({ tools, skills }: AgentAnswers, offer: WizardOffer): string[] {
   const brought = offer.skills.filter(({ name }) => skills.names.includes(name));
   return [...new Set([...tools.names, ...brought.flatMap((skill) => skill.tools)])];
 }
 
-/** Tells whether a step is gone through at all, after what was answered before it. */
+/** Returns true if a step is asked, given the earlier answers. */
 export function isAsked(step: Step, answers: AgentAnswers, offer: WizardOffer): boolean {
   const thinks = answers.provider !== 'scripted';
   if (step === 'model' || step === 'fallback') return thinks;
@@ -139,7 +136,7 @@ export function isAsked(step: Step, answers: AgentAnswers, offer: WizardOffer): 
   return toolsOf(answers, offer).length + Object.keys(answers.approvals).length > 0;
 }
 
-/** Returns the answers without what other answers have made pointless, so that nothing is written of it. */
+/** Removes answers made irrelevant by other answers, so that they are not written. */
 export function settledAnswers(answers: AgentAnswers, offer: WizardOffer): AgentAnswers {
   const { provider, model, tools, skills, fallback, auth } = answers;
   const its = providerOffer(provider);
@@ -152,7 +149,7 @@ export function settledAnswers(answers: AgentAnswers, offer: WizardOffer): Agent
       ? firstModel
       : {
           ...model,
-          // What a sign-in has given belongs to the provider alone.
+          // The token of a sign-in must only be sent to the provider itself.
           address: its?.address === 'none' || isSignedIn ? '' : model.address,
           key: its?.variable === null || isSignedIn ? '' : model.key,
           session: isSignedIn ? model.session : '',
@@ -176,14 +173,17 @@ export function settledAnswers(answers: AgentAnswers, offer: WizardOffer): Agent
   };
 }
 
-/** Returns answers in which nobody is asked about a tool that the agent does not have. */
+/** Removes approval settings of tools that the agent does not have. */
 export function withoutLostTools(answers: AgentAnswers, offer: WizardOffer): AgentAnswers {
   const has = new Set(toolsOf(answers, offer));
   const kept = Object.entries(answers.approvals).filter(([tool]) => has.has(tool));
   return { ...answers, approvals: Object.fromEntries(kept) };
 }
 
-/** Lists the tools that wait for a person unless somebody says otherwise: builtin ones that change something, and what skills want held. */
+/**
+ * Lists the tools that are held by default: builtin tools that change something, and the tools that skills recommend to
+ * hold.
+ */
 export function toolsToHold(
   names: readonly string[],
   skills: WizardOffer['skills'],
@@ -192,13 +192,13 @@ export function toolsToHold(
   return [...changing.map(({ name }) => name), ...skills.flatMap(({ held }) => held)];
 }
 
-/** Returns answers in which these tools wait for somebody, unless it is said whom they wait for. */
+/** Adds default approval settings for these tools; existing settings stay. */
 export function withHeldTools(answers: AgentAnswers, held: readonly string[]): AgentAnswers {
   const wanted = held.map((tool) => [tool, firstApproval] as const);
   return { ...answers, approvals: { ...Object.fromEntries(wanted), ...answers.approvals } };
 }
 
-/** Names the variables that the chosen skills are given, each once. */
+/** Lists the variables of the chosen skills without duplicates. */
 export function skillVariables({ skills }: AgentAnswers, offer: WizardOffer): string[] {
   const chosen = offer.skills.filter(({ name }) => skills.names.includes(name));
   const names = chosen.flatMap(({ env }) => [...env.required, ...env.one_of, ...env.optional]);

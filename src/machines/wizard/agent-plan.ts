@@ -5,25 +5,25 @@ import type { FieldValue, FieldValues } from './field.ts';
 import { authOffer, providerOffer, searchServices } from './offers.ts';
 import { variableHosts } from './variable-hosts.ts';
 
-/** The files that a new agent is made of, before they are written down. */
+/** The files of a new agent before they are written. */
 export interface AgentPlan {
   agentId: string;
   /** The content of `service.yaml`. */
   service: JsonObject;
-  /** What `service.yaml` ends with, as a comment; empty for nothing. */
+  /** Comment at the end of `service.yaml`; empty for none. */
   note: string;
-  /** The contents of the files of its channels, by file name. */
+  /** Contents of the channel files by file name. */
   channelFiles: Readonly<Record<string, JsonObject>>;
-  /** The variables that are kept for it, each with a value. */
+  /** The variables to store, each with its value. */
   variables: ReadonlyMap<string, string>;
-  /** The variables that it needs and that are kept nowhere, so that the environment must have them. */
+  /** The required variables that are not stored, so the environment must provide them. */
   missing: readonly string[];
   skills: readonly string[];
   /** Empty for none. */
   passphrase: string;
 }
 
-/** Makes the plan of an agent from answers in which nothing is wrong. Nothing typed is filled in from the environment. */
+/** Builds the plan of an agent from valid answers. Variable references in typed text are escaped and not expanded. */
 export function agentPlan(answers: AgentAnswers): AgentPlan {
   const id = agentId(answers.name);
   const listed = agentVariables(answers);
@@ -94,7 +94,7 @@ function modelOf(answers: AgentAnswers): JsonObject {
   };
 }
 
-/** A variable is named only where it is not the one that is looked for anyway. */
+/** A variable is written only if it is not the default one. */
 function reach(provider: string, address: string, variable: string | null): JsonObject {
   const { address: need, variable: usual } = providerOffer(provider) ?? {};
   const isUsual = variable === usual && provider !== 'openai-compatible';
@@ -117,7 +117,7 @@ function toolSettings({ tools: { names, search, commands } }: AgentAnswers): Jso
   return settings.length === 0 ? {} : { tools: settings };
 }
 
-/** Tools that write, which need a folder to write to. */
+/** Tools that need a writable folder. */
 const writingTools = ['file_write', 'file_edit'];
 
 function egressOf(answers: AgentAnswers): JsonObject {
@@ -146,7 +146,7 @@ function authOf({ auth: { mode, settings } }: AgentAnswers): JsonObject {
   return { auth: { providers: [{ type: mode, settings: Object.fromEntries(known) }] } };
 }
 
-/** A list of one name is written as that name where both mean the same; what is blank is left out. */
+/** A list with one entry is written as a single value if both mean the same; blank values are omitted. */
 function writtenValue(value: FieldValue, isOneOrMany: boolean): JsonValue | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
   if (!isList(value)) {
@@ -196,7 +196,7 @@ function webhookFile({ target = '', url = '' }: FieldValues): JsonObject {
   return { adapter: 'webhook', settings: { targets: { [target.trim()]: receiver } } };
 }
 
-/** A literal `${` is written as `$${`, wherever it was typed. */
+/** Escapes a typed literal `${` as `$${` everywhere. */
 function literal(value: JsonObject): JsonObject;
 function literal(value: JsonValue): JsonValue;
 function literal(value: JsonValue): JsonValue {

@@ -1,16 +1,16 @@
 import type { AgentAnswers } from './agent-answers.ts';
 import { channelOffer, providerOffer, searchServices } from './offers.ts';
 
-/** A variable that an agent is configured by, and who wants it. */
+/** A variable of an agent's configuration, and the setting that needs it. */
 export interface AgentVariable {
   name: string;
-  /** Empty when the environment has to have it. */
+  /** Empty if the environment must provide it. */
   value: string;
-  /** The key of the answers that it comes from. */
+  /** The key of the answers that defines it. */
   source: 'model' | 'channels' | 'tools' | 'skills' | 'fallback' | 'security';
 }
 
-/** Lists every variable that the answers set or need, in the order of the steps; a name may stand there twice. */
+/** Lists every variable that the answers set or need, in step order; a name may occur twice. */
 export function agentVariables(answers: AgentAnswers): AgentVariable[] {
   const { model, tools, skills, security } = answers;
   const key = modelVariable(answers);
@@ -29,7 +29,7 @@ export function agentVariables(answers: AgentAnswers): AgentVariable[] {
   ];
 }
 
-/** Names the variable of the model's key; `null` for one that is asked without. */
+/** Returns the variable of the model's key; `null` for a model without a key. */
 export function modelVariable({ provider, model, security }: AgentAnswers): string | null {
   const usual = providerOffer(provider)?.variable ?? null;
   if (usual === null || provider !== 'openai-compatible' || model.key !== '') return usual;
@@ -37,8 +37,8 @@ export function modelVariable({ provider, model, security }: AgentAnswers): stri
 }
 
 /**
- * Names the variable of a fallback's key: the usual one of its provider, or one of its own where that already holds
- * another key; `null` for one that is asked without.
+ * Returns the variable of a fallback model's key: the provider's default, or a separate one if the default already
+ * holds another key; `null` for a model without a key.
  */
 export function fallbackVariable(answers: AgentAnswers, index: number): string | null {
   const { provider = '', key = '' } = answers.fallback[index] ?? {};

@@ -1,16 +1,16 @@
 import { isTrustworthyUrl } from '../trustworthy-url.ts';
 
-/** One thing that a step asks for: what it is called, and what its value has to be. */
+/** One input of a step: its label and the constraints on its value. */
 export interface Field {
   name: string;
   label: string;
-  /** A `list` is also typed as one text with commas, a `map` has texts under its `keys`. */
+  /** A `list` may also be typed as one comma-separated text; a `map` has texts under its `keys`. */
   kind: 'text' | 'url' | 'list' | 'map' | 'secret';
   required: boolean;
   example: string;
-  /** What a text, or each entry of a list, matches as a whole. */
+  /** Pattern that a text, or each entry of a list, must match completely. */
   pattern?: string;
-  /** The variable that a secret is kept under. */
+  /** The variable in which a secret is stored. */
   variable?: string;
   /** The keys of a map. */
   keys?: readonly string[];
@@ -18,21 +18,21 @@ export interface Field {
 
 export type FieldValue = string | readonly string[] | Readonly<Record<string, string>>;
 
-/** The values of fields by their names; one that is not there is empty. */
+/** Field values by name; a missing value is empty. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** Characters of a text that stands in a configuration. */
+/** Maximum length of a text in characters. */
 const longestText = 2_000;
 
-/** Entries of a list. */
+/** Maximum number of entries in a list. */
 const longestList = 200;
 
-/** Tells whether a text is one line that any file can hold. */
+/** Returns true if a text is a single line without control characters. */
 export function isPlainText(text: string): boolean {
   return text.length <= longestText && /^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u.test(text);
 }
 
-/** Splits a text at its commas; blanks around an entry and empty entries are left out. */
+/** Splits a text at its commas, trims the entries and drops empty ones. */
 export function splitList(text: string): string[] {
   return text
     .split(',')
@@ -40,7 +40,7 @@ export function splitList(text: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** Says in words what is wrong with the values of fields, or `null` when nothing is. */
+/** Returns the problem of the field values; `null` if they are valid. */
 export function wrongFields(fields: readonly Field[], values: FieldValues): string | null {
   for (const field of fields) {
     const wrong = wrongField(field, values[field.name] ?? '');
@@ -65,7 +65,7 @@ function such({ example }: Field): string {
   return `write one such as ${example}`;
 }
 
-/** An empty text stands for nothing, whatever the kind. */
+/** An empty text means no value for every kind. */
 function isOfKind(kind: Field['kind'], value: FieldValue): boolean {
   if (value === '') return true;
   if (kind === 'map') return isRecord(value);
@@ -78,10 +78,7 @@ function isRightText({ kind, pattern }: Field, text: string): boolean {
   return pattern === undefined || new RegExp(`^(?:${pattern})$`, 'u').test(text.trim());
 }
 
-/**
- * Reads the values of fields from what somebody sent. What has another name, or is nothing that a field can hold, is
- * left out.
- */
+/** Reads field values from an unvalidated request. Drops unknown names and values that no field can hold. */
 export function readFields(fields: readonly Field[], sent: unknown): FieldValues {
   if (!isRecord(sent)) return {};
   return Object.fromEntries(
@@ -105,7 +102,7 @@ function readField({ kind, keys = [] }: Field, sent: unknown): FieldValue | null
   return Array.isArray(sent) && sent.every((entry) => typeof entry === 'string') ? sent : null;
 }
 
-/** Tells whether something is an object with keys of its own, and no list. */
+/** Returns true if a value is an object and not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

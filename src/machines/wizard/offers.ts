@@ -1,24 +1,24 @@
 import { usualKeyVariable } from '../models/key-variable.ts';
 import type { Field } from './field.ts';
 
-/** A provider of models, and what has to be said of it. */
+/** A model provider and its settings. */
 export interface ProviderOffer {
   name: string;
   label: string;
-  /** Models that it is known to have; any other may be named. Empty for one that thinks without. */
+  /** Known models; any other may be entered. Empty for a provider without models. */
   models: readonly string[];
-  /** Whether it needs an address, may have one, or has its own. */
+  /** Whether a base URL is required, optional or not configurable. */
   address: 'required' | 'optional' | 'none';
-  /** The variable that its key is kept under; `null` for one that asks for none. */
+  /** The variable of its API key; `null` for a provider without a key. */
   variable: string | null;
-  /** Whether an organisation can be named, which is billed. */
+  /** True if a billing organisation can be configured. */
   organization: boolean;
 }
 
-/** The variable of a key that is given for a server of somebody's own. */
+/** The variable for the API key of a self-hosted server. */
 const ownServerVariable = 'MODEL_API_KEY';
 
-/** The providers, in the order in which they are offered. */
+/** The providers in display order. */
 export const providers: readonly ProviderOffer[] = [
   provider('scripted', 'A script, which needs no key', [], {}),
   provider('openai', 'OpenAI', ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'], {
@@ -58,11 +58,11 @@ export function providerOffer(name: string): ProviderOffer | undefined {
 export interface ToolOffer {
   name: string;
   about: string;
-  /** A call may change something, so that it waits for a person unless somebody says otherwise. */
+  /** True if a call may change something; the tool is then held by default. */
   changes?: true;
 }
 
-/** The builtin tools that an agent can be begun with. */
+/** The builtin tools offered for a new agent. */
 export const tools: readonly ToolOffer[] = [
   { name: 'datetime_now', about: 'tells the time' },
   { name: 'uuid_generate', about: 'makes identifiers' },
@@ -80,7 +80,7 @@ export const tools: readonly ToolOffer[] = [
   { name: 'cli_execute', about: 'runs listed programs in a sandbox', changes: true },
 ];
 
-/** The services that `web_search` can ask. */
+/** The search services for `web_search`. */
 export const searchServices = [
   { name: 'tavily', label: 'Tavily', variable: 'TAVILY_API_KEY' },
   { name: 'perplexity', label: 'Perplexity', variable: 'PERPLEXITY_API_KEY' },
@@ -90,12 +90,12 @@ export const searchServices = [
 export interface ChannelOffer {
   name: string;
   label: string;
-  /** Whether held calls can be decided there. */
+  /** True if held calls can be decided there. */
   decides: boolean;
   fields: readonly Field[];
 }
 
-/** The channels that can be switched on; `console` and `dashboard` are always there. */
+/** The optional channels; `console` and `dashboard` are always enabled. */
 export const channels: readonly ChannelOffer[] = [
   {
     name: 'slack',
@@ -157,7 +157,7 @@ export function channelOffer(name: string): ChannelOffer | undefined {
   return channels.find((offer) => offer.name === name);
 }
 
-/** A way in which callers sign in, or none. */
+/** An authentication method for callers, or none. */
 export interface AuthOffer {
   /** The type of an entry of `auth.providers`, or `none` or `custom`. */
   mode: string;
@@ -165,7 +165,7 @@ export interface AuthOffer {
   fields: readonly Field[];
 }
 
-/** The ways to sign in (docs/contract/dashboard.md). */
+/** The authentication methods (docs/contract/dashboard.md). */
 export const authOffers: readonly AuthOffer[] = [
   { mode: 'none', label: 'None: anybody on this machine', fields: [] },
   {
@@ -248,26 +248,25 @@ function list(
   return { ...text(name, label, required, example, pattern), kind: 'list' };
 }
 
-/** Finds a way to sign in by its mode. */
+/** Finds an authentication method by its mode. */
 export function authOffer(mode: string): AuthOffer | undefined {
   return authOffers.find((offer) => offer.mode === mode);
 }
 
-/** What may be reached. */
+/** Egress modes. */
 export const egressModes = ['allowlist', 'deny-all', 'dev-open'] as const;
 
-/** A skill of the registry, in the words of its file. */
+/** A skill of the registry, as described by its file. */
 export interface SkillOffer {
   name: string;
   description: string;
   category: string;
-  /** Tools that it brings. */
   tools: readonly string[];
-  /** Those of them that should wait for a person, as the skill says. */
+  /** Tools that the skill recommends to hold. */
   held: readonly string[];
-  /** Hosts that its scripts ask. */
+  /** Hosts that its scripts request. */
   egress_domains: readonly string[];
-  /** Variables that its scripts are given: all of `required`, one of `one_of`, any of `optional`. */
+  /** Variables passed to its scripts: all of `required`, one of `one_of`, any of `optional`. */
   env: {
     required: readonly string[];
     one_of: readonly string[];
@@ -275,9 +274,9 @@ export interface SkillOffer {
   };
 }
 
-/** What is offered here beside what is offered everywhere. */
+/** The options that depend on this installation. */
 export interface WizardOffer {
   skills: readonly SkillOffer[];
-  /** The providers that somebody can sign in to with a browser instead of giving a key. */
+  /** Providers that support a browser sign-in instead of an API key. */
   signIn: readonly string[];
 }

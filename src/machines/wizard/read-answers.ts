@@ -13,10 +13,10 @@ import { authOffer, channelOffer, type WizardOffer } from './offers.ts';
 type Sent = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answers that somebody sent as JSON (docs/contract/dashboard.md). Of each step, and of each way to sign in,
- * the known keys are taken and every other is dropped in silence (docs/contract/dashboard.md); what is missing is as it
- * begins. Where a known key holds what it cannot, an empty text stands for it, which its step complains of: nothing is
- * left open by a slip. Whoever says nothing of approvals has the tools held that the chosen skills want held.
+ * Reads answers from unvalidated JSON (docs/contract/dashboard.md). For each step and each authentication method, known
+ * keys are read and all others are silently dropped; missing keys have their defaults. A known key with an invalid
+ * value becomes an empty text, which its step reports, so that a mistake never leaves anything open. If approvals are
+ * missing, the tools that the chosen skills recommend are held.
  */
 export function readAnswers(sent: unknown, skills: WizardOffer['skills']): AgentAnswers {
   const body = recordOf(sent);
@@ -52,7 +52,7 @@ function readModel(sent: unknown): AgentAnswers['model'] {
   };
 }
 
-/** A list of names is a channel each without fields. */
+/** A list of names enables each channel without fields. */
 function readChannels(sent: unknown): AgentAnswers['channels'] {
   const channels: [string, unknown][] = Array.isArray(sent)
     ? namesOf(sent).map((name) => [name, {}])
@@ -96,7 +96,7 @@ function readFallback(sent: unknown): FallbackAnswer[] {
   }));
 }
 
-/** Settings may stand beside the mode as well. */
+/** Settings may also be given next to the mode. */
 function readAuth(sent: unknown): AgentAnswers['auth'] {
   if (isNothing(sent)) return firstAnswers.auth;
   if (typeof sent === 'string') return { mode: sent, settings: {} };
@@ -121,7 +121,7 @@ function readSecurity(sent: unknown): AgentAnswers['security'] {
   const isRight = holdsKeys(sent) && isTextOrNone(own(security, 'passphrase'));
   return {
     variables: readVariables(own(security, 'variables')),
-    // What is no text must not come to secrets in the open.
+    // An invalid passphrase must not lead to unencrypted secrets.
     passphrase: isRight ? textOf(security, 'passphrase') : '\0',
   };
 }
@@ -148,7 +148,7 @@ function isNothing(sent: unknown): boolean {
   return sent === undefined || sent === null;
 }
 
-/** Tells whether something is an object with keys, or nothing at all, which has none of them. */
+/** Returns true if a value is an object, or absent. */
 function holdsKeys(sent: unknown): boolean {
   return isNothing(sent) || isRecord(sent);
 }
@@ -157,7 +157,7 @@ function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-/** Variables have names of their own, which the steps check. */
+/** Variable names are checked by the steps. */
 function readVariables(sent: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(recordOf(sent)).flatMap(([name, value]) =>
@@ -166,7 +166,7 @@ function readVariables(sent: unknown): Record<string, string> {
   );
 }
 
-/** A key that an object has itself, and not by its kind. */
+/** Reads only an own property, not an inherited one. */
 function own(sent: Sent, key: string): unknown {
   return Object.hasOwn(sent, key) ? sent[key] : undefined;
 }

@@ -1,14 +1,14 @@
 import type { AgentAnswers } from './agent-answers.ts';
 import { wrongHost } from './wrong-host.ts';
 
-/** A host that the value of a variable names, as the list of egress takes it. */
+/** A host named by a variable's value, in the format of the egress list. */
 export interface VariableHost {
   host: string;
-  /** The variable. */
+  /** Name of the variable. */
   name: string;
 }
 
-/** Where a URL without a port leads. */
+/** Default ports by URL scheme. */
 const usualPorts: Readonly<Record<string, string>> = {
   'https:': '443',
   'http:': '80',
@@ -17,8 +17,8 @@ const usualPorts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Lists the hosts that variables of skills, and those that were added, name by a URL. Addresses are left to whoever edits
- * `service.yaml`, where private ones are told from public ones.
+ * Lists the hosts that skill variables and added variables name as URLs. IP addresses are left to the author of
+ * `service.yaml`, where private and public ones are distinguished.
  */
 export function variableHosts({ skills, security }: AgentAnswers): VariableHost[] {
   const variables = Object.entries({ ...skills.variables, ...security.variables });

@@ -16,34 +16,36 @@ import { isReachable, wrongAnswer } from './wrong-answers.ts';
 
 export interface WizardInput {
   offer: WizardOffer;
-  /** What is known already; what everybody begins with when it is left out. */
+  /** Known answers; defaults when absent. */
   answers?: AgentAnswers;
 }
 
 export interface WizardContext {
-  /** All that was typed; also what other answers have made pointless, so that it is there again when they change. */
+  /**
+   * Everything typed, including answers that other answers made irrelevant, so that they reappear when those change.
+   */
   answers: AgentAnswers;
   offer: WizardOffer;
-  /** What is wrong with the step at hand, once somebody wanted to go on; `null` otherwise. */
+  /** The problem of the current step after an attempt to continue; `null` otherwise. */
   complaint: string | null;
 }
 
-/** Keeps what is typed at the step at hand, right or wrong. */
+/** Stores input of the current step, valid or not. */
 export type AnswerEdit = {
   [Each in Question]: { type: 'answer.edit'; step: Each; value: AgentAnswers[Each] };
 }[Question];
 
 export type WizardEvent =
   | AnswerEdit
-  /** Goes on, when the step at hand is answered rightly. */
+  /** Moves to the next step if the current one is valid. */
   | { type: 'step.next' }
-  /** Goes to the step before. */
+  /** Moves to the previous step. */
   | { type: 'step.back' }
-  /** Goes to any step that can be reached; the others ignore it. */
+  /** Moves to any reachable step; ignored for others. */
   | { type: 'step.go'; step: Step }
-  /** A sign-in with a browser has come to its end, or to nothing (empty), whichever step is at hand. */
+  /** A browser sign-in has completed, or was discarded (empty), at any step. */
   | { type: 'session.keep'; session: string }
-  /** Takes the answers as they stand in the review. */
+  /** Accepts the answers in the review. */
   | { type: 'review.accept' };
 
 type At = { context: WizardContext; event: WizardEvent };
@@ -85,7 +87,7 @@ const wizard = setup({
   },
 });
 
-/** The steps that are asked whatever was answered: from one of them back, or on to one, nothing has to be left out. */
+/** Steps that are always asked. Navigation between two of them skips only optional steps. */
 const always: ReadonlySet<Step> = new Set<Step>([
   'name',
   'provider',
@@ -97,7 +99,10 @@ const always: ReadonlySet<Step> = new Set<Step>([
   'review',
 ]);
 
-/** The steps from one on, in either direction, up to the first that is always asked; only an empty list has none. */
+/**
+ * Returns the steps from the given one up to the first that is always asked, in either direction; only an empty list
+ * has none.
+ */
 function upToAlways(list: readonly Step[]): { sometimes: Step[]; last: Step | undefined } {
   const end = list.findIndex((step) => always.has(step));
   return { sometimes: list.slice(0, end), last: list[end] };
@@ -142,7 +147,7 @@ function backFrom(step: Step) {
 }
 
 /**
- * The steps by which a new agent is made, a state each, whoever goes through them (docs/contract/command.md,
+ * The wizard for a new agent, one state per step, shared by all front ends (docs/contract/command.md,
  * docs/contract/dashboard.md).
  */
 export const wizardMachine = wizard.createMachine({
@@ -211,8 +216,9 @@ export const wizardMachine = wizard.createMachine({
 });
 
 /**
- * Another provider has other models, and its key is nobody else's business. Tools that change something or that a
- * skill wants held are held from when they are chosen; whoever lets them go afterwards has seen them.
+ * Changing the provider discards the model and its key, because the key belongs to the previous provider. Tools that
+ * change something, or that a skill recommends to hold, are held as soon as they are chosen, so removing the hold is a
+ * deliberate choice.
  */
 function answersWith({ answers, offer }: WizardContext, { step, value }: AnswerEdit): AgentAnswers {
   const edited = { ...answers, [step]: value };

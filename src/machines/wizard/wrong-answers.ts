@@ -27,13 +27,13 @@ import {
 import { wrongHost } from './wrong-host.ts';
 import { wrongKey, wrongVariables } from './wrong-variables.ts';
 
-/** Fallbacks of one model. */
+/** Maximum number of fallback models. */
 const mostFallbacks = 8;
 
-/** Hosts that are listed, and approvers of one tool. */
+/** Maximum number of listed hosts, and of approvers of one tool. */
 const mostEntries = 200;
 
-/** Says in words what is wrong with the answer to a step, or `null` when nothing is. No word repeats a secret. */
+/** Returns the problem of a step's answer; `null` if it is valid. The message never repeats a secret. */
 export function wrongAnswer(step: Step, given: AgentAnswers, offer: WizardOffer): string | null {
   const answers = settledAnswers(given, offer);
   switch (step) {
@@ -68,7 +68,7 @@ export function wrongAnswer(step: Step, given: AgentAnswers, offer: WizardOffer)
   }
 }
 
-/** Returns the first step that has something wrong, of those that are asked and come before another; `null` for none. */
+/** Returns the first asked step with a problem before another step; `null` if there is none. */
 function wrongStepBefore(before: Step, answers: AgentAnswers, offer: WizardOffer): Step | null {
   const earlier = steps.slice(0, steps.indexOf(before));
   const wrong = earlier.find(
@@ -77,7 +77,7 @@ function wrongStepBefore(before: Step, answers: AgentAnswers, offer: WizardOffer
   return wrong ?? null;
 }
 
-/** Tells whether somebody may go to a step: it is asked, and every one before it is answered rightly. */
+/** Returns true if a step can be visited: it is asked, and every step before it is valid. */
 export function isReachable(step: Step, answers: AgentAnswers, offer: WizardOffer): boolean {
   return isAsked(step, answers, offer) && wrongStepBefore(step, answers, offer) === null;
 }
@@ -101,7 +101,7 @@ function wrongModel({ provider, model }: AgentAnswers): string | null {
 }
 
 function wrongModelName(name: string, provider: string): string | null {
-  // It goes to a provider that may call its models as it likes.
+  // Any name is valid, because providers choose the names of their models.
   const isName =
     name.trim() !== '' && name.trim() !== 'demo' && name.length <= 500 && name.isWellFormed();
   return isName ? null : `name a model of ${provider}`;
@@ -183,7 +183,7 @@ function wrongEgress({ egress: { mode, hosts } }: AgentAnswers): string | null {
   return host === undefined ? null : wrongHost(host);
 }
 
-/** Characters of a passphrase, at least and at most. */
+/** Minimum and maximum length of a passphrase in characters. */
 const passphraseLengths = { least: 8, most: 1_024 };
 
 function wrongSecurity(answers: AgentAnswers): string | null {

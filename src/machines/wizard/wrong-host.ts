@@ -3,8 +3,8 @@ const advice = 'write a host such as api.example.com, *.example.com or api.examp
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Says in words why a text is no host that the list of egress takes, or `null`. It is narrower than the list: addresses
- * are left to whoever edits `service.yaml`, where private ones are told from public ones.
+ * Returns why a text is not a host for the egress list; `null` if it is. Stricter than the list itself: IP addresses
+ * are left to the author of `service.yaml`, where private and public ones are distinguished.
  */
 export function wrongHost(text: string): string | null {
   const [, host = '', port = ''] =
@@ -12,7 +12,7 @@ export function wrongHost(text: string): string | null {
   const labels = host.split('.');
   const isName = host.length <= 253 && labels.every((each) => label.test(each));
   const isPort = port === '' || (Number(port) >= 1 && Number(port) <= 65_535);
-  // A URL takes a name that ends in a number for an address.
+  // A URL parser treats a name that ends in a number as an IPv4 address.
   const isAddress = /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '');
   return isName && isPort && !isAddress ? null : `this is no host name; ${advice}`;
 }

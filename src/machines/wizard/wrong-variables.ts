@@ -3,19 +3,19 @@ import { refusedSecretName } from '../secret-name.ts';
 import type { AgentAnswers } from './agent-answers.ts';
 import { type AgentVariable, agentVariables } from './agent-variables.ts';
 
-/** Variables of one step. */
+/** Maximum number of variables per step. */
 const mostVariables = 100;
 
-/** Characters of one value. */
+/** Maximum length of a value in characters. */
 const longestValue = 8_192;
 
-/** Says in words what is wrong with a key, or `null`; an empty one comes from the environment. */
+/** Returns the problem of an API key; `null` if it is valid. An empty key comes from the environment. */
 export function wrongKey(key: string): string | null {
   if (key === '' || (/^[\x21-\x7e]+$/.test(key) && key.length <= longestValue)) return null;
   return 'the key holds characters that no key has; copy it again';
 }
 
-/** Says in words what is wrong with the variables of a step, beside those of the steps before it, or `null`. */
+/** Returns the problem of a step's variables, given the variables of earlier steps; `null` if they are valid. */
 export function wrongVariables(
   source: AgentVariable['source'],
   answers: AgentAnswers,
@@ -34,19 +34,19 @@ export function wrongVariables(
   return source === 'skills' ? wrongSkillVariable(own) : null;
 }
 
-/** The file that holds them takes no other names. */
+/** The secrets file accepts only such names. */
 function wrongName(name: string): string | null {
   if (/^[A-Z_][A-Z0-9_]*$/.test(name)) return refusedSecretName(name);
   return 'the name of a variable is upper-case letters, digits and underscores, such as SHOP_KEY';
 }
 
-/** A skill is given no variable that steers how its scripts run. */
+/** A skill must not receive a variable that controls how its scripts run. */
 function wrongSkillVariable(own: readonly AgentVariable[]): string | null {
   const refused = own.find(({ name }) => refusedVariable(name) !== null);
   return refused === undefined ? null : refusedVariable(refused.name);
 }
 
-/** A line of `.env` holds one quoted text, in which nothing stands for the quote itself. */
+/** A value in `.env` is one quoted text without an escape for the quote character. */
 function wrongValue(name: string, value: string): string | null {
   if (value.length > longestValue) return `${name} has more than ${longestValue} characters`;
   if (/[\p{Cc}\p{Cs}]/u.test(value)) {

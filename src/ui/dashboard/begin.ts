@@ -2,7 +2,7 @@ import { mount } from 'svelte';
 import App from './shell/app.svelte';
 import { type DashboardParts, startDashboard } from './start-dashboard.ts';
 
-/** Puts the page into its document, once all of that is there. */
+/** Mounts the page once the document has been parsed. */
 export async function begin(parts: DashboardParts): Promise<void> {
   if (document.readyState === 'loading') {
     await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));

@@ -7,7 +7,7 @@ import { Session } from './api/session.ts';
 import { views } from './shell/views.ts';
 import { readRoute } from './state/route.ts';
 
-// Little stands here, so that what the first view needs is asked for while the rest of the page is still on its way.
+// Kept small, so that the data of the first view is requested while the rest of the page is still loading.
 const session = new Session();
 session.takeFromAddress();
 const client = new ApiClient(session);

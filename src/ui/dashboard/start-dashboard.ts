@@ -14,17 +14,16 @@ import { createWorkspace } from './state/workspace.ts';
 
 export type Dashboard = ReturnType<typeof startDashboard>;
 
-/** What is there before the page is put together. */
 export interface DashboardParts {
   session: Session;
   client: ApiClient;
-  /** What was asked for as the page came. */
+  /** The data requested while the page was loading. */
   first: Promise<WorkspaceAnswers>;
 }
 
 /**
- * Puts the page together: what it knows, whom it asks, and the stream that keeps it up to date. A view gets it whole and
- * takes what it needs.
+ * Assembles the page: its state, its API client, and the stream that keeps it up to date. Each view receives the whole
+ * object.
  */
 export function startDashboard({ session, client, first }: DashboardParts) {
   const clock = new ServerClock();
@@ -33,10 +32,10 @@ export function startDashboard({ session, client, first }: DashboardParts) {
   client.heard = (at) => clock.heard(at);
   client.refused = () =>
     workspace.trigger.refused({ token: session.token === null ? 'missing' : 'wrong' });
-  /** Events that arrive while everything is read again are newer than what is read. */
+  /** Events that arrive during a reload are newer than the loaded data. */
   let held: StreamEvent[] | null = null;
 
-  /** How many calls of each agent are asked for; 0 for as many as usual. */
+  /** Number of calls requested per agent; 0 for the default. */
   let most = 0;
 
   async function readAll(asked = askAll(client, most)): Promise<void> {
@@ -44,8 +43,7 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     held = events;
     try {
       const [about, agents, { deferrals, unasked, now }] = await asked;
-      // What a later reading has begun to tell is newer, whichever of them is answered first; until then it is better
-      // than nothing.
+      // A later reload has started and will be newer. This result is used only if there is no data yet.
       if (held !== events && workspace.getSnapshot().context.agents !== null) return;
       clock.heard(Date.parse(now));
       workspace.trigger.read({ about, agents, deferrals, unasked });
@@ -80,7 +78,7 @@ export function startDashboard({ session, client, first }: DashboardParts) {
   const connection = createActor(shareStream(client, apply, () => void readAll()));
   connection.start();
   notifyOfWaits(workspace);
-  /** The ids of the calls that this page decides on itself. */
+  /** IDs of the calls decided on this page. */
   const own = new Set<string>();
   tellOfDecisions({ workspace, client, toasts }, own);
   const decided = createDecided();
@@ -98,19 +96,19 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     client,
     clock,
     connection,
-    /** What this page has decided. */
+    /** The decisions made on this page. */
     decided,
     own,
     toasts,
     workspace,
-    /** Reads the workspace again. */
+    /** Reloads the workspace. */
     readAll,
-    /** Reads more of the calls that wait. */
+    /** Loads more waiting calls. */
     readMore(): Promise<void> {
       most = Math.min(10_000, (most === 0 ? 500 : most) + 500);
       return readAll();
     },
-    /** Takes the token that the dashboard asks for. */
+    /** Stores the dashboard's token. */
     signIn(token: string): void {
       session.signIn(token);
       signedIn();

@@ -1,35 +1,35 @@
 import type { Inspection, SentEvent, ShownSnapshot } from './inspection.ts';
 import { activePaths, type Chart, lineOf, readChart } from './state-tree.ts';
 
-/** Something that was sent to an actor, and what became of the actor. */
+/** An event sent to an actor, and the resulting state. */
 export interface Entry {
-  /** Counts the entries of a log, from 1. */
+  /** Number of the entry in the log, from 1. */
   number: number;
   /** Epoch milliseconds. */
   at: number;
-  /** Whom it is about: the name of a task, or of what stands beside the tasks. */
+  /** The task's name, or the name of an actor outside of the tasks. */
   group: string;
-  /** Who sent it; empty for whoever is outside. */
+  /** The sender; empty for an external one. */
   from: string;
   to: string;
   event: SentEvent;
   before: string;
-  /** Empty until the actor has taken the event in. */
+  /** Empty until the actor has processed the event. */
   after: string;
   snapshot: ShownSnapshot | null;
 }
 
-/** A task as its actors have shown it, or what stands beside the tasks. */
+/** A task as shown by its actors, or an actor outside of the tasks. */
 export interface Group {
   name: string;
   isTask: boolean;
   chart: Chart;
-  /** The newest value of its own chart. */
+  /** The latest value of its own chart. */
   value: unknown;
   status: string;
-  /** Every state it has been in, by its path. */
+  /** Every state that it has been in, by path. */
   been: Set<string>;
-  /** Epoch milliseconds of its newest event. */
+  /** Epoch milliseconds of its latest event. */
   at: number;
 }
 
@@ -38,24 +38,26 @@ interface Actor {
   group: Group;
   isTop: boolean;
   standing: string;
-  /** What it was sent and has not taken in, oldest first: an actor may be sent the next event while it takes one in. */
+  /**
+   * Sent events that it has not processed yet, oldest first. An actor may receive the next event while processing one.
+   */
   pending: Entry[];
 }
 
-/** How much a log keeps; the oldest goes first. */
+/** Limits of a log; the oldest entries are dropped first. */
 const most = { entries: 2_000, actors: 2_000, groups: 500, pending: 50 };
 
-/** What the stream has told, newest last and bounded, whatever daemon told it. */
+/** The events of the stream, newest last and limited, across restarts of the daemon. */
 export class ActorLog {
   entries: Entry[] = [];
   readonly groups = new Map<string, Group>();
   readonly #actors = new Map<string, Actor>();
-  /** When each event came about, by its id: a stream that is joined again repeats its newest. */
+  /** Creation time of each event by ID, because a rejoined stream repeats its latest events. */
   readonly #seen = new Map<string, string>();
   #run = 0;
   #count = 0;
 
-  /** Takes in one event. */
+  /** Adds one event. */
   add(inspection: Inspection): void {
     if (!this.#isNew(inspection)) return;
     switch (inspection.type) {
@@ -68,12 +70,12 @@ export class ActorLog {
     }
   }
 
-  /** Forgets what happened, but not who is there. */
+  /** Clears the entries but keeps the actors. */
   clear(): void {
     this.entries = [];
   }
 
-  /** False for an event that is known already. Ids that begin anew are those of another daemon. */
+  /** Returns false for a known event. An ID with another time comes from another daemon. */
   #isNew({ id, createdAt }: Inspection): boolean {
     const known = this.#seen.get(id);
     if (known === createdAt) return false;
@@ -140,7 +142,7 @@ export class ActorLog {
     return entry;
   }
 
-  /** An actor that began before the stream was joined is known by its session alone. */
+  /** An actor started before the stream was joined is known only by its session ID. */
   #actorOf(sessionId: string): Actor {
     const known = this.#actors.get(this.#key(sessionId));
     if (known !== undefined) return known;
@@ -150,7 +152,7 @@ export class ActorLog {
     return actor;
   }
 
-  /** A task that rests and wakes has another actor each time, and stays the same. */
+  /** A task that is parked and resumed has a new actor each time but remains the same group. */
   #groupOf(name: string, chart: Chart): Group {
     const known = this.groups.get(name);
     if (known !== undefined) return known;
@@ -178,7 +180,7 @@ function takeSent({ pending }: Actor, { type }: SentEvent): Entry | undefined {
   return index < 0 ? undefined : pending.splice(index, 1)[0];
 }
 
-/** Names the state that invoked an actor by its last word: `0.task.working.thinking` is `thinking`. */
+/** Shortens the ID of an invoking state to its last part: `0.task.working.thinking` becomes `thinking`. */
 export function shortName(name: string): string {
   return name.replace(/(^|\.)\d+\.(?:[^.]+\.)+([^.]+)$/, '$1$2');
 }

@@ -1,15 +1,15 @@
 import type { Inspection } from './inspection.ts';
 
-/** How a connection stands. */
+/** The status of a connection. */
 export type Standing = 'connecting' | 'connected' | 'lost' | 'refused';
 
-/** What the daemon knows this page by, beside its token. */
+/** The WebSocket subprotocol of this page, sent in addition to the token. */
 const protocol = 'holdpoint-inspector';
 
-/** Milliseconds before the next try. */
+/** Milliseconds before the next attempt. */
 const pause = 1_000;
 
-/** Follows the stream of the daemon that served the page, and joins it again whenever it is lost. */
+/** Reads the stream of the daemon that served the page, and reconnects whenever it is lost. */
 export function follow(
   token: string,
   onEvent: (event: Inspection) => void,
@@ -20,7 +20,7 @@ export function follow(
   join();
 
   function join(): void {
-    // The token goes in a header, so that it stands in no address.
+    // The token is sent in a header, so that it appears in no URL.
     const socket = new WebSocket(`ws://${location.host}/`, [protocol, token]);
     let wasOpen = false;
     socket.addEventListener('open', () => {
@@ -38,7 +38,10 @@ export function follow(
     });
   }
 
-  /** No page learns why a socket was not opened; a daemon that answers otherwise has refused it. */
+  /**
+   * A browser does not report why a WebSocket was not opened. If the daemon answers an HTTP request, it has refused the
+   * socket.
+   */
   async function tell(wasOpen: boolean): Promise<void> {
     const isRefused = !wasOpen && (await isThere());
     if (!isOpen) onStanding(isRefused ? 'refused' : 'lost');
@@ -54,8 +57,8 @@ async function isThere(): Promise<boolean> {
 }
 
 /**
- * Takes the token out of the address, where it stands behind `#` and so is sent to nobody, and keeps it for as long
- * as the tab is open. Returns `null` when the page was opened without one.
+ * Reads the token from the URL's fragment (after `#`), which is never sent to a server, removes it from the URL, and
+ * stores it for the lifetime of the tab. Returns `null` if the page was opened without one.
  */
 export function takeToken(): string | null {
   const key = 'holdpoint-inspector-token';

@@ -2,7 +2,7 @@ import type { Group } from './actor-log.ts';
 import { element } from './element.ts';
 import { activePaths, type StateNode } from './state-tree.ts';
 
-/** Draws the chart of a task as boxes in boxes: where it stands, where it has been, and what is left. */
+/** Draws a task's chart as nested boxes with its current state, its past states, and the rest. */
 export function drawChart(group: Group): HTMLElement {
   const active = new Set(activePaths(group.value));
   const draw = (state: StateNode): HTMLElement => {
@@ -30,7 +30,7 @@ export function drawChart(group: Group): HTMLElement {
   return element('ul', { class: `chart ${toneOf(group)}` }, ...group.chart.states.map(draw));
 }
 
-/** Amber is for what waits for a person, green and red for how it ended; work on its way has no colour. */
+/** Returns the colour: amber for a wait for a person, green and red for the outcome, none for a running task. */
 export function toneOf({ value }: Pick<Group, 'value'>): string {
   const [outmost = ''] = activePaths(value);
   const tones: Record<string, string> = { deferred: 'hold', completed: 'allow', failed: 'deny' };

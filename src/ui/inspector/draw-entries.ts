@@ -1,13 +1,13 @@
 import { type Entry, shortName } from './actor-log.ts';
 import { element } from './element.ts';
 
-/** Rows that are drawn; what came before can be had with a filter. */
+/** Maximum number of rendered rows; earlier entries can be found with a filter. */
 const mostRows = 400;
 
-/** Characters of a name that is shown whole in a row. */
+/** Maximum length in characters of a name shown in full. */
 const longestName = 24;
 
-/** Draws the newest of what happened, and leaves the rows alone that stand there already. */
+/** Renders the latest entries and reuses existing rows. */
 export class EntryList {
   readonly #list: HTMLElement;
   readonly #rows = new Map<number, { row: HTMLElement; isSettled: boolean }>();
@@ -16,7 +16,7 @@ export class EntryList {
     this.#list = list;
   }
 
-  /** Draws entries, oldest first, and returns how many were left out. */
+  /** Renders entries, oldest first, and returns the number of omitted ones. */
   draw(entries: readonly Entry[]): number {
     const newest = entries.slice(-mostRows);
     const isAtEnd = this.#isAtEnd();
@@ -40,12 +40,12 @@ export class EntryList {
     return entries.length - newest.length;
   }
 
-  /** Shows the newest. */
+  /** Scrolls to the latest entry. */
   toEnd(): void {
     this.#list.scrollTop = this.#list.scrollHeight;
   }
 
-  /** True while the reader follows what comes; who has scrolled up is left where they are. */
+  /** True while the list is scrolled to its end; a user who has scrolled up stays there. */
   #isAtEnd(): boolean {
     const { scrollTop, scrollHeight, clientHeight } = this.#list;
     return scrollHeight - scrollTop - clientHeight < 40;
@@ -89,18 +89,18 @@ function rowOf(entry: Entry): HTMLElement {
   const details = element('details', {}, summary);
   details.addEventListener('toggle', () => {
     details.querySelector('pre')?.remove();
-    // A payload is written out only while somebody looks at it.
+    // A payload is rendered only while it is expanded.
     if (details.open) details.append(element('pre', { tabindex: '0' }, payloadOf(entry)));
   });
   return element('li', { 'data-to': to }, details);
 }
 
-/** What tells generated ids apart stands at both of their ends. */
+/** Generated IDs differ at both ends, so the middle is cut. */
 function brief(name: string): string {
   return name.length > longestName ? `${name.slice(0, 8)}…${name.slice(-5)}` : name;
 }
 
-/** An actor that began before the page looked came from somewhere else. */
+/** The earlier state of an actor started before the page was opened is unknown. */
 function unknownBefore({ type }: Entry['event']): string {
   return type === 'xstate.init' ? 'begins' : '…';
 }
@@ -109,7 +109,7 @@ function payloadOf({ event, snapshot }: Entry): string {
   return JSON.stringify(snapshot === null ? { event } : { event, snapshot }, null, 2);
 }
 
-/** Hours to milliseconds, as the clock of this machine has them. */
+/** Formats local time from hours to milliseconds. */
 function clock(at: number): string {
   const time = new Date(at);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -4,8 +4,8 @@ import { element } from './element.ts';
 import { activePaths } from './state-tree.ts';
 
 /**
- * Draws the list to choose from: tasks first, the one with the newest event on top, then what stands beside them. What
- * was never announced is nothing to choose.
+ * Renders the selection list: tasks first, most recently active on top, then the other actors. Actors that were never
+ * announced are omitted.
  */
 export function drawGroups(
   list: HTMLElement,
@@ -46,7 +46,7 @@ function item(key: string | null, name: string, group: Group | null, chosen: str
   return element('li', {}, button);
 }
 
-/** A name that does not fit loses its middle: what tells ids apart stands at their end. */
+/** A long name is cut in the middle, because IDs differ at their end. */
 function nameOf(name: string, group: Group | null): HTMLElement {
   const split = Math.max(0, name.length - 5);
   return element(
@@ -57,7 +57,7 @@ function nameOf(name: string, group: Group | null): HTMLElement {
   );
 }
 
-/** Names the outmost state, which is what a task's status says. */
+/** Returns the outermost state, which is the task's status. */
 export function standingOf({ value }: Group): string {
   return activePaths(value)[0] ?? '';
 }

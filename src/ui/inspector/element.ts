@@ -1,4 +1,4 @@
-/** Makes an element; whatever is put into it is text or an element, never markup. */
+/** Creates an element. Children are text or elements, never markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},
@@ -10,7 +10,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Returns an element of the page. Throws when it has none of that id. */
+/** Returns an element of the page by ID. Throws if there is none. */
 export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;

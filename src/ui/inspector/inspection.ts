@@ -1,6 +1,6 @@
-/** One event of the daemon's stream, in the format of the Stately inspector. */
+/** One event of the daemon's stream in the format of the Stately inspector. */
 export type Inspection = {
-  /** Counts the events of a stream, from 1. */
+  /** Number of the event in its stream, from 1. */
   id: string;
   rootId: string;
   sessionId: string;
@@ -12,13 +12,13 @@ export type Inspection = {
   | { type: '@xstate.snapshot'; event: SentEvent; snapshot: ShownSnapshot }
 );
 
-/** An event as an actor was sent it, without what is private. */
+/** An event sent to an actor, without private data. */
 export interface SentEvent {
   type: string;
   [key: string]: unknown;
 }
 
-/** Where an actor stands. */
+/** An actor's current state. */
 export interface ShownSnapshot {
   status: string;
   value?: unknown;

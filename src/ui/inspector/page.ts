@@ -67,7 +67,7 @@ function say(standing: Standing, text: string): void {
   if (!isPaused) drawNow();
 }
 
-/** Draws once for all that comes before the next frame. */
+/** Renders once per frame for all pending changes. */
 function drawSoon(): void {
   if (isDrawing || isPaused) return;
   isDrawing = true;

@@ -1,7 +1,7 @@
-/** A state of a chart with those inside it. */
+/** A state of a chart with its child states. */
 export interface StateNode {
   name: string;
-  /** Names from the outermost state to this one, with dots. */
+  /** Dotted path from the outermost state to this one. */
   path: string;
   description: string;
   isParallel: boolean;
@@ -9,7 +9,7 @@ export interface StateNode {
   states: StateNode[];
 }
 
-/** A chart as the stream describes it. */
+/** A chart as described by the stream. */
 export interface Chart {
   id: string;
   description: string;
@@ -25,7 +25,7 @@ interface Definition {
 
 const charts = new Map<string, Chart>();
 
-/** Reads a definition of the stream; what is no chart has no states. */
+/** Parses a definition from the stream; an actor without a chart has no states. */
 export function readChart(definition: string): Chart {
   const known = charts.get(definition);
   if (known !== undefined) return known;
@@ -35,12 +35,12 @@ export function readChart(definition: string): Chart {
     description: textOf(read.description),
     states: nodesOf(read, ''),
   };
-  // An agent has a dozen charts, but actors without one are each described by their name.
+  // Only real charts are cached. An agent has about a dozen, but every actor without a chart has its own definition.
   if (chart.states.length > 0) charts.set(definition, chart);
   return chart;
 }
 
-/** Lists the paths of every state that a snapshot's value is in, outer ones included. */
+/** Lists the paths of all states in a snapshot's value, including outer ones. */
 export function activePaths(value: unknown, above = ''): string[] {
   if (typeof value === 'string') return [above + value];
   if (typeof value !== 'object' || value === null) return [];
@@ -50,7 +50,7 @@ export function activePaths(value: unknown, above = ''): string[] {
   ]);
 }
 
-/** Says where an actor stands in one line, such as `working.thinking`. */
+/** Describes an actor's state in one line, such as `working.thinking`. */
 export function lineOf(value: unknown): string {
   const paths = activePaths(value);
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`))).join(', ');

@@ -1,13 +1,13 @@
-/** How the platform is reached (docs/contract/admission.md). */
+/** Connection to the platform (docs/contract/admission.md). */
 export interface AdmissionSettings {
   url: string;
   token: string;
-  /** Empty when the agent belongs to none; so is the workspace. */
+  /** Organisation id. Empty if the agent belongs to no organisation; `workspaceId` likewise. */
   orgId: string;
   workspaceId: string;
 }
 
-/** What the environment says of admission, and what the log should say of that. */
+/** Admission settings read from the environment, and the matching log messages. */
 export interface AdmissionSetup {
   /** `null` while admission is off. */
   settings: AdmissionSettings | null;
@@ -15,14 +15,14 @@ export interface AdmissionSetup {
   info: string | null;
 }
 
-/** A variable of admission cannot be used; the message names it and says what to do, not what it holds. */
+/** An admission variable is invalid. The message names the variable and the remedy, never its value. */
 export class AdmissionSettingsError extends Error {
   readonly code = 'admission_settings_invalid';
 }
 
 /**
- * Reads how admission is set up. It is on when both its variables are set; white space around a value
- * does not count. Throws AdmissionSettingsError for a value with which no call could ever be made.
+ * Reads the admission settings. Admission is on when both of its variables are set; surrounding white space is ignored.
+ * Throws AdmissionSettingsError for a value that would make every call fail.
  */
 export function admissionFromEnvironment(env: NodeJS.ProcessEnv): AdmissionSetup {
   const read = (name: string): string => env[name]?.trim() ?? '';

@@ -21,18 +21,17 @@ export { AdmissionError, askPlatform, type PlatformReply } from './platform-clie
 
 export interface AdmissionOptions {
   settings: AdmissionSettings;
-  /** The agent's configured identifier. */
   agentId: string;
   clock: Clock;
   log: Log;
-  /** How the platform is asked; directly when absent. */
+  /** Egress for requests to the platform; direct when absent. */
   outbound?: Outbound;
 }
 
 /** Asks the platform whether new invocations may start (docs/contract/admission.md). */
 export class Admission {
   readonly #actor;
-  /** Who waits for a verdict, in the order in which they came. */
+  /** Pending verdict callbacks, oldest first. */
   #waiting: ((verdict: AdmissionVerdict) => void)[] = [];
   #fallbacks = 0;
 
@@ -49,7 +48,7 @@ export class Admission {
     this.#actor.start();
   }
 
-  /** Resolves with whether an invocation may start. Never rejects: it admits when the platform cannot be asked. */
+  /** Resolves with whether an invocation may start. Never rejects: admits when the platform is unreachable. */
   check(): Promise<AdmissionVerdict> {
     return inSpan('admission.check', {}, async (span) => {
       const verdict = await this.#ask();
@@ -60,12 +59,12 @@ export class Admission {
     });
   }
 
-  /** Counts the requests admitted because the platform could not be asked. */
+  /** Returns the number of requests admitted because the platform was unreachable. */
   fallbacks(): number {
     return this.#fallbacks;
   }
 
-  /** Aborts a call under way and admits every request from then on. */
+  /** Aborts a running call and admits every request from then on. */
   stop(): void {
     this.#actor.stop();
     this.#giveUp();
@@ -83,7 +82,7 @@ export class Admission {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const [index, answer] of waiting.entries()) {
-      // The call was made for the first; the others found it under way.
+      // The first request triggered the call; the others share its result and are marked `cached`.
       answer(index === 0 ? verdict : { ...verdict, cached: true });
     }
   }
@@ -93,7 +92,7 @@ export class Admission {
   }
 }
 
-/** Fills the ports of the chart. */
+/** Creates the chart with its ports bound. */
 function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) {
   return admissionMachine.provide({
     actors: {
@@ -115,7 +114,7 @@ function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) 
   });
 }
 
-/** Describes a verdict in a span (docs/contract/admission.md). */
+/** Returns the span attributes of a verdict (docs/contract/admission.md). */
 function attributesOf(verdict: AdmissionVerdict): Attributes {
   return {
     'forge.admission.decision': verdict.decision,

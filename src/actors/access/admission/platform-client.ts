@@ -5,27 +5,26 @@ import type { Outbound } from '../../ports.ts';
 import { inClientSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 
-/** What came back from the platform. */
 export interface PlatformReply {
   answer: AdmissionAnswer;
   /** The platform's `Date` header. */
   date: string | null;
 }
 
-/** The platform gave no answer; the message says why, and holds nothing of what was sent. */
+/** The platform gave no valid answer. The message states the reason and contains nothing of the request. */
 export class AdmissionError extends Error {
   readonly code = 'admission_call_failed';
 }
 
-/** How long one call may take from its start to the last byte, in milliseconds (docs/contract/admission.md). */
+/** Total timeout of one call, from start to last byte, in milliseconds (docs/contract/admission.md). */
 const deadline = 2_000;
 
 const largest = 64 * 1024;
 
 /**
- * Asks the platform whether new invocations of an agent may start (docs/contract/admission.md): one request, no
- * redirects, at most two seconds and 64 KiB, through `outbound` or directly without one. Rejects with an AdmissionError
- * when there is no answer.
+ * Asks the platform whether new invocations of an agent may start (docs/contract/admission.md). Sends one request
+ * without redirects, limited to two seconds and 64 KiB, through `outbound` or directly. Rejects with an AdmissionError
+ * when there is no valid answer.
  */
 export function askPlatform(
   settings: AdmissionSettings,
@@ -49,7 +48,7 @@ export function askPlatform(
       if (signal.aborted) throw new AdmissionError('the call was called off');
       throw admissionFault(error);
     } finally {
-      // Whatever the platform still sends is not waited for.
+      // Aborts without waiting for the rest of the response.
       over.abort();
     }
   });
@@ -59,7 +58,7 @@ async function fetchReply(
   url: URL,
   options: { headers: Record<string, string>; signal: AbortSignal; dispatcher?: Dispatcher },
 ): Promise<PlatformReply> {
-  // No connection is kept: one that the platform closes at the wrong moment would turn a denial into an admit.
+  // No keep-alive: a connection that the platform closes at the wrong moment would turn a denial into an admit.
   const { statusCode, headers: sent, body } = await request(url, { ...options, reset: true });
   if (statusCode !== 200) {
     throw new AdmissionError(`the platform answered ${statusCode}; it must answer 200`);
@@ -76,7 +75,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Adds the agent to the query of the URL, which otherwise stays as written. */
+/** Adds the agent id to the query of the configured URL; the rest of the URL is unchanged. */
 function urlOf(configured: string, agentId: string): URL {
   const url = new URL(configured);
   if (url.searchParams.has('agent_id')) url.searchParams.delete('agent_id');
@@ -94,7 +93,7 @@ function headersOf({ token, orgId, workspaceId }: AdmissionSettings): Record<str
   };
 }
 
-/** Describes a failed call without its cause, which may hold more than should be logged. */
+/** Describes a failed call without its cause, which may hold data that must not be logged. */
 function admissionFault(error: unknown): AdmissionError {
   if (error instanceof AdmissionError) return error;
   const { code, name } = error as NodeJS.ErrnoException;

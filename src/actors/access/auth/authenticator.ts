@@ -7,13 +7,13 @@ import { staticTokenVerifier } from './static-token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
 export interface AuthenticatorOptions {
-  /** The daemon's own token; always first. */
+  /** The daemon's own token; always checked first. */
   runtimeToken: string;
-  /** What conversations in chats ask with; none where nobody can ask in one. */
+  /** The token of chat conversations; absent or `null` if no chat takes conversations. */
   chatToken?: string | null;
-  /** Who else is asked, in order. */
+  /** The remaining verifiers, in order. */
   tokens: readonly TokenVerifier[];
-  /** True lets callers in who show no token; one that is shown must still be known. */
+  /** True if callers without a token are accepted. A presented token must still be valid. */
   isOptional: boolean;
 }
 
@@ -42,7 +42,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
-/** Asks each verifier in turn; the first that knows the credential decides. One that fails rejects it. */
+/**
+ * Asks each verifier in turn; the first that recognises the credential decides. A verifier that fails rejects the
+ * credential.
+ */
 async function verifyToken(
   chain: readonly TokenVerifier[],
   credentials: Credentials,
@@ -60,7 +63,7 @@ async function verifyToken(
   return null;
 }
 
-/** Rejects a credential that no provider knows; an assertion that no provider reads counts as none. */
+/** Rejects a credential that no provider recognises. An assertion that no provider reads is ignored. */
 function unknownTo({ tokens, isOptional }: AuthenticatorOptions) {
   const isIapRead = tokens.some(({ tokenKind }) => tokenKind === 'iap');
   return ({ bearer, iapAssertion }: Credentials): Verification => {
@@ -82,7 +85,7 @@ function rejected(message: string, tokenKind: TokenKind): Verification {
   return { kind: 'rejected', reason: 'rejected', message, tokenKind };
 }
 
-/** Guesses the kind of a token from its form. */
+/** Guesses the kind of a token from its format. */
 function kindOf(bearer: string): TokenKind {
   if (bearer.startsWith(tokenPrefix)) return 'sigv4';
   return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer) ? 'jwt' : 'bearer';

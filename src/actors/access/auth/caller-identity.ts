@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
-/** Whom the token service names. */
+/** The identity that the token service returns. */
 export interface CallerIdentity {
   arn: string;
-  /** Twelve digits. */
+  /** Account id: twelve digits. */
   account: string;
 }
 
@@ -13,7 +13,9 @@ const resultSchema = z.object({
   }),
 });
 
-/** Reads what GetCallerIdentity answers, as JSON or XML; `null` when it names nobody, or not plainly. */
+/**
+ * Parses a GetCallerIdentity response in JSON or XML. Returns `null` if it contains no identity or an ambiguous one.
+ */
 export function readCallerIdentity(text: string): CallerIdentity | null {
   const said = text.trimStart().startsWith('<') ? inXml(text) : inJson(text);
   if (said === null) return null;
@@ -31,7 +33,7 @@ function inJson(text: string): CallerIdentity | null {
   }
 }
 
-/** The values are plain text without entities, each once; anything else is not understood. */
+/** Accepts only plain text values without entities, each exactly once; returns `null` for anything else. */
 function inXml(text: string): CallerIdentity | null {
   const arn = onlyElement(text, 'Arn');
   const account = onlyElement(text, 'Account');

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../machines/task/task.ts';
 
-/** The names under which a token carries what is told of a caller. */
+/** Claim names from which the caller's identity is read. */
 export interface ClaimMap {
   user_id: string;
   email: string;
@@ -9,7 +9,7 @@ export interface ClaimMap {
   acr: string;
 }
 
-/** The names that most issuers use. */
+/** Claim names that most issuers use. */
 export const usualClaims: ClaimMap = {
   user_id: 'sub',
   email: 'email',
@@ -18,14 +18,14 @@ export const usualClaims: ClaimMap = {
   acr: 'acr',
 };
 
-/** Longest text that counts, in characters: it is kept with every task and named in every event. */
+/** Maximum length of a claim, in characters. Each claim is stored with every task and repeated in every event. */
 const longest = 1_024;
 
 /**
- * Reads who a verified token stands for; `null` when it names no user. Only text with something in it counts, so an
- * `acr` that is a list or a number is none (docs/contract/step-up.md); an address that the issuer calls unverified is
- * left out, and under `needsProof` any that it does not call verified. The claims themselves are not kept: step-up
- * needs `acr` alone, and a task that is stored should not hold more about a person than it needs.
+ * Returns the caller that a verified token identifies; `null` if it names no user. Only non-empty text counts, so an
+ * `acr` that is a list or a number is ignored (docs/contract/step-up.md). An email that the issuer marks as unverified
+ * is dropped; with `needsProof`, so is any email that the issuer does not mark as verified. Other claims are discarded:
+ * step-up needs only `acr`, and stored tasks should hold no more personal data than needed.
  */
 export function callerOfClaims(
   provider: string,
@@ -56,8 +56,8 @@ function textOf(claims: Readonly<Record<string, unknown>>, name: string): string
 }
 
 /**
- * Returns whether an address is its owner's. Some issuers write `email_verified` as text; it speaks of the
- * claim `email` and of no other.
+ * Returns whether an email may be trusted. Some issuers send `email_verified` as text; the claim applies to `email`
+ * only.
  */
 function isBelieved(
   claims: Readonly<Record<string, unknown>>,

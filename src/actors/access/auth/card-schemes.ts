@@ -10,8 +10,8 @@ import { staticTokenScheme } from './static-token-verifier.ts';
 type Provider = ServiceConfig['auth']['providers'][number];
 
 /**
- * Says how the providers of an agent are advertised on its card, in their order (docs/contract/agent-card.md). A key is
- * the provider's name, which is its type unless it has another.
+ * Returns the card's security schemes for the providers of an agent, in their order (docs/contract/agent-card.md). The
+ * key is the provider's name, which defaults to its type.
  */
 export function cardSchemes(providers: readonly Provider[]): DeclaredScheme[] {
   return providers.map((provider) => ({

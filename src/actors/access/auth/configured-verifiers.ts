@@ -14,15 +14,15 @@ type Provider = ServiceConfig['auth']['providers'][number];
 export interface ProviderPorts {
   env: NodeJS.ProcessEnv;
   log: Log;
-  /** How they ask others; directly when absent. */
+  /** Egress for requests to providers; direct when absent. */
   outbound?: Outbound;
-  /** True when an email decides on calls (`bind_approver`). */
+  /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover?: boolean;
 }
 
 /**
- * Makes the providers of an agent in the order they are listed (docs/contract/authentication.md). Rejects with an Error
- * that names the setting when a static token has no value.
+ * Creates the verifiers of the configured providers, in their order (docs/contract/authentication.md). Rejects with an
+ * Error that names the setting when a static token has no value.
  */
 export async function configuredVerifiers(
   providers: readonly Provider[],
@@ -49,7 +49,7 @@ export async function configuredVerifiers(
   return Promise.all(making);
 }
 
-/** Names an identity without a user id after its provider; the rest of it stands in its claims. */
+/** An identity without a user id is named after its provider; its other fields become claims. */
 function staticToken(
   { name, settings }: Extract<Provider, { type: 'static_token' }>,
   env: NodeJS.ProcessEnv,

@@ -20,12 +20,12 @@ type Settings = DirectoryProvider['settings'];
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
-/** How far the clocks may differ, in milliseconds. */
+/** Allowed clock skew, in milliseconds. */
 const skew = 30_000;
 
 /**
- * Verifies the tokens of a directory: those of one tenant, or of several that share the directory's keys
- * (docs/contract/authentication.md). A token names its tenant twice, as issuer and as `tid`, and both must agree.
+ * Verifies the tokens of a directory: one tenant, or several tenants that share the directory's keys
+ * (docs/contract/authentication.md). A token names its tenant twice, as issuer and as `tid`, and both must match.
  */
 export async function directoryVerifier(
   { name, settings }: DirectoryProvider,
@@ -51,12 +51,12 @@ export async function directoryVerifier(
   };
 }
 
-/** Where the keys of a directory are. */
+/** Returns the URL of the directory's key set. */
 export function directoryKeysUrl({ authority, tenant_id, allow_multi_tenant }: Settings): string {
   return `${authority}/${allow_multi_tenant ? 'common' : tenant_id}/discovery/v2.0/keys`;
 }
 
-/** How a directory is advertised on the card: by the discovery document of its tenant. */
+/** Returns the card's scheme for a directory: the discovery document of its tenant. */
 export function directoryScheme({
   authority,
   tenant_id,
@@ -65,7 +65,7 @@ export function directoryScheme({
   return { type: 'openIdConnect', openIdConnectUrl };
 }
 
-/** Reads the tenant from an issuer of either version; `null` when it is no issuer of this directory. */
+/** Returns the tenant of an issuer URL (version 1 or 2); `null` for an issuer outside this directory. */
 function tenantOf(issuer: string, authority: string): string | null {
   for (const [start, end] of [
     [`${authority}/`, '/v2.0'],
@@ -77,16 +77,15 @@ function tenantOf(issuer: string, authority: string): string | null {
   return null;
 }
 
-/** Tenants share most keys; one that is published for a single tenant must not sign for others. */
+/** Tenants share most keys. A key that is published for a single tenant must not sign for other tenants. */
 function isKeyOf(key: JWK | null, tenant: string): boolean {
   const { issuer } = (key ?? {}) as { issuer?: unknown };
   const owner = typeof issuer === 'string' ? /\/([0-9a-f-]{36})\/v2\.0$/.exec(issuer)?.[1] : null;
   return owner === null || owner === undefined || owner === tenant;
 }
 
-/** By whose rules the claims of a token are read. */
+/** Rules for reading the claims of a directory token. */
 interface DirectoryRules extends Pick<VerifierPorts, 'bindsApprover'> {
-  /** The provider's name. */
   name: string;
   settings: Settings;
 }
@@ -105,9 +104,10 @@ function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): 
 }
 
 /**
- * A tenant writes what it likes as the address of its people, so that of a tenant which the operator
- * has not named counts only when the directory vouches for its domain; and so does every address where it
- * must be its owner's. What people sign in with is a name that may look like an address, and decides nothing.
+ * A tenant can write any address into its users' `email` claim. An email from a tenant that the operator has not named
+ * counts only if the directory vouches for its domain. Where emails must be verified (`require_email_verified`, which
+ * defaults to `bindsApprover`), this applies to every tenant. A sign-in name (`preferred_username`) may look like an
+ * email, but is never used where emails decide.
  */
 function callerOfDirectory(
   claims: JWTPayload,

@@ -3,19 +3,19 @@ import { collectBytes, strictText } from '../../collect-bytes.ts';
 import { inClientSpan } from '../../telemetry/telemetry.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 
-/** A question to a provider. */
+/** A request to a provider. */
 export interface Question {
   url: URL;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  /** How long the whole exchange may take, in milliseconds. */
+  /** Total timeout of the exchange, in milliseconds. */
   timeout: number;
-  /** How it is sent; directly when `undefined`. */
+  /** Dispatcher of the request; direct when `undefined`. */
   dispatcher?: Dispatcher | undefined;
 }
 
-/** What a provider answered. */
+/** The response of a provider. */
 export interface Answer {
   status: number;
   text: string;
@@ -24,8 +24,8 @@ export interface Answer {
 const largest = 64 * 1024;
 
 /**
- * Asks a provider once: no redirects, a bounded time from start to last byte, and at most 64 KiB.
- * Rejects with a ProviderUnavailableError that names neither the URL nor anything that was sent.
+ * Sends one request to a provider: no redirects, at most `timeout` from start to last byte, and at most 64 KiB. Rejects
+ * with a ProviderUnavailableError that contains neither the URL nor any request data.
  */
 export function exchange({ url, timeout, dispatcher, ...options }: Question): Promise<Answer> {
   return inClientSpan({ method: options.method, url }, async () => {
@@ -43,7 +43,7 @@ export function exchange({ url, timeout, dispatcher, ...options }: Question): Pr
     } catch (error) {
       throw late.aborted ? unavailable(`did not answer in ${timeout} ms`) : providerFault(error);
     } finally {
-      // Whatever the provider still sends is not waited for.
+      // Aborts without waiting for the rest of the response.
       over.abort();
     }
   });
@@ -56,7 +56,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Describes a failed exchange without its cause, which may hold what was sent. */
+/** Describes a failed exchange without its cause, which may hold request data. */
 function providerFault(error: unknown): ProviderUnavailableError {
   if (error instanceof ProviderUnavailableError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';

@@ -1,13 +1,13 @@
 import { collectBytes } from '../../collect-bytes.ts';
 
-/** How long an issuer may take for one document, in milliseconds. */
+/** Timeout for fetching one document of an issuer, in milliseconds. */
 export const documentTimeout = 5_000;
 
 const largest = 256 * 1024;
 
 /**
- * Fetches a document of an issuer, and the `Date` it came with: no redirects, at most 256 KiB. Rejects on
- * anything but 200, and with what `fetchIt` throws.
+ * Fetches a document of an issuer and its `Date` header, without redirects and up to 256 KiB. Rejects on any status but
+ * 200, and with the errors of `fetchIt`.
  */
 export async function fetchDocument(
   url: string,

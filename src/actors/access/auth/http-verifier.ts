@@ -17,20 +17,20 @@ import {
 
 type HttpProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'http_verifier' }>;
 
-/** Most tokens that are asked about at once; further ones are refused, so that a slow verifier costs little. */
+/** Maximum concurrent token checks; further tokens are refused, so a slow verifier ties up few resources. */
 const mostQuestions = 256;
 
-/** How the tokens of a verifier are advertised on the card. */
+/** Returns the card's scheme for tokens of an HTTP verifier. */
 export function httpVerifierScheme(): SecurityScheme {
   return { type: 'http', scheme: 'bearer' };
 }
 
-/** What a verifier answers; only `valid` is a must. */
+/** The verifier's response; only `valid` is required. */
 const answerSchema = z.looseObject({ valid: z.boolean() });
 
 /**
- * Verifies every bearer token with a service of the operator (docs/contract/authentication.md). No answer is kept: a
- * token that is revoked there counts no more. Equal tokens that come at once are asked about once.
+ * Verifies every bearer token with a service of the operator (docs/contract/authentication.md). Answers are not cached:
+ * a token revoked there is refused at once. Concurrent checks of the same token share one request.
  */
 export function httpVerifier(
   { name, settings }: HttpProvider,
@@ -87,14 +87,14 @@ async function ask(
 
 function parse(text: string): unknown {
   try {
-    // Two users whose numbers are rounded to one would be one user.
+    // Rounded numbers would merge two users into one.
     return readExactJson(text);
   } catch {
     return null;
   }
 }
 
-/** Reads an answer; its `error` is not passed on, as it may repeat the token. */
+/** Converts a response into a verdict; its `error` is not passed on, as it may repeat the token. */
 function read(name: string, answer: Record<string, unknown>): TokenVerdict {
   if (answer['valid'] !== true) {
     return refusal('rejected', `the token verifier ${name} does not accept the token`);

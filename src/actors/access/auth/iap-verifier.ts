@@ -6,20 +6,20 @@ import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifie
 
 type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
 
-/** How the assertion of a proxy is advertised on the card. */
+/** Returns the card's scheme for the assertion of an identity-aware proxy. */
 export function iapScheme(): SecurityScheme {
   return { type: 'apiKey', in: 'header', name: 'X-Cloud-Iap-Jwt-Assertion' };
 }
 
-/** How long the keys of the proxy are used, in milliseconds. */
+/** Maximum age of the proxy's key set, in milliseconds. */
 const maximumAge = 3_600_000;
 
-/** How far the clocks may differ, in milliseconds. */
+/** Allowed clock skew, in milliseconds. */
 const skew = 30_000;
 
 /**
- * Verifies what an identity-aware proxy asserts about the person behind it (docs/contract/authentication.md). The
- * assertion has a header of its own; a bearer token is never read here.
+ * Verifies the assertion of an identity-aware proxy about its user (docs/contract/authentication.md). The assertion has
+ * its own header; this verifier never reads bearer tokens.
  */
 export async function iapVerifier(
   { name, settings }: IapProvider,

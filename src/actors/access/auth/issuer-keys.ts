@@ -11,24 +11,23 @@ import { keysUrlOf } from './keys-url.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 import type { VerifierPorts } from './token-verifier.ts';
 
-/** Where the keys of an issuer are, and how long they are used, in milliseconds. */
+/** The source of an issuer's keys, and their maximum age in milliseconds. */
 export interface IssuerKeysOptions extends VerifierPorts {
-  /** The provider's name. */
   name: string;
   issuer: string;
-  /** Where the keys are; asked of the issuer when `undefined`. */
+  /** URL of the key set; discovered from the issuer when `undefined`. */
   url: string | undefined;
   maximumAge: number;
 }
 
-/** Milliseconds between two fetches for an unknown key, which may be a new one. */
+/** Minimum time between two fetches for an unknown key id, which may be a new key, in milliseconds. */
 const pauseAfterSuccess = 30_000;
 const pauseAfterFailure = 5_000;
 
 /**
- * Finds the key a token was signed with. The key set is fetched when it is first needed, by one request
- * at a time, and again when it is too old or a key is unknown; an issuer that fails is left alone for
- * five seconds. Rejects with a ProviderUnavailableError when there is no key set to look in.
+ * Finds the key that signed a token. Fetches the key set on first use, one request at a time, and again when the set is
+ * too old or a key id is unknown. After a failure the issuer is not contacted for five seconds. Rejects with a
+ * ProviderUnavailableError when there is no usable key set.
  */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
@@ -48,14 +47,14 @@ export class IssuerKeys {
       return await keySet(header, token);
     } catch (error) {
       if (isAnswer(error)) throw error;
-      // The keys may have moved; while there are usable ones they are kept.
+      // The key set may have moved; usable keys are retained.
       if (keySet?.fresh !== true) this.#keySet = null;
       this.#noteFailure(error);
       throw new ProviderUnavailableError('the keys of the issuer cannot be had', { cause: error });
     }
   };
 
-  /** What the issuer publishes about a key that `find` has found; `null` for any other. */
+  /** Returns the published JWK of a key that `find` has found; `null` for any other key. */
   published(id: string | undefined): JWK | null {
     return this.#lastUsed?.jwks()?.keys.find(({ kid }) => id !== undefined && kid === id) ?? null;
   }
@@ -75,7 +74,9 @@ export class IssuerKeys {
     });
   }
 
-  /** An issuer may keep its keys with somebody else, whom the operator has not named. */
+  /**
+   * The issuer may host its keys elsewhere. Such a host is reported as discovered, since the operator has not named it.
+   */
   async #discover(): Promise<URL> {
     const { issuer, outbound, place } = this.#options;
     const url = new URL(await keysUrlOf(issuer, this.#fetch));
@@ -104,7 +105,7 @@ export class IssuerKeys {
   }
 }
 
-/** Returns whether the key set was there and just had no such key. */
+/** Returns whether the key set was available and merely lacked the key. */
 function isAnswer(error: unknown): boolean {
   return (
     error instanceof errors.JWKSNoMatchingKey ||

@@ -3,7 +3,7 @@ import { documentTimeout } from './fetch-document.ts';
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** Asks an issuer where its keys are. Rejects when it does not say so plainly. */
+/** Discovers the key set URL of an issuer. Rejects when the metadata does not name a valid one. */
 export async function keysUrlOf(
   issuer: string,
   fetchIt: (url: string, options: RequestInit) => Promise<Response>,

@@ -1,4 +1,4 @@
-/** Loads what verifies JSON Web Tokens, which an agent without issuers does without. */
+/** Loads the JWT library; agents without issuers never load it. */
 export async function loadJwt() {
   const [{ IssuerKeys }, { issuerOf, verifyJwt }] = await Promise.all([
     import('./issuer-keys.ts'),

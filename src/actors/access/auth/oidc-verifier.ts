@@ -6,21 +6,24 @@ import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifie
 
 type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
 
-/** How an issuer is advertised on the card: by its discovery document. */
+/** Returns the card's scheme for an issuer: its discovery document. */
 export function oidcScheme({ issuer }: Pick<OidcProvider['settings'], 'issuer'>): SecurityScheme {
   const openIdConnectUrl = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   return { type: 'openIdConnect', openIdConnectUrl };
 }
 
-/** Signatures alone that need a public key; `none` and HS would let anybody sign (docs/contract/authentication.md). */
+/**
+ * Only signatures with a public key are allowed: `none` and HS would let anybody sign
+ * (docs/contract/authentication.md).
+ */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA'],
 ];
 
 /**
- * Verifies the JSON Web Tokens of one OpenID Connect issuer (docs/contract/authentication.md). A token that says it
- * comes from there is verified here and nowhere else.
+ * Verifies the JSON Web Tokens of one OpenID Connect issuer (docs/contract/authentication.md). A token that names this
+ * issuer is verified here and nowhere else.
  */
 export async function oidcVerifier(
   { name, settings }: OidcProvider,

@@ -1,9 +1,9 @@
 import type { Log } from '../../ports.ts';
 
-/** Callers who keep coming must not fill the log: one line in this time, in milliseconds. */
+/** Minimum time between two log lines, in milliseconds, so that repeated requests cannot flood the log. */
 const pause = 5_000;
 
-/** Logs that a provider cannot be asked, at most once in five seconds. */
+/** Logs that a provider is unavailable, at most once in five seconds. */
 export class OutageLog {
   readonly #provider: string;
   readonly #log: Log;

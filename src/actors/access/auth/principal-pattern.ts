@@ -1,6 +1,6 @@
 /**
- * Returns whether the name of a principal fits a pattern in which `*` stands for any text without a colon,
- * so that no path or session name can pass for another part of the name.
+ * Returns whether a principal's ARN matches a pattern. `*` matches any text without a colon, so no path or session name
+ * can pass for another part of the ARN.
  */
 export function matchesPrincipal(arn: string, pattern: string): boolean {
   const parts = arn.split(':');
@@ -11,7 +11,7 @@ export function matchesPrincipal(arn: string, pattern: string): boolean {
   );
 }
 
-/** Takes the leftmost place for each piece between stars, which needs no second try. */
+/** Matches each piece between stars at its leftmost position, so no backtracking is needed. */
 function matchesPart(text: string, pattern: string): boolean {
   const [start = '', ...pieces] = pattern.split('*');
   const end = pieces.pop();

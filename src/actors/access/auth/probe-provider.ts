@@ -7,7 +7,7 @@ import { providerAddress } from './provider-address.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
-/** What asking a provider showed. */
+/** The result of probing a provider. */
 export interface ProviderProbe {
   /** The provider's `Date` header. */
   date: string | null;
@@ -16,9 +16,9 @@ export interface ProviderProbe {
 const keySetSchema = z.object({ keys: z.array(z.object({ kty: z.string() })).min(1) });
 
 /**
- * Asks a provider whether it could be asked about a token, without showing it one: an issuer must give
- * its keys, any other must answer. Goes through `outbound`, or directly without one. Resolves with
- * `null` for one that asks nobody. Rejects with an Error in words for the operator.
+ * Checks that a provider is reachable, without sending it a token: an issuer must return its keys, any other provider
+ * must respond. Uses `outbound`, or connects directly without it. Resolves with `null` for a provider that makes no
+ * requests. Rejects with an Error worded for the operator.
  */
 export async function probeProvider(
   provider: Provider,
@@ -38,7 +38,7 @@ export async function probeProvider(
   }
 }
 
-/** Finds the URL of the keys, which the metadata of the issuer may name. */
+/** Returns the key set URL, which the issuer's metadata may name. */
 async function keysUrl({ issuer, jwks_url: url }: OidcSettings, fetchIt: Fetch): Promise<string> {
   return url ?? keysUrlOf(issuer, (from, options) => fetchOrTell(from, options, fetchIt));
 }
@@ -53,7 +53,7 @@ async function probeKeys(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
   return { date: response.headers.get('date') };
 }
 
-/** Takes any answer below 500 to a request without a token for a service that works. */
+/** Treats any status below 500 in reply to a request without a token as healthy. */
 async function probeService(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
   const signal = AbortSignal.timeout(documentTimeout);
   const response = await fetchIt(url, { method: 'OPTIONS', redirect: 'manual', signal }).catch(
@@ -70,7 +70,7 @@ async function fetchOrTell(url: string, options: RequestInit, fetchIt: Fetch): P
   try {
     return await fetchDocument(url, options, fetchIt);
   } catch (error) {
-    // What fetchDocument says itself names the URL; what fetch says does not.
+    // Errors of fetchDocument already name the URL; errors of fetch do not.
     throw error instanceof Error && error.message.startsWith(url) ? error : unreachable(url, error);
   }
 }

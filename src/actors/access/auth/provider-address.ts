@@ -3,8 +3,8 @@ import { directoryKeysUrl } from './directory-verifier.ts';
 import { tokenServiceHost } from './signed-url.ts';
 
 /**
- * Names the one URL a provider asks first; `null` for one that asks nobody. The metadata of an `oidc`
- * issuer may lead to a host of its own for the keys, which only the issuer knows.
+ * Returns the first URL that a provider requests; `null` for a provider that makes no requests. The metadata of an
+ * `oidc` issuer may name a different host for the keys.
  */
 export function providerAddress(
   provider: ServiceConfig['auth']['providers'][number],

@@ -1,4 +1,4 @@
-/** A provider cannot be asked, so nothing can be said of a credential; the message holds nothing of it. */
+/** A provider is unavailable, so a credential cannot be verified. The message contains nothing of the credential. */
 export class ProviderUnavailableError extends Error {
   readonly code = 'provider_unavailable';
 }

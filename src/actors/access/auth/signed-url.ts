@@ -1,44 +1,44 @@
-/** What a `service-cloud-v1` token must look like (docs/contract/authentication.md). */
+/** Rules for a `service-cloud-v1` token (docs/contract/authentication.md). */
 export interface SignedUrlRules {
   region: string;
-  /** What the signed header `x-service-audience` says; `null` when none is signed. */
+  /** Required value of the signed header `x-service-audience`; `null` if the header must not be signed. */
   audience: string | null;
-  /** How long a token may count at most, in milliseconds. */
+  /** Maximum lifetime of a token, in milliseconds. */
   longest: number;
-  /** A host of the operator's that tokens may be signed for instead of the region's; `null` for none. */
+  /** An origin of the operator's for which tokens may be signed instead of the region's; `null` for none. */
   otherOrigin: string | null;
 }
 
-/** A question that its asker has signed: what it is put together from, never the URL as it came. */
+/** A pre-signed request, rebuilt from its validated parts; the original URL is never used. */
 export interface SignedQuestion {
-  /** The host that the signature covers. */
+  /** The signed host. */
   host: string;
-  /** Starts with `?`. */
+  /** Query string, starting with `?`. */
   query: string;
 }
 
-/** What every such token starts with. */
+/** Prefix of every such token. */
 export const tokenPrefix = 'service-cloud-v1.';
 
-/** How far the clocks may differ, in milliseconds. */
+/** Allowed clock skew, in milliseconds. */
 const skew = 30_000;
 
 const longestToken = 16_384;
 
-/** Names the one host of a region that such a token may be for. */
+/** Returns the only host of a region for which such a token may be signed. */
 export function tokenServiceHost(region: string): string {
   return `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
-/** A token that is no signed question; the message says which fault it has, and holds nothing of it. */
+/** The token is not a valid pre-signed request. The message names the fault and contains nothing of the token. */
 export class SignedUrlError extends Error {
   readonly code = 'signed_url_invalid';
 }
 
 /**
- * Parses a token. Throws SignedUrlError unless it is the pre-signed URL of GetCallerIdentity at the
- * region's token service, in exactly the form that signers write, signed for this audience and
- * valid now; nothing else of the URL is kept.
+ * Parses a token. Throws SignedUrlError unless the token is the pre-signed URL of GetCallerIdentity at the region's
+ * token service, in exactly the form that signers write, signed for this audience and valid now. Nothing else of the
+ * URL is retained.
  */
 export function readSignedUrl(token: string, rules: SignedUrlRules, now: number): SignedQuestion {
   const url = urlIn(token.length > longestToken ? '' : token.slice(tokenPrefix.length));
@@ -53,7 +53,7 @@ export function readSignedUrl(token: string, rules: SignedUrlRules, now: number)
   return { host: url.host, query: queryOf(parameters) };
 }
 
-/** Only a URL that reads the same to everybody: no white space, user, fragment or path. */
+/** Accepts only a URL that every parser reads alike: no white space, user info, fragment or path. */
 function urlIn(encoded: string): URL {
   const isEncoded = /^[A-Za-z0-9_-]+$/.test(encoded);
   const text = isEncoded ? Buffer.from(encoded, 'base64url').toString('latin1') : '';
@@ -70,7 +70,7 @@ function urlIn(encoded: string): URL {
   );
 }
 
-/** Each parameter that a signer writes, and what it may hold. */
+/** The parameters that a signer writes, with the pattern of their values. */
 const patterns: Readonly<Record<string, RegExp>> = {
   Action: /^GetCallerIdentity$/,
   Version: /^2011-06-15$/,
@@ -83,7 +83,7 @@ const patterns: Readonly<Record<string, RegExp>> = {
   'X-Amz-Signature': /^[0-9a-f]{64}$/,
 };
 
-/** A signer with lasting keys has no session token. */
+/** Absent when the signer uses long-term keys. */
 const optional = 'X-Amz-Security-Token';
 
 /** Returns every parameter. Throws SignedUrlError when one is missing, unknown, repeated or malformed. */
@@ -136,7 +136,7 @@ function checkTime(
   if (!(now < signedAt + lifetime)) throw new SignedUrlError('it has expired');
 }
 
-/** What the header says is not repeated here: the signer must know it. */
+/** The error does not repeat the expected audience; the signer must know it. */
 function checkSignedHeaders(
   { 'X-Amz-SignedHeaders': signed }: Record<string, string>,
   { audience }: SignedUrlRules,
@@ -150,7 +150,7 @@ function checkSignedHeaders(
   );
 }
 
-/** Reads `20261121T124500Z`; NaN, which compares with nothing, for a day that there is not. */
+/** Parses `20261121T124500Z`; returns NaN for an impossible date. */
 function timeOf(date: string): number {
   return Date.parse(
     date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),

@@ -26,25 +26,24 @@ import {
 type Sigv4Provider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_sigv4' }>;
 type Settings = Sigv4Provider['settings'];
 
-/** How a signed question to the token service is advertised on the card: as a bearer of its own format. */
+/** Returns the card's scheme for pre-signed identity requests: a bearer token with its own format. */
 export function sigv4Scheme(): SecurityScheme {
   return { type: 'http', scheme: 'bearer', bearerFormat: tokenPrefix.replace(/\.$/, '') };
 }
 
-/** How long the token service may take, in milliseconds. */
+/** Timeout of the token service, in milliseconds. */
 const timeout = 10_000;
 
-/** Most tokens whose owners are remembered. */
+/** Maximum number of cached identities. */
 const mostRemembered = 1_000;
 
-/** Most tokens that are asked about at once. */
+/** Maximum concurrent requests to the token service. */
 const mostQuestions = 256;
 
 /**
- * Verifies tokens that hold a signed question to a cloud's token service, which answers who signed it
- * (docs/contract/authentication.md). The question is taken apart and put together anew, so that nothing but the
- * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer than the token
- * counts.
+ * Verifies tokens that contain a pre-signed identity request to a cloud's token service
+ * (docs/contract/authentication.md). The request is parsed and rebuilt, so only the region's token service is ever
+ * contacted. The identity is cached for `identity_cache_ttl`, but never beyond the token's expiry.
  */
 export function sigv4Verifier(
   { name, settings }: Sigv4Provider,
@@ -60,7 +59,7 @@ export function sigv4Verifier(
       if (flights.isFull) throw new ProviderUnavailableError('too many tokens are asked about');
       const identity = await ask(question, settings, outbound);
       if (identity === null) return refusal('invalid', unsigned);
-      // With a time to live of 0 an entry would stay for ever.
+      // In this cache a time to live of 0 means no expiry.
       if (ttl > 0) known.set(key, identity, { ttl });
       return admit(name, identity, settings);
     } catch (error) {
@@ -97,7 +96,7 @@ function rulesOf({ region, audience, max_token_expires, sts_url }: Settings): Si
 
 const unsigned = 'the token service does not accept the signature; sign a new token';
 
-/** Returns what a token asks, or why it asks nothing. */
+/** Parses the pre-signed request of a token, or returns the reason why it is invalid. */
 function questionIn(token: string, rules: SignedUrlRules): SignedQuestion | string {
   try {
     return readSignedUrl(token, rules, Date.now());
@@ -118,7 +117,7 @@ async function ask(
   const { status, text } = await exchange({
     url,
     method: 'GET',
-    // The signature covers the host it was made for, also where another one passes the question on.
+    // The signature covers the original host, even when another host relays the request.
     headers: {
       Accept: 'application/json',
       Host: host,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Shares one request among equal questions, and bounds how many are under way. */
+/** Shares one request among callers with the same key, and limits concurrent requests. */
 export class SingleFlight<Answer> {
   readonly #flights = new Map<string, Promise<Answer>>();
   readonly #most: number;
@@ -9,12 +9,12 @@ export class SingleFlight<Answer> {
     this.#most = most;
   }
 
-  /** True while as many questions are under way as may be. */
+  /** True when the maximum number of concurrent requests is reached. */
   get isFull(): boolean {
     return this.#flights.size >= this.#most;
   }
 
-  /** Resolves with the answer to the question of this key that is under way, or asks it. */
+  /** Joins the running request of this key, or starts one, and resolves with its answer. */
   ask(key: string, question: () => Promise<Answer>): Promise<Answer> {
     const underway = this.#flights.get(key);
     if (underway !== undefined) return underway;
@@ -24,7 +24,7 @@ export class SingleFlight<Answer> {
   }
 }
 
-/** Returns a digest that names a credential without keeping it. */
+/** Returns a digest that identifies a credential without storing it. */
 export function fingerprintOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'hex');
 }

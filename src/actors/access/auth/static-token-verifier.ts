@@ -20,7 +20,7 @@ export function staticTokenVerifier(
   };
 }
 
-/** How a static token is advertised on the card. */
+/** Returns the card's scheme for static tokens. */
 export function staticTokenScheme(): SecurityScheme {
   return { type: 'http', scheme: 'bearer' };
 }

@@ -1,18 +1,18 @@
 import type { Caller } from '../../../machines/task/task.ts';
 import type { AuthFailure, Credentials, Log, Outbound, TokenKind } from '../../ports.ts';
 
-/** What one provider says of a credential that is its own. */
+/** The verdict of a provider on a credential that it recognises. */
 export type TokenVerdict =
   | { kind: 'verified'; caller: Caller }
   | { kind: 'rejected'; reason: AuthFailure; message: string };
 
 export interface VerifierPorts {
   log: Log;
-  /** How it asks others; directly when absent. */
+  /** Egress for the provider's requests; direct when absent. */
   outbound?: Outbound;
-  /** Where it stands in `service.yaml`, such as `auth.providers.0`. */
+  /** Path of the provider in `service.yaml`, such as `auth.providers.0`. */
   place: string;
-  /** True when an email decides on calls (`bind_approver`), so that it has to be its owner's. */
+  /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover: boolean;
 }
 
@@ -20,11 +20,11 @@ export interface VerifierPorts {
 export interface TokenVerifier {
   /** The kind of credential it verifies. */
   readonly tokenKind: TokenKind;
-  /** Verifies what a request shows; `null` when none of it is this provider's. Never rejects. */
+  /** Verifies the credentials of a request; `null` if this provider recognises none of them. Never rejects. */
   verify(credentials: Credentials): Promise<TokenVerdict | null>;
 }
 
-/** Refuses a credential; the message is read by the caller and holds nothing of the credential. */
+/** Creates the refusal of a credential; the message is shown to the caller and contains nothing of the credential. */
 export function refusal(reason: AuthFailure, message: string): TokenVerdict {
   return { kind: 'rejected', reason, message };
 }

@@ -3,25 +3,26 @@ import type { IssuerKeys } from './issuer-keys.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 import { refusal, type TokenVerdict } from './token-verifier.ts';
 
-/** The rules for the tokens of one issuer. */
+/** Validation rules for the tokens of one issuer. */
 export interface JwtRules {
-  /** The provider's name. */
   name: string;
   keys: IssuerKeys;
   algorithms: string[];
   issuer: string | string[];
   audience: string | string[];
-  /** How far the clocks may differ, in milliseconds. */
+  /** Allowed clock skew, in milliseconds. */
   skew: number;
-  /** How long a token may live at most, in milliseconds. */
+  /** Maximum lifetime of a token, in milliseconds. */
   longest: number;
-  /** Says whom the claims of a token that is signed, meant for this audience and valid now stand for. */
+  /**
+   * Maps the claims of a verified token to a verdict. Called only after signature, audience and validity are checked.
+   */
   read: (claims: JWTPayload, keyId: string | undefined) => TokenVerdict;
 }
 
 /**
- * Verifies a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience, valid now and
- * not for too long, and its claims name somebody (docs/contract/authentication.md). Never rejects.
+ * Verifies a JSON Web Token: signed by a key of the issuer, issued for this audience, valid now, within the maximum
+ * lifetime, and with claims that identify a caller (docs/contract/authentication.md). Never rejects.
  */
 export async function verifyJwt(token: string, rules: JwtRules): Promise<TokenVerdict> {
   const { algorithms, issuer, audience, skew, longest } = rules;
@@ -46,7 +47,7 @@ export async function verifyJwt(token: string, rules: JwtRules): Promise<TokenVe
   }
 }
 
-/** Reads the issuer that a token claims, unverified; `null` when it claims none. */
+/** Returns the unverified issuer claim of a token; `null` without one. */
 export function issuerOf(token: string): string | null {
   try {
     return decodeJwt(token).iss ?? null;
@@ -55,7 +56,7 @@ export function issuerOf(token: string): string | null {
   }
 }
 
-/** How long a token lives from when it was issued, else from now, in milliseconds; it may be infinite or no number. */
+/** Returns the lifetime of a token in milliseconds, counted from `iat`, else from now; may be infinite or NaN. */
 function lifetimeOf({ exp = Number.NaN, iat = Date.now() / 1_000 }: JWTPayload): number {
   return (exp - iat) * 1_000;
 }
@@ -64,7 +65,7 @@ const otherAudience = 'the token is for another audience; ask for one for this a
 const tooLong = 'the token lives longer than is allowed here; ask for one that ends sooner';
 const tooEarly = 'the token is not valid yet; wait, or check the clocks';
 
-/** Rejects a token with a reason that repeats nothing of it. */
+/** Returns the reason of a rejection; it repeats nothing of the token. */
 function describe(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'the token has expired; sign in again';
   if (error instanceof errors.JWTClaimValidationFailed) {

@@ -4,16 +4,16 @@ import { steadyAdapter } from '../steady-adapter.ts';
 import { newsLine, requestLines } from './console-lines.ts';
 
 export interface ConsoleOptions {
-  /** Puts a line, which has no line break, on the daemon's console. */
+  /** Writes a line without line breaks to the daemon's console. */
   write: (line: string) => void;
-  /** Returns the address of the agent, known once it listens. */
+  /** Returns the URL of the agent, which is known once it listens. */
   agentUrl: () => string;
   clock: Clock;
 }
 
 /**
- * Makes the adapter behind `channel:console:*`: the daemon's console says which call waits, the commands that decide,
- * and in one line what became of it (docs/contract/chat.md).
+ * Creates the adapter for `channel:console:*`. It prints each held call with the commands that decide it, and its
+ * outcome on one line (docs/contract/chat.md).
  */
 export function createConsoleAdapter({ write, agentUrl, clock }: ConsoleOptions): ChannelAdapter {
   const say = (lines: string[]): void => {

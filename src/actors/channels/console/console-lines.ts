@@ -12,7 +12,7 @@ import { legible } from '../../../machines/legible.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { commandLine } from '../../command-line.ts';
 
-/** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
+/** Renders a held call with everything that an approver needs; `now` is in epoch milliseconds. */
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
   const { tool, taskId, context, approvers, quorum, approvals, expiresAt, requests } = request;
   const labels: [string, string][] = [
@@ -36,7 +36,7 @@ export function requestLines(request: ApprovalRequest, agentUrl: string, now: nu
   ];
 }
 
-/** Says in one line what is new about a call; `null` where that is nothing worth a line. */
+/** Renders an update of a held call on one line; `null` if it needs no line. */
 export function newsLine(
   { request, outcome }: ApprovalNotice,
   news: ApprovalNews,
@@ -48,7 +48,7 @@ export function newsLine(
     : legible(plainLine(`${request.tool} of task ${request.taskId} ${said}`));
 }
 
-/** Each argument on a line of its own, unless the context has them all. */
+/** Renders each argument on its own line, unless the context already contains all arguments. */
 function argumentsOf(request: ApprovalRequest): [string, string][] {
   const { args } = request;
   if (args === undefined || isDefaultContext(request)) return [];
@@ -56,7 +56,7 @@ function argumentsOf(request: ApprovalRequest): [string, string][] {
   return lines.map((line, index) => [index === 0 ? 'arguments' : '', line]);
 }
 
-/** What has no name was written by who asked, where that is the operator. */
+/** A message without a name comes from the requester; for an operator's own task, from the operator. */
 function writtenIn({ messages = [], isOperators }: ApprovalRequest): [string, string][] {
   return messages.map(({ from, text }) => [
     'written',
@@ -64,7 +64,7 @@ function writtenIn({ messages = [], isOperators }: ApprovalRequest): [string, st
   ]);
 }
 
-/** Ids hold nothing that a shell takes for more than text, but the id of a task may look like an option. */
+/** Ids contain no shell metacharacters, but a task id may start with `-` like an option. */
 function command(verb: 'approve' | 'reject', request: ApprovalRequest): string {
   const { taskId, deferralId, approvers } = request;
   const words = [

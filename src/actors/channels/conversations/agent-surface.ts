@@ -4,7 +4,7 @@ import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/
 import { keptStart } from '../../../machines/text.ts';
 import { type Standing, standingOf } from './task-standing.ts';
 
-/** Hears what becomes of a task. */
+/** Receives the state changes of a task. */
 export interface TaskEar {
   held(call: HeldCall): void;
   resumed(): void;
@@ -12,21 +12,20 @@ export interface TaskEar {
 }
 
 export interface AgentSurfaceOptions {
-  /** The URL of the agent. */
   url: string;
-  /** The token of conversations. */
+  /** The authentication token of conversations. */
   token: string;
   fetch: typeof globalThis.fetch;
 }
 
-/** What JSON-RPC answers to a message that the agent does not take, such as one that a guardrail denies. */
+/** JSON-RPC error code for a message that the agent refuses, such as one that a guardrail denies. */
 const invalidParams = -32_602;
 
 const told = z.object({
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 
-/** The longest header of who asks, in characters (docs/contract/correlation.md). */
+/** Maximum length of the header that names the requester, in characters (docs/contract/correlation.md). */
 const longestHeader = 256;
 
 const refusalOf: Record<number, Refusal> = {
@@ -38,7 +37,9 @@ const refusalOf: Record<number, Refusal> = {
   429: 'limited',
 };
 
-/** The agent's own HTTP surface, as conversations use it: a thread is the id of a task and its context. */
+/**
+ * Client for the agent's own HTTP surface, used by conversations. A thread id is both the task id and the context id.
+ */
 export class AgentSurface {
   readonly #options: AgentSurfaceOptions;
 
@@ -47,8 +48,8 @@ export class AgentSurface {
   }
 
   /**
-   * Sends a message to the agent, unless it has it already, and waits for the end of its run until the signal aborts;
-   * the task lives on. Rejects when the agent cannot be reached or the signal aborts.
+   * Sends a message to the agent, unless the agent already has it, and waits for the end of its run until the signal
+   * aborts; the task continues. Rejects when the agent is unreachable or the signal aborts.
    */
   async ask(turn: Turn, signal: AbortSignal): Promise<Asked> {
     const { message, isLate } = turn;
@@ -61,7 +62,7 @@ export class AgentSurface {
     return this.#send(message, signal);
   }
 
-  /** Follows the task of a message until its stream ends. Rejects as `ask` does. */
+  /** Follows the task of a message until its stream ends. Rejects like `ask`. */
   async follow({ message, heldId }: Turn, ear: TaskEar, signal: AbortSignal): Promise<void> {
     const response = await this.#call(`/tasks/${message.thread}/events`, message, { signal });
     const { status, body } = response;
@@ -86,8 +87,8 @@ export class AgentSurface {
   }
 
   /**
-   * Puts a message to a task that waits for a person. Resolves with `null` once it is kept, with why the agent did not
-   * take it, or with `notWaiting`. Rejects as `ask` does.
+   * Adds a message to a task that waits for an approval. Resolves with `null` once the message is stored, with the
+   * agent's reason for refusing it, or with `notWaiting`. Rejects like `ask`.
    */
   async tell(message: Turn['message'], signal: AbortSignal): Promise<string | null> {
     const { thread, text } = message;
@@ -114,7 +115,7 @@ export class AgentSurface {
     return error.code === invalidParams ? error.message : 'notWaiting';
   }
 
-  /** Calls the task of a thread off, and resolves with whether it is over. Rejects as `ask` does. */
+  /** Cancels the task of a thread and resolves with whether the task has ended. Rejects like `ask`. */
   async cancel(message: Turn['message'], signal: AbortSignal): Promise<boolean> {
     const response = await this.#call(`/tasks/${message.thread}/cancel`, message, {
       method: 'POST',
@@ -162,7 +163,7 @@ export class AgentSurface {
   }
 }
 
-/** Keeps the methods of an ear when it is spread. */
+/** Binds the methods of an ear so that it can be spread. */
 function bound(ear: TaskEar): TaskEar {
   return {
     held: (call) => ear.held(call),
@@ -171,12 +172,12 @@ function bound(ear: TaskEar): TaskEar {
   };
 }
 
-/** Unique among the messages of a thread; what names it to the agent. */
+/** Returns the agent's id for a message; unique within a thread. */
 function messageIdOf({ adapter, id }: Turn['message']): string {
   return keptStart(`${adapter}:${id}`, longestHeader);
 }
 
-/** Says who asks; what cannot stand in a header is left out. */
+/** Returns the headers that name the requester; omits values that are invalid in a header. */
 function asking({ id, email }: Turn['message']['from']): Record<string, string> {
   const words = [id, email ?? ''].filter(isHeader);
   return words.length > 0 ? { 'X-Service-On-Behalf-Of': words.join(' ') } : {};
@@ -186,7 +187,7 @@ function isHeader(value: string): boolean {
   return value.length <= longestHeader && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** Reports each event once, even when the stream repeats it. */
+/** Reports each event once, even if the stream repeats it. */
 function hearing(ear: TaskEar): (standing: Standing) => void {
   let heldId: string | null = null;
   return (standing) => {
@@ -201,7 +202,7 @@ function hearing(ear: TaskEar): (standing: Standing) => void {
   };
 }
 
-/** A daemon that shuts down names the task: it resumes, or is abandoned, after the restart. */
+/** A daemon that shuts down names the task in its 503: the task resumes, or is abandoned, after the restart. */
 function refused({ status, headers }: Response, body: unknown): Asked {
   const { error, task_id: taskId } = Object(body) as { error?: unknown; task_id?: unknown };
   if (status === 503 && typeof taskId === 'string') return { kind: 'running' };
@@ -217,7 +218,7 @@ function refused({ status, headers }: Response, body: unknown): Asked {
   };
 }
 
-/** Reads a body as JSON, else as text. */
+/** Parses a body as JSON, or returns it as text. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {

@@ -14,10 +14,10 @@ import { MessageIntake } from './message-intake.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
 export interface ConversationsOptions extends SpeakPorts {
-  /** Without `tell`, what is said while a call waits is answered after it. */
+  /** Without `tell`, messages sent while a call is held are answered after it. */
   surface: Pick<AgentSurface, 'ask' | 'follow'> & Partial<Pick<AgentSurface, 'tell' | 'cancel'>>;
   rows: ConversationRows;
-  /** Threads that are worked on at once, 200 unless given; another one waits until one of them is silent. */
+  /** Maximum concurrent threads, 200 by default; further threads wait until one becomes idle. */
   mostThreads?: number;
   clock: Clock;
   log: Log;
@@ -27,18 +27,18 @@ type Thread = ActorRefFrom<typeof conversationMachine>;
 
 const usualThreads = 200;
 
-/** Messages that may wait for that, or to be stored. */
+/** Maximum messages that wait for a thread or for the store. */
 const mostWaiting = 1_000;
 
-/** Pause after the store failed, in milliseconds. */
+/** Pause after a store failure, in milliseconds. */
 const storePause = 5_000;
 
-/** How long messages that are being stored are waited for at the end, in milliseconds. */
+/** Time to wait at shutdown for messages that are being stored, in milliseconds. */
 const storePatience = 5_000;
 
 /**
  * Turns chat messages into tasks, and their results into answers. Every message is stored until its last answer is
- * sent, so that a restart resumes it.
+ * sent, so a restart resumes it.
  */
 export class Conversations {
   readonly #options: ConversationsOptions;
@@ -49,7 +49,10 @@ export class Conversations {
   readonly #held: HeldThreads;
   readonly #stopping = new AbortController();
   #waiting: Turn[] = [];
-  /** Resolves with whether the messages of an earlier start are in their threads; those that come go behind them. */
+  /**
+   * Resolves with whether stored messages of an earlier start are queued in their threads; new messages queue behind
+   * them.
+   */
   #resumed: Promise<boolean> = Promise.resolve(true);
   #nextStart: unknown = null;
   #isStopped = false;
@@ -61,15 +64,14 @@ export class Conversations {
     this.#intake = new MessageIntake({ ...options, onNew: (turn) => this.#hand(turn) });
   }
 
-  /** Goes on with the messages that have not had their last word, as soon as the store can be read. */
+  /** Resumes the messages without a final answer, as soon as the store can be read. */
   start(): void {
     this.#resumed = this.#resume();
   }
 
   /**
-   * Takes a message in; one that was heard before is dropped, and one that comes while the agent stops is answered
-   * after the next start. Resolves with false when it could not be kept, so that it may be delivered again. Never
-   * rejects.
+   * Accepts a message. A duplicate is dropped; a message that arrives during shutdown is answered after the next start.
+   * Resolves with false if the message could not be stored, so that it can be redelivered. Never rejects.
    */
   async receive(message: ChatMessage): Promise<boolean> {
     const { log } = this.#options;
@@ -83,7 +85,7 @@ export class Conversations {
       return false;
     }
     try {
-      // One that is stored before those of an earlier start are read would be among them.
+      // Waits for the read of earlier messages; a message stored before it would be read and handled twice.
       return await this.#intake.take(message, () => this.#resumed);
     } catch (error) {
       this.#noteFailure(error);
@@ -119,7 +121,7 @@ export class Conversations {
     }
   }
 
-  /** A thread whose task waits for a person passes what is said on to that task; any other takes it in turn. */
+  /** If the thread's task waits for an approval, passes the message to that task; otherwise queues it. */
   #hand(turn: Turn): void {
     if (this.#isStopped) return;
     if (this.#held.has(turn.message.thread)) void this.#tracked(this.#pass(turn));
@@ -229,13 +231,13 @@ export class Conversations {
     this.#writes.keep(nameOf(message), write, (error) => this.#noteFailure(error));
   }
 
-  /** The daemon and its chats go on when the store fails. */
+  /** A store failure stops neither the daemon nor its chats. */
   #noteFailure(error: unknown): void {
     this.#options.log.error({ error }, 'conversation: the store failed');
   }
 }
 
-/** Unique among the messages of all adapters. */
+/** Returns an id that is unique across all adapters. */
 function nameOf({ adapter, id }: ChatMessage): string {
   return `${adapter}:${id}`;
 }

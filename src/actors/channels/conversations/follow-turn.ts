@@ -3,7 +3,7 @@ import type { Clock } from '../../ports.ts';
 import { rest } from '../../rest.ts';
 import type { AgentSurface, TaskEar } from './agent-surface.ts';
 
-/** Milliseconds until a task is followed for the first time, when most have ended. */
+/** Delay before a task is first followed, in milliseconds; most tasks have ended by then. */
 const firstPause = 200;
 
 const longestPause = 10_000;
@@ -15,8 +15,8 @@ export interface FollowPorts {
 }
 
 /**
- * Follows the task of a message until the signal aborts: a stream that ends or cannot be had is opened again,
- * after pauses that grow until something is heard. Never rejects.
+ * Follows the task of a message until the signal aborts. Reopens a stream that ends or fails, with pauses that grow
+ * until the next event. Never rejects.
  */
 export async function followTurn(turn: Turn, ear: TaskEar, ports: FollowPorts): Promise<void> {
   const { surface, clock, signal } = ports;
@@ -36,7 +36,7 @@ export async function followTurn(turn: Turn, ear: TaskEar, ports: FollowPorts): 
     await rest(pause, clock, signal);
     if (signal.aborted) return;
     pause = Math.min(longestPause, pause * 2);
-    // The request for the task reports the fault of the agent; the follower only tries again.
+    // The request that runs the task reports agent errors; the follower only retries.
     await surface.follow(turn, hearing, signal).catch(() => undefined);
   }
 }

@@ -15,12 +15,12 @@ export interface HeldThreadsOptions extends SpeakPorts {
   signal: AbortSignal;
 }
 
-/** How often an answer is tried, and milliseconds between two tries. */
+/** Number of attempts to send an answer, and milliseconds between two attempts. */
 const tries = { most: 3, pause: 1_000 };
 
 /**
- * The threads whose task waits for a person. What is said there meanwhile goes to the waiting task at once, where its
- * approvers see it, and is answered with what waits; who asked can call it off.
+ * Threads whose task waits for an approval. New messages there go to the waiting task at once, where its approvers see
+ * them, and are answered with the held call. The requester can cancel the task.
  */
 export class HeldThreads {
   readonly #options: HeldThreadsOptions;
@@ -30,22 +30,25 @@ export class HeldThreads {
     this.#options = options;
   }
 
-  /** Notes that the task of a turn waits. */
+  /** Records that the task of a turn waits. */
   hold(turn: Turn, call: HeldCall): void {
     this.#held.set(turn.message.thread, { call, turn });
   }
 
-  /** Notes that it waits no more. */
+  /** Records that the task no longer waits. */
   release({ message }: Turn): void {
     this.#held.delete(message.thread);
   }
 
-  /** Tells whether the task of a thread waits for a person. */
+  /** Returns whether the task of a thread waits for an approval. */
   has(thread: string): boolean {
     return this.#options.surface.tell !== undefined && this.#held.has(thread);
   }
 
-  /** Passes a message on and answers it; resolves with false when the task does not take it as one that waits. Never rejects. */
+  /**
+   * Passes a message to the waiting task and answers it. Resolves with false if the task no longer waits. Never
+   * rejects.
+   */
   async pass(turn: Turn): Promise<boolean> {
     const { signal } = this.#options;
     const words = await this.#wordsFor(turn).catch(() => null);

@@ -8,21 +8,21 @@ import type { ChatMessage } from '../conversation-port.ts';
 export interface MessageIntakeOptions {
   rows: ConversationRows;
   clock: Clock;
-  /** Is given what is new, in the order of its thread. */
+  /** Receives each new message, in the order of its thread. */
   onNew: (turn: Turn) => void;
 }
 
-/** Milliseconds for which a message that comes again is known. */
+/** Time during which duplicates of a message are recognised, in milliseconds. */
 const remembered = 86_400_000;
 
-/** Messages that are remembered as stored or not, nobody knows. */
+/** Maximum remembered messages whose storage is uncertain. */
 const mostDoubtful = 1_000;
 
-/** Stores messages: those of one thread in the order in which they came, and none of them twice. */
+/** Stores each message exactly once, in the order of arrival within its thread. */
 export class MessageIntake {
   readonly #options: MessageIntakeOptions;
   readonly #inThread = new InOrder();
-  /** Messages that the store may have taken although it failed. */
+  /** Messages that may have been stored although the store reported a failure. */
   readonly #doubtful = new LRUCache<string, true>({ max: mostDoubtful });
   #size = 0;
 
@@ -30,7 +30,7 @@ export class MessageIntake {
     this.#options = options;
   }
 
-  /** Messages that are being stored, or wait for it. */
+  /** Number of messages being stored or waiting for the store. */
   get size(): number {
     return this.#size;
   }
@@ -70,7 +70,7 @@ export class MessageIntake {
     const name = `${adapter}:${id}`;
     try {
       const isNew = await this.#options.rows.take(turn, now);
-      // One that the store knows by a try that failed is in no thread yet.
+      // A message stored by a failed attempt is a duplicate in the store, but has not reached its thread yet.
       return this.#doubtful.delete(name) || isNew;
     } catch (error) {
       this.#doubtful.set(name, true);

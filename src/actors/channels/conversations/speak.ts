@@ -5,13 +5,13 @@ import type { ConversationPort } from '../conversation-port.ts';
 import { untilAborted } from '../slack/link/until-aborted.ts';
 
 export interface SpeakPorts {
-  /** Returns how an adapter speaks; `undefined` for one that is not there. */
+  /** Returns the conversation port of an adapter; `undefined` for an unknown adapter. */
   ports: (adapter: string) => ConversationPort | undefined;
-  /** Attributes what goes to a chat to the task of its thread; nothing is attributed when absent. */
+  /** Attributes outgoing requests to the task of the thread; unattributed when absent. */
   outbound?: Pick<ScopedOutbound, 'within'>;
 }
 
-/** Puts a word or a mark into its thread, and says what came of it. Never rejects. */
+/** Posts a text or mark to its thread and returns the outcome. Never rejects. */
 export async function speak(
   utterance: Utterance,
   { ports, outbound }: SpeakPorts,

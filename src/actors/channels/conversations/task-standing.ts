@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HeldCall, TurnEnd } from '../../../machines/channels/turn.ts';
 
-/** The state of the run that a message started; `unknown` when the task does not have the message. */
+/** State of the run that a message started; `unknown` if the task does not contain the message. */
 export type Standing =
   | { kind: 'unknown' }
   | { kind: 'working' }
@@ -37,9 +37,9 @@ const task = z.object({
 });
 
 /**
- * Reads from a task, as the legacy surface shows it, how the run of one message stands. Its answer is known even
- * when others have run the task again since. `isRunOf` is true where the run is known as that of the message: what was
- * written behind it while a call waited is then part of the run. Throws ZodError for what is no task.
+ * Reads the run state of one message from a task in its legacy format. The answer is found even if later messages have
+ * run the task again. Set `isRunOf` if the run certainly belongs to the message: messages added while a call was held
+ * then count as part of the run. Throws ZodError for a malformed task.
  */
 export function standingOf(json: unknown, messageId: string, isRunOf = false): Standing {
   const { status, history, artifacts = [], metadata } = task.parse(json);

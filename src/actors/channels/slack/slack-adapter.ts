@@ -32,34 +32,33 @@ export interface SlackOptions {
   settings: SlackSettings;
   outbound: ScopedOutbound;
   approvals: ApprovalAuthority;
-  /** Which message of the app is where; without it no thread is known as that of an approval. */
+  /** Look-up of the app's messages by place; when absent, approval threads are not recognised. */
   places?: ApprovalPlaces;
-  /** Which channel each name stood for so far; nothing is kept without it. */
+  /** Channels that names first resolved to; nothing is stored when absent. */
   names?: KeptNames;
   clock: Clock;
   log: Log;
-  /** Takes chat messages, and resolves with whether they were stored; without it the adapter ignores them. */
+  /** Receives chat messages and resolves with whether they were stored; when absent, the adapter ignores them. */
   conversations?: { receive(message: ChatMessage): Promise<boolean> } | null;
-  /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
+  /** Returns a random number from 0 to 1, used for jitter; Math.random by default. */
   random?: () => number;
-  /** Maximum silence of a socket; the library's own by default. */
+  /** Maximum silence of a socket; the library's values by default. */
   pings?: NonNullable<SlackSocketOptions['pings']>;
 }
 
-/** Time that interactions under way have to finish when the adapter stops, in milliseconds. */
+/** Time for running interactions to finish when the adapter stops, in milliseconds. */
 const grace = 3_000;
 
-/** Makes the adapter for Slack (docs/contract/chat.md); it connects when it is started. */
+/** Creates the adapter for Slack (docs/contract/chat.md); it connects when it is started. */
 export function createSlackAdapter(options: SlackOptions): SlackAdapter {
   return new SlackAdapter(options);
 }
 
-/** Posts approvals to Slack and receives decisions, over outgoing connections alone. */
+/** Posts approvals to Slack and receives decisions, using outgoing connections only. */
 export class SlackAdapter implements ChannelAdapter {
   readonly name = 'slack';
   readonly capabilities;
   readonly conversation: SlackConversation;
-  /** The channels of the workspace. */
   readonly channels: ChannelDirectory;
   readonly #options: SlackOptions;
   readonly #connection: SlackConnection;
@@ -113,7 +112,7 @@ export class SlackAdapter implements ChannelAdapter {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // Nothing new is begun: what is not acknowledged is delivered again.
+    // Starts no new work: Slack redelivers anything that is not acknowledged.
     await within(this.#options.clock, grace, Promise.all(this.#handling));
     this.#connection.close();
     this.#ended.abort();
@@ -157,7 +156,7 @@ export class SlackAdapter implements ChannelAdapter {
     });
   }
 
-  /** Sends on behalf of the task that a notice is about. */
+  /** Sends in the scope of the task that a notice concerns. */
   #send<Result>(
     { request: { taskId } }: ApprovalNotice,
     signal: AbortSignal,
@@ -190,7 +189,7 @@ export class SlackAdapter implements ChannelAdapter {
         return await envelope.ack();
       }
       const message = await this.conversation.read(envelope);
-      // What was not taken in is delivered again.
+      // A message that was not stored stays unacknowledged, so Slack redelivers it.
       if (message !== null && (await conversations.receive(message))) await envelope.ack();
     } catch (error) {
       const { message } = deliveryError(error, 'hearing an event');
@@ -198,7 +197,7 @@ export class SlackAdapter implements ChannelAdapter {
     }
   }
 
-  /** Slack reports this where the app subscribes to the messages of the channel. */
+  /** Slack reports deletions only if the app subscribes to the channel's messages. */
   async #noteDeletion({ type, body }: SlackEnvelope): Promise<void> {
     const self = this.#connection.self;
     if (type !== 'events_api' || self === null) return;

@@ -2,7 +2,7 @@ import { keptStart } from '../../../machines/text.ts';
 import type { ChatMessage, ChatPerson } from '../conversation-port.ts';
 import type { TelegramMessage } from './telegram-update.ts';
 
-/** The bot as Telegram knows it. */
+/** The bot's identity in Telegram. */
 export interface TelegramSelf {
   id: number;
   /** Without the `@`. */
@@ -10,19 +10,19 @@ export interface TelegramSelf {
   name: string;
 }
 
-/** The address of an answer; `thread` is the topic of a group that has topics. */
+/** The address of an answer; `thread` is the topic in a group with topics. */
 export type TelegramRef = { chat: number; message: number; thread: number | null };
 
-/** The outcome of a message: a task, an answer of the adapter's own, or a refusal. */
+/** Outcome of a message: a task, a reply of the adapter itself, or a refusal. */
 export type HeardMessage =
   | { kind: 'task'; message: ChatMessage }
   | { kind: 'hint'; ref: TelegramRef; text: string }
   | { kind: 'refusal'; ref: TelegramRef; person: string; text: string };
 
-/** The bot, and the people that it answers. */
+/** The bot, and the users whom it answers. */
 export interface Hearing {
   self: TelegramSelf;
-  /** Ids or names, with or without `@`; `null` is everybody. */
+  /** User ids or names, with or without `@`; `null` for everybody. */
   allowedUsers: readonly string[] | null;
 }
 
@@ -30,8 +30,8 @@ type Sender = NonNullable<TelegramMessage['from']>;
 type Entity = NonNullable<TelegramMessage['entities']>[number];
 
 /**
- * Reads a message to the bot; `null` for any other: of a bot or in the name of a chat, or in a group without a mention
- * of the bot or a reply to it (docs/contract/chat.md).
+ * Parses a message to the bot. Returns `null` for any other message: from a bot, in the name of a chat, or in a group
+ * without a mention of the bot or a reply to it (docs/contract/chat.md).
  */
 export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMessage | null {
   const { from, sender_chat: inTheNameOf, chat, isSaid } = message;
@@ -69,7 +69,7 @@ function chatMessage(ref: TelegramRef, text: string, from: ChatPerson): ChatMess
 
 function refOf(message: TelegramMessage): TelegramRef {
   const { chat, message_id: id, message_thread_id: thread, is_topic_message: isTopic } = message;
-  // Without topics the thread of a message is the reply it belongs to, which would part a question from the next.
+  // Outside topics Telegram's thread is the reply chain, which would separate a question from its follow-up.
   return { chat: chat.id, message: id, thread: isTopic === true ? (thread ?? null) : null };
 }
 
@@ -97,11 +97,11 @@ function isAddressed(message: TelegramMessage, self: TelegramSelf): boolean {
   const { text, entities } = wordsOf(message);
   if (entities.some((entity) => namesBot(text, entity, self))) return true;
   const { reply_to_message: repliedTo } = message;
-  // A message in a topic replies to the topic's first message, of any author.
+  // A message in a topic counts as a reply to the topic's first message, regardless of its author.
   return repliedTo?.from?.id === self.id && repliedTo.forum_topic_created === undefined;
 }
 
-/** Offsets count UTF-16 code units, as those of a string do. */
+/** Offsets count UTF-16 code units, like string indexes. */
 function namesBot(text: string, { type, offset, length, user }: Entity, self: TelegramSelf) {
   if (type === 'text_mention') return user?.id === self.id;
   const named = text.slice(offset, offset + length).toLowerCase();
@@ -110,7 +110,7 @@ function namesBot(text: string, { type, offset, length, user }: Entity, self: Te
   return type === 'bot_command' && named.endsWith(mention);
 }
 
-/** Removes the bot's name; of a command such as `/ask@DeskBot` only the arguments stay. */
+/** Removes the bot's name; of a command such as `/ask@DeskBot` only the arguments remain. */
 function withoutMention(message: TelegramMessage, self: TelegramSelf): string {
   const { text, entities } = wordsOf(message);
   return entities

@@ -6,27 +6,27 @@ import { hearMessage, type TelegramRef, type TelegramSelf } from './hear-message
 import { SentenceQueue } from './sentence-queue.ts';
 import type { TelegramMessage } from './telegram-update.ts';
 
-/** Takes messages in; resolves with `false` for one that could not be kept, and is to come again. */
+/** Receives messages; resolves with `false` for a message that could not be stored and must be redelivered. */
 export interface Listener {
   receive(message: ChatMessage): Promise<boolean>;
 }
 
 export interface ReceptionOptions {
-  /** Stores messages; `null` ignores them. */
+  /** Stores messages; with `null`, messages are ignored. */
   conversations: Listener | null;
-  /** Ids or names; `null` is everybody. */
+  /** User ids or names; `null` for everybody. */
   allowedUsers: readonly string[] | null;
   say: (ref: TelegramRef, text: string) => Promise<void>;
   log: Log;
 }
 
-/** Maximum people remembered as told that they are not on the list. */
+/** Maximum remembered users who were already notified that they are not on the list. */
 const mostRefused = 1_000;
 
-/** Albums kept in mind: each of their pictures is a message. */
+/** Maximum remembered albums; each picture of an album is a separate message. */
 const mostAlbums = 100;
 
-/** Passes requests on to the agent, and answers other messages itself. */
+/** Passes requests to the agent, and answers other messages itself. */
 export class Reception {
   readonly #options: ReceptionOptions;
   readonly #sentences: SentenceQueue;
@@ -39,8 +39,8 @@ export class Reception {
   }
 
   /**
-   * Stores a message; run the returned function once Telegram cannot send it again. Rejects with DeliveryError when it
-   * cannot be stored, such as while the agent stops.
+   * Stores a message. Run the returned function once Telegram can no longer redeliver the message. Rejects with
+   * DeliveryError if the message cannot be stored, such as while the agent stops.
    */
   async take(message: TelegramMessage, self: TelegramSelf): Promise<(() => void) | null> {
     const { conversations, allowedUsers } = this.#options;
@@ -58,7 +58,7 @@ export class Reception {
     return () => this.#sentences.add(heard.ref, heard.text);
   }
 
-  /** Tells whether the words of an album, or that it has none, were taken in with another picture of it. */
+  /** Returns whether the album was already handled with another of its pictures and this one adds no caption. */
   #isMoreOfAlbum({ media_group_id: album, caption }: TelegramMessage): boolean {
     if (album === undefined) return false;
     const isKnown = this.#albums.has(album);
@@ -66,7 +66,7 @@ export class Reception {
     return isKnown && caption === undefined;
   }
 
-  /** Resolves once everything is said that was to be said. */
+  /** Resolves once all queued replies are sent. */
   ended(): Promise<void> {
     return this.#sentences.ended();
   }

@@ -1,7 +1,7 @@
 import type { Log } from '../../ports.ts';
 import type { TelegramRef } from './hear-message.ts';
 
-/** Maximum waiting sentences; further ones are dropped, since such a sender writes only to get answers. */
+/** Maximum queued replies; further ones are dropped, since such a sender only wants to provoke replies. */
 const mostWaiting = 50;
 
 export interface SentenceQueueOptions {
@@ -9,7 +9,7 @@ export interface SentenceQueueOptions {
   log: Log;
 }
 
-/** Sends the adapter's own sentences one by one; logs and drops one that fails. */
+/** Sends the adapter's own replies one by one; logs and drops a failed one. */
 export class SentenceQueue {
   readonly #options: SentenceQueueOptions;
   #waiting = 0;
@@ -19,14 +19,14 @@ export class SentenceQueue {
     this.#options = options;
   }
 
-  /** Says something when its turn comes. */
+  /** Queues a reply. */
   add(ref: TelegramRef, text: string): void {
     if (this.#waiting >= mostWaiting) return;
     this.#waiting += 1;
     this.#last = this.#last.then(() => this.#say(ref, text));
   }
 
-  /** Resolves once nothing waits. */
+  /** Resolves once the queue is empty. */
   async ended(): Promise<void> {
     await this.#last;
   }

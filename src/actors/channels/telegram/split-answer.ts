@@ -1,6 +1,6 @@
 /**
- * Cuts a text into parts of at most `most` UTF-16 code units: at the end of a line where there is one in the
- * second half of a part, else between words, and never inside a character. White space at the cuts is left out.
+ * Splits a text into parts of at most `most` UTF-16 code units: at a line end in the second half of a part if there is
+ * one, else between words, and never inside a character. White space at the cuts is dropped.
  */
 export function splitAnswer(text: string, most: number): string[] {
   const parts: string[] = [];

@@ -19,22 +19,22 @@ import { UpdateReader } from './update-reader.ts';
 export interface TelegramOptions {
   settings: TelegramSettings;
   outbound: Pick<Outbound, 'fetch'>;
-  /** Stores chat messages; `null` ignores them. */
+  /** Stores chat messages; with `null`, messages are ignored. */
   conversations: ReceptionOptions['conversations'];
   clock: Clock;
   log: Log;
-  /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
+  /** Returns a random number from 0 to 1, used for jitter; Math.random by default. */
   random?: () => number;
 }
 
-/** Makes the adapter for Telegram (docs/contract/chat.md); it connects when it is started. */
+/** Creates the adapter for Telegram (docs/contract/chat.md); it connects when it is started. */
 export function createTelegramAdapter(
   options: TelegramOptions,
 ): ChannelAdapter & { conversation: ConversationPort } {
   return new TelegramAdapter(options);
 }
 
-/** Reads by long polling, so that nothing has to reach the agent from outside. */
+/** Receives by long polling, so the agent needs no inbound access. */
 class TelegramAdapter implements ChannelAdapter {
   readonly name = 'telegram';
   readonly capabilities = { approvals: false, conversations: true };
@@ -124,7 +124,7 @@ class TelegramAdapter implements ChannelAdapter {
     this.#options.log.info({ bot: id, username }, 'telegram: connected');
   }
 
-  /** The same fault again and again is told once, until the next connection. */
+  /** Logs a repeated fault once, until the next connection. */
   #noteFault(fault: LinkFault | null): void {
     if (fault === null || fault.message === this.#toldFault) return;
     this.#toldFault = fault.message;

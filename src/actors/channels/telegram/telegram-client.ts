@@ -11,22 +11,20 @@ export interface TelegramClientOptions {
   clock: Clock;
 }
 
-/** An AbortSignal as the types of grammy spell it. */
+/** AbortSignal as declared by grammy's types. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-/** The timeout of one request. */
 export interface Patience {
   signal: AbortSignal;
-  /** Milliseconds; ten seconds unless given. */
+  /** Timeout of the request in milliseconds; ten seconds by default. */
   patience?: number;
 }
 
-/** Beyond every patience of ours, in seconds: grammy's own timer is not on our clock. */
+/** Longer than any of our timeouts, in seconds; disables grammy's timer, which does not use our clock. */
 const neverInSeconds = 600;
 
 /**
- * The methods of Telegram's bots behind the egress policy. The token is part of every URL, so that nothing
- * which names one is let out.
+ * Telegram's bot API behind the egress policy. Every URL contains the token, so no URL may appear in errors or logs.
  */
 export class TelegramClient {
   readonly #api: Api;
@@ -34,20 +32,20 @@ export class TelegramClient {
 
   constructor({ settings: { token, apiUrl }, outbound, clock }: TelegramClientOptions) {
     this.#clock = clock;
-    // The build for Node has its own AbortSignal, which the fetch of Node refuses; this one takes the global one.
+    // grammy's Node build has its own AbortSignal, which Node's fetch refuses; this build uses the global one.
     this.#api = new Api(token, {
       apiRoot: apiUrl,
       fetch: outbound.fetch,
       sensitiveLogs: false,
       timeoutSeconds: neverInSeconds,
-      // Telegram does not redirect; a follower of redirects would send the messages elsewhere.
+      // Telegram never redirects; following a redirect would send messages elsewhere.
       baseFetchConfig: { redirect: 'error' },
       buildUrl: (root, secret, method) => `${root}/bot${pathPart(secret)}/${method}`,
     });
     this.#api.config.use(followUpgrades());
   }
 
-  /** Asks Telegram for something; `doing` is such as `send a message`. Rejects with DeliveryError. */
+  /** Calls the bot API; `doing` describes the operation, such as `send a message`. Rejects with DeliveryError. */
   async ask<Result>(
     doing: string,
     run: (api: Api, signal: GrammySignal) => Promise<Result>,
@@ -69,7 +67,10 @@ export class TelegramClient {
   }
 }
 
-/** Sends what goes to a group that was upgraded to the supergroup that Telegram names, then and later. */
+/**
+ * Redirects requests for a group that was upgraded to the supergroup that Telegram names, for this request and later
+ * ones.
+ */
 function followUpgrades(): Transformer {
   const upgraded = new LRUCache<number, number>({ max: 1_000 });
   return async (send, method, payload, signal) => {

@@ -14,12 +14,12 @@ import type { TelegramClient } from './telegram-client.ts';
 /** Maximum length of a message, in UTF-16 code units. */
 const longestMessage = 4_096;
 
-/** Messages that one answer may take; beyond it the answer is a file. */
+/** Maximum messages of one answer; a longer answer is sent as a file. */
 const mostMessages = 5;
 
 const longestCaption = 1_000;
 
-/** Reactions that every bot may set. */
+/** Reactions that every bot may use. */
 const reactions: Readonly<Record<ChatMark, ReactionTypeEmoji['emoji']>> = {
   working: '👀',
   waiting: '✍',
@@ -29,11 +29,11 @@ const reactions: Readonly<Record<ChatMark, ReactionTypeEmoji['emoji']>> = {
 
 const refShape = z.object({ chat: z.int(), message: z.int(), thread: z.int().nullable() });
 
-/** Speaks in the chats of Telegram, in plain text: nothing of an answer is read as markup. */
+/** Posts to Telegram chats in plain text: no part of an answer is parsed as markup. */
 export class TelegramConversation implements ConversationPort {
   readonly #client: TelegramClient;
   readonly #log: Log;
-  /** Parts already sent of an unfinished answer, so that none is sent twice. */
+  /** Number of parts already sent of an unfinished answer, so no part is sent twice. */
   readonly #sent = new LRUCache<string, number>({ max: 100 });
   #hasWarned = false;
 
@@ -42,7 +42,7 @@ export class TelegramConversation implements ConversationPort {
     this.#log = log;
   }
 
-  /** Shows a reaction, and that the bot is typing while it works. Never rejects for what Telegram says. */
+  /** Sets a reaction, and shows that the bot is typing while it works. Never rejects on a refusal by Telegram. */
   async mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void> {
     const { chat, message, thread } = readRef(ref);
     const asked = [
@@ -140,7 +140,7 @@ function replyTo({ message, thread }: TelegramRef) {
   };
 }
 
-/** Groups have negative ids. A name behind an `@` would mention its bearer, so it stands apart there. */
+/** Group ids are negative. In groups an `@` is separated from the name after it, so that no user is mentioned. */
 function spoken(markdown: string, { chat }: TelegramRef): string {
   const text = markdown.toWellFormed().trim() || '(The answer is empty.)';
   return chat > 0 ? text : text.replaceAll(/(?<![\p{L}\p{N}_])@(?=\w{2})/gu, '@\u2060');

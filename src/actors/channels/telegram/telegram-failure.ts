@@ -2,7 +2,7 @@ import { GrammyError, HttpError } from 'grammy/web';
 import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { DeliveryError, type DeliveryFault } from '../channel-adapter.ts';
 
-/** The meaning of a refusal, worded to follow the failed operation. */
+/** Interpretation of a refusal, worded to follow the failed operation. */
 interface Meaning {
   fault: DeliveryFault;
   words: string;
@@ -21,7 +21,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
     words:
       'Telegram lets the bot write there no longer: it was blocked, or is not in the group; add it again',
   },
-  // What a token that never was one is answered with.
+  // Telegram answers a malformed token with 404.
   404: badToken,
   429: { fault: 'later', words: 'Telegram asks for a pause' },
 };
@@ -41,8 +41,9 @@ const lostChat =
   /chat not found|group chat was upgraded|not enough rights|have no rights|need administrator rights|WRITE_FORBIDDEN|TOPIC_|message thread not found/i;
 
 /**
- * Says why Telegram did not do something, and whether to try again; `doing` is such as `send a message`.
- * Drops grammy's error and Telegram's answer: one holds messages, the other may name the token.
+ * Converts a failed request to a DeliveryError that states the reason and whether a retry makes sense; `doing`
+ * describes the operation, such as `send a message`. Drops grammy's error and Telegram's answer: the error holds
+ * messages, the answer may contain the token.
  */
 export function telegramFailure(error: unknown, doing: string): DeliveryError {
   if (error instanceof DeliveryError) return error;

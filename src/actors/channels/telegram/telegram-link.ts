@@ -9,20 +9,22 @@ import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSelf } from './hear-message.ts';
 import type { TelegramClient } from './telegram-client.ts';
 
-/** The effects of a link to Telegram. */
 export interface TelegramLinkOptions {
   client: TelegramClient;
   /** Receives the bot's identity before the link is up. */
   onSelf: (self: TelegramSelf) => void;
   /** Reads messages until the signal aborts. Rejects with DeliveryError. */
   read: (self: TelegramSelf, signal: AbortSignal) => Promise<never>;
-  /** Receives the work that runs while the link is open. */
+  /** Receives the promise of the work that runs while the link is open. */
   onRun: (run: Promise<void>) => void;
 }
 
 const selfShape = z.object({ id: z.int(), username: z.string().min(1), first_name: z.string() });
 
-/** Makes a link of a connection to Telegram: it is up once the bot is known and no webhook takes its messages. */
+/**
+ * Creates one link of a connection to Telegram. It is up once the bot is identified and no webhook receives its
+ * messages.
+ */
 export function telegramLink({ client, onSelf, read, onRun }: TelegramLinkOptions) {
   return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
     const stopped = new AbortController();
@@ -50,7 +52,7 @@ async function meet(client: TelegramClient, signal: AbortSignal): Promise<Telegr
       fault: 'later',
     });
   }
-  // While one is set, nothing can be read; messages that wait are kept.
+  // Polling fails while a webhook is set; pending messages are kept.
   await client.ask(
     'remove the webhook',
     (api, abort) => api.deleteWebhook({ drop_pending_updates: false }, abort),

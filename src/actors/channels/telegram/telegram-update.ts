@@ -39,7 +39,7 @@ const messageShape = z.object({
   caption_entities: entities,
 });
 
-/** The kinds of content besides text. */
+/** Fields of messages without text. */
 const withoutWords = [
   'animation',
   'audio',
@@ -59,23 +59,23 @@ const withoutWords = [
   'voice',
 ] as const;
 
-/** The known fields of a message, under Telegram's names. */
+/** The fields of a message that are used, under Telegram's names. */
 export type TelegramMessage = z.infer<typeof messageShape> & {
   /** False for a service message, such as a new member. */
   isSaid: boolean;
 };
 
-/** One answer of `getUpdates`. */
+/** One response of `getUpdates`. */
 export interface UpdatesReading {
-  /** The updates that can be acknowledged, in order; `message` is `null` where there is none to read. */
+  /** Updates that can be acknowledged, in order; `message` is `null` if there is nothing to read. */
   updates: { id: number; message: TelegramMessage | null }[];
-  /** The number of updates in no known shape. */
+  /** Number of updates of unknown shape. */
   unreadable: number;
 }
 
 const updateShape = z.object({ update_id: z.int().nonnegative(), message: z.unknown().optional() });
 
-/** Reads the answer of `getUpdates`; counts unreadable updates and goes on. */
+/** Parses a `getUpdates` response; counts unreadable updates and continues. */
 export function readUpdates(answer: unknown): UpdatesReading {
   const found: UpdatesReading = { updates: [], unreadable: 0 };
   for (const entry of Array.isArray(answer) ? (answer as unknown[]) : [null]) {

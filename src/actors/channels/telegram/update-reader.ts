@@ -4,13 +4,13 @@ import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramClient } from './telegram-client.ts';
 import { readUpdates, type TelegramMessage, type UpdatesReading } from './telegram-update.ts';
 
-/** Time that Telegram holds a `getUpdates` without news, in seconds. */
+/** Long-polling time of `getUpdates`, in seconds. */
 const heldFor = 30;
 
-/** Time that an answer may take beyond that, in milliseconds. */
+/** Additional time allowed for a response, in milliseconds. */
 const allowance = 10_000;
 
-/** The pause after an empty answer that came at once, in milliseconds. */
+/** Pause after an empty response that came at once, in milliseconds. */
 const restlessness = 1_000;
 
 /** Maximum failures of one message before it is skipped. */
@@ -23,18 +23,18 @@ export interface UpdateReaderOptions {
 }
 
 /**
- * Handles one message; the returned function runs once Telegram has the acknowledgement. A DeliveryError that
- * it rejects with makes the message come again, any other error only a few times.
+ * Handles one message; the returned function runs once Telegram has the acknowledgement. After a DeliveryError the
+ * message is redelivered; after any other error only a few times.
  */
 export type TakeMessage = (message: TelegramMessage) => Promise<(() => void) | null>;
 
 /**
- * Asks Telegram for new messages, again and again. A message is acknowledged by the question after it, so
- * that one which was not taken in comes again, and one which was does not.
+ * Polls Telegram for new messages. The next poll acknowledges a message, so a message that was not handled is
+ * redelivered and a handled one is not.
  */
 export class UpdateReader {
   readonly #options: UpdateReaderOptions;
-  /** The first update that was not taken in; `null` while Telegram has nothing that was. */
+  /** Id of the first update to acknowledge; `null` until an update was handled. */
   #next: number | null = null;
   #afterwards: (() => void)[] = [];
   #failing: { id: number; times: number } = { id: -1, times: 0 };
@@ -43,7 +43,7 @@ export class UpdateReader {
     this.#options = options;
   }
 
-  /** Reads until the signal aborts. Rejects with DeliveryError; the next call goes on where it ended. */
+  /** Reads until the signal aborts. Rejects with DeliveryError; the next call continues where this one ended. */
   async read(take: TakeMessage, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;
     for (;;) {
@@ -52,7 +52,7 @@ export class UpdateReader {
       const found = readUpdates(await this.#ask(timeout, signal));
       for (const run of this.#afterwards.splice(0)) run();
       const isEmpty = found.updates.length === 0 && found.unreadable === 0;
-      // A number may come anew after a week of silence, and it may then be a smaller one.
+      // After a week of silence Telegram may restart its numbering at a smaller number.
       if (isEmpty) this.#next = null;
       else await this.#takeAll(found, take, signal);
       const isEarly = timeout > 0 && clock.now() - askedAt < restlessness;
@@ -82,7 +82,7 @@ export class UpdateReader {
     for (const { id, message } of fresh) {
       if (message !== null) await this.#take(id, message, take);
       this.#next = Math.max(this.#next ?? 0, id + 1);
-      // Those behind it come again.
+      // The remaining updates are redelivered.
       signal.throwIfAborted();
     }
   }

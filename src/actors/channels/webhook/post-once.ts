@@ -3,21 +3,20 @@ import type { Clock, Outbound } from '../../ports.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 
-/** A request to the receiver of a webhook. */
 export interface WebhookPost {
-  /** The name of the target, which stands in messages for its URL. */
+  /** Name of the target, used in messages instead of its URL. */
   name: string;
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Timeout of a receiver's answer, in milliseconds. */
+/** Timeout of a receiver's response, in milliseconds. */
 const patience = 10_000;
 
 /**
- * Posts once and resolves with any 2xx; redirects are not followed and the body of the answer is not read.
- * Rejects with DeliveryError.
+ * Posts once and resolves on any 2xx; does not follow redirects and does not read the response body. Rejects with
+ * DeliveryError.
  */
 export async function postOnce(
   post: WebhookPost,
@@ -33,7 +32,7 @@ export async function postOnce(
       body: post.body,
       signal: AbortSignal.any([signal, late.signal]),
     });
-    // The status decides; a failure of the body changes nothing.
+    // Only the status counts; a failure of the body is ignored.
     await response.body?.cancel().catch(() => undefined);
     if (!response.ok) throw refusalOf(post.name, response, clock.now());
   } catch (error) {
@@ -62,7 +61,7 @@ function refusalOf(name: string, { status, headers }: Response, now: number): De
   return new DeliveryError(`${answered}; ${advice}`, { fault: 'target' });
 }
 
-/** The error itself is left out: a client may quote the URL, and some URLs are secrets. */
+/** Omits the original error: a client may quote the URL, and some URLs are secrets. */
 function failureOf(name: string, error: unknown, isLate: boolean): DeliveryError {
   if (error instanceof EgressError) {
     return new DeliveryError(`the webhook ${JSON.stringify(name)}: ${error.message}`, {

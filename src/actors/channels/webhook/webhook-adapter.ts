@@ -14,19 +14,19 @@ import { webhookKeys, webhookSecretFault } from './webhook-secret.ts';
 
 export interface WebhookOptions {
   settings: WebhookSettings;
-  /** Returns the address of the agent, known once it listens. */
+  /** Returns the URL of the agent, which is known once it listens. */
   agentUrl: () => string;
   agentId: string;
   outbound: ScopedOutbound;
   clock: Clock;
 }
 
-/** Maximum concurrent posts to one receiver, each about another call. */
+/** Maximum concurrent posts to one receiver, each about a different call. */
 const mostAtOnce = 4;
 
 /**
- * Makes the adapter behind `channel:webhook:<name>`: it posts the events of a held call to a URL, signed by Standard
- * Webhooks, and leaves the decision to the endpoint that the event names (docs/contract/chat.md).
+ * Creates the adapter for `channel:webhook:<name>`. It posts the events of a held call to a URL, signed by Standard
+ * Webhooks; the decision is made at the endpoint that the event names (docs/contract/chat.md).
  */
 export function createWebhookAdapter(options: WebhookOptions): ChannelAdapter {
   return steadyAdapter({
@@ -70,7 +70,7 @@ function targetOf({ targets }: WebhookSettings, { request }: ApprovalNotice) {
       { fault: 'target' },
     );
   }
-  // What is signed with a key that can be guessed is as good as unsigned.
+  // A signature with a guessable key is worthless.
   const fault = webhookSecretFault(target.secret);
   if (fault === null) return { name, target };
   throw new DeliveryError(`the secret of the webhook ${JSON.stringify(name)} ${fault}`, {

@@ -25,25 +25,24 @@ export type WebhookEventType =
   | 'approval.repeated'
   | (typeof outcomeTypes)[ApprovalOutcome['kind']];
 
-/** The payload of a webhook; names and times are those of the HTTP surface. Its arguments are as people may see them. */
+/** Payload of a webhook; field names and times match the HTTP surface. Arguments are redacted for people. */
 export interface WebhookEvent {
   type: WebhookEventType;
-  /** RFC 3339 UTC with milliseconds: the time of the event, or of its first notice where none was recorded. */
+  /** RFC 3339 UTC with milliseconds: the time of the event, or of its first notice if no time was recorded. */
   timestamp: string;
   data: JsonObject;
 }
 
-/** The source of a payload. */
+/** Source of a payload. */
 export interface WebhookSender {
   agentId: string;
-  /** The address of the agent. */
   agentUrl: string;
-  /** The address of the dashboard; `null` for none. */
+  /** The dashboard URL; `null` for none. */
   dashboardUrl: string | null;
 }
 
 /**
- * Returns the event type of a notice. `news` is `null` for the first notice of a target; the first one of a target
+ * Returns the event type of a notice. `news` is `null` for the first notice of a target; the first notice of a target
  * added later is an escalation.
  */
 export function webhookEventType(
@@ -58,7 +57,7 @@ export function webhookEventType(
   return request.stage === 'escalated' ? 'approval.escalated' : 'approval.requested';
 }
 
-/** Puts a notice into the words of a webhook; `now` is epoch milliseconds. */
+/** Converts a notice to a webhook payload; `now` is in epoch milliseconds. */
 export function webhookEvent(
   type: WebhookEventType,
   { request, outcome }: ApprovalNotice,
@@ -97,8 +96,8 @@ export function webhookEvent(
 }
 
 /**
- * Returns the id by which a receiver detects duplicates: the same at every try of one notice, also after a restart, and
- * another one for other news.
+ * Returns the id by which a receiver detects duplicates: stable across retries and restarts for one notice, different
+ * for other news.
  */
 export function webhookId(type: WebhookEventType, { request }: ApprovalNotice): string {
   const { target, taskId, deferralId, approvals, messages = [], requests = 1 } = request;
@@ -118,7 +117,7 @@ function outcomeJson(outcome: ApprovalOutcome): JsonObject {
   return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...rest, at: timestamp(at) };
 }
 
-/** A notice does not tell when a reminder or an escalation was due. */
+/** A notice does not contain the due time of a reminder or an escalation. */
 function happenedAt(type: WebhookEventType, { request, outcome }: ApprovalNotice): number | null {
   if (outcome !== null) return outcome.at;
   if (type === 'approval.counted') return request.approvals.at(-1)?.at ?? null;

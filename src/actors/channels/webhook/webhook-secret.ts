@@ -1,13 +1,13 @@
 const prefix = 'whsec_';
 
-/** Bytes that a key holds at least. */
+/** Minimum size of a key, in bytes. */
 const leastBytes = 16;
 
-/** Groups of four letters; the last one may go without its padding. */
+/** Base64; the last group may lack its padding. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /**
- * Returns the fault of a webhook secret, in a sentence that follows its name and shows nothing of it; `null` for a
+ * Returns the fault of a webhook secret, in a sentence that follows its name and reveals nothing of it; `null` for a
  * valid one.
  */
 export function webhookSecretFault(secret: string): string | null {
@@ -25,8 +25,8 @@ export function webhookSecretFault(secret: string): string | null {
 }
 
 /**
- * Returns the keys that a secret stands for: the bytes of the base64 after `whsec_`, the UTF-8 bytes of any
- * other text. Several `whsec_` secrets with spaces between them are one key each, for a change of secrets.
+ * Returns the signing keys of a secret: the base64 bytes after `whsec_`, or the UTF-8 bytes of any other text. Several
+ * space-separated `whsec_` secrets are one key each, for rotation.
  */
 export function webhookKeys(secret: string): Buffer[] {
   return (
@@ -34,7 +34,7 @@ export function webhookKeys(secret: string): Buffer[] {
   );
 }
 
-/** The secrets of a text that consists of `whsec_` secrets alone; `null` for any other. */
+/** Splits a text of `whsec_` secrets; `null` for any other text. */
 function prefixed(secret: string): string[] | null {
   const words = secret.split(/\s+/);
   return words.every((word) => word.startsWith(prefix)) ? words : null;

@@ -1,5 +1,5 @@
 /**
- * How intent alignment is configured (docs/contract/configuration.md, docs/contract/governance.md); the timeout is
+ * Settings of intent alignment (docs/contract/configuration.md, docs/contract/governance.md); the timeout is in
  * milliseconds.
  */
 export interface AlignmentSettings {
@@ -9,7 +9,7 @@ export interface AlignmentSettings {
   base_url?: string | undefined;
   api_key_env?: string | undefined;
   timeout: number;
-  /** Score below which a call is warned of, and the lower one below which it is denied. */
+  /** Score below which a call gets a warning; below the lower, hard threshold it is denied. */
   threshold: number;
   hard_threshold: number;
   drift?: { window: number; drift_threshold: number; monotone_n: number } | undefined;

@@ -3,8 +3,8 @@ import type { AlignmentSettings } from './alignment-settings.ts';
 import { EmbedderError } from './embedder.ts';
 
 /**
- * Returns the key an embedder is called with, `null` when it needs none. Throws an EmbedderError that
- * names the variable, never its value, when it is empty or unfit for a header.
+ * Returns the API key of an embedder; `null` if it needs none. Throws an EmbedderError that names the variable, never
+ * its value, if the key is empty or invalid in a header.
  */
 export function resolveApiKey(
   { provider, api_key_env }: AlignmentSettings,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Embedder, EmbedderError } from './embedder.ts';
 
-/** One request under way, with everybody who waits for it. */
+/** A running request with its waiting callers. */
 interface Flight {
   texts: string[];
   vectors: Promise<Map<string, number[]>>;
@@ -10,9 +10,8 @@ interface Flight {
 }
 
 /**
- * Keeps the vectors of the last `max` texts and asks for a text once, however many want it at the time.
- * Failures are not kept. A request goes on as long as somebody waits for it: one caller's abort is
- * nobody else's.
+ * Caches the vectors of the last `max` texts and shares a running request among callers for the same text. Failures are
+ * not cached. A request runs as long as any caller waits for it, so one caller's abort affects no other.
  */
 export function createCachingEmbedder(embedder: Embedder, { max }: { max: number }): Embedder {
   const known = new LRUCache<string, number[]>({ max });
@@ -40,7 +39,7 @@ export function createCachingEmbedder(embedder: Embedder, { max }: { max: number
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0) {
-        // Whether it has ended or is given up, nobody may join it any more.
+        // Ended or abandoned: no further caller may join.
         land(flight);
         flight.controller.abort();
       }
@@ -83,7 +82,7 @@ async function fly(
   return new Map(texts.map((text, index) => [text, vectors[index] ?? []]));
 }
 
-/** Waits for a promise until the signal aborts, and then rejects with its reason. */
+/** Awaits a promise until the signal aborts, then rejects with its reason. */
 async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

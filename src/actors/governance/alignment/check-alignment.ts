@@ -10,7 +10,7 @@ export interface AlignmentFinding {
 }
 
 /**
- * Checks what the shape of `security.intent_alignment` cannot tell; nothing while it is off
+ * Checks rules of `security.intent_alignment` that its schema cannot express; skipped while it is off
  * (docs/contract/configuration.md).
  */
 export function checkAlignment(

@@ -2,20 +2,20 @@ import type { JsonObject } from '../../../machines/json.ts';
 import type { Message } from '../../../machines/task/task.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 
-/** The most Unicode code points of a text that are compared. */
+/** Maximum Unicode code points of a text that are compared. */
 const maximumRunes = 8_192;
 
-/** The most of them a description may take, so that the arguments always count. */
+/** Maximum code points of a description, so that the arguments always count. */
 const maximumDescription = 4_096;
 
-/** Returns the text of a message as it is compared, without its data and files; empty when there is none. */
+/** Returns the text of a message for comparison, without data and files; empty if there is none. */
 export function textOfRequest({ parts }: Message): string {
   return clean(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n'));
 }
 
 /**
- * Returns what a tool call would do, as it is compared: name, description and arguments as JSON
- * (docs/contract/governance.md). Arguments past 8,192 code points are not seen.
+ * Returns the text of a tool call for comparison: name, description and arguments as JSON
+ * (docs/contract/governance.md). Arguments beyond 8,192 code points are ignored.
  */
 export function textOfCall(tool: string, description: string, args: JsonObject): string {
   const shortened = cutToRunes(description, maximumDescription);
@@ -23,8 +23,8 @@ export function textOfCall(tool: string, description: string, args: JsonObject):
 }
 
 /**
- * Brings a text into one form: well-formed, with one way to write each character. What nobody can see
- * goes first, since it would push what counts past the cut.
+ * Normalises a text: well-formed, with one spelling for each character. Invisible characters are removed first, since
+ * they could push relevant text beyond the limit.
  */
 function clean(text: string): string {
   const visible = text

@@ -10,13 +10,13 @@ import { createLocalEmbedder } from './local-embedder.ts';
 export interface EmbedderPorts {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
-  /** How requests are sent; the global fetch when absent. */
+  /** Fetch for requests; the global fetch when absent. */
   fetch?: typeof globalThis.fetch;
 }
 
 /**
- * Creates the configured embedder; its package is loaded with the first text. A request is tried twice
- * within the timeout. Throws an EmbedderError when the key or the address is missing.
+ * Creates the configured embedder; its package is loaded with the first text. A request is tried at most twice within
+ * the timeout. Throws an EmbedderError when the key or the URL is missing.
  */
 export function createEmbedder(
   settings: AlignmentSettings,
@@ -66,7 +66,7 @@ async function request(
   return embeddings;
 }
 
-/** The package pairs vectors and texts by position; an answer that numbers them otherwise would mix them up. */
+/** The package pairs vectors with texts by position; a response with other indexes would mix them up. */
 function isShuffled(body: unknown): boolean {
   const items = (body as { data?: unknown } | null | undefined)?.data;
   if (!Array.isArray(items)) return false;

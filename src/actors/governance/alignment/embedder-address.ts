@@ -1,7 +1,7 @@
 import { providerAddress } from '../../providers/providers.ts';
 import type { AlignmentSettings } from './alignment-settings.ts';
 
-/** Names the URL that embeddings are asked for at; `null` while there is none, or nobody is asked. */
+/** Returns the URL of the embeddings API; `null` if it is not set or no provider is contacted. */
 export function embedderAddress({
   enabled,
   provider,

@@ -1,8 +1,8 @@
 import { EmbedderError } from './embedder.ts';
 
 /**
- * Puts what a provider's package threw into our own words. Nothing of its message is taken over: it may
- * quote the key, the text that was sent or the body that came back.
+ * Converts an error of a provider's package to an EmbedderError in our own words. Its message is dropped: it may quote
+ * the key, the sent text or the response body.
  */
 export async function embedderErrorOf(error: unknown): Promise<EmbedderError> {
   if (error instanceof EmbedderError) return error;
@@ -21,7 +21,7 @@ export async function embedderErrorOf(error: unknown): Promise<EmbedderError> {
   return new EmbedderError('refused', `the embedder answered with status ${statusCode}`);
 }
 
-/** The system's word for a broken connection, such as ` (ECONNREFUSED)`. */
+/** Returns the system's code for a broken connection, such as ` (ECONNREFUSED)`. */
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: unknown }).code;

@@ -1,13 +1,13 @@
-/** Turns texts into vectors whose angles tell how alike the texts are. */
+/** Converts texts to vectors whose angle measures the similarity of the texts. */
 export interface Embedder {
   /**
-   * Returns one vector a text, in order, all of one length. Rejects with an EmbedderError, or with the
-   * reason of the signal when that aborts.
+   * Returns one vector for each text, in order, all of equal length. Rejects with an EmbedderError, or with the
+   * signal's reason when it aborts.
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<number[][]>;
 }
 
-/** What can be wrong with an embedder. */
+/** Error codes of an embedder. */
 export type EmbedderProblem =
   | 'missing_key'
   | 'timed_out'
@@ -16,8 +16,8 @@ export type EmbedderProblem =
   | 'bad_answer';
 
 /**
- * A failure of an embedder. The message says what happened in our own words: what a provider answers may
- * quote the key or the text that was sent, so neither its words nor its error are kept.
+ * A failure of an embedder. The message is in our own words: a provider's response may quote the key or the sent text,
+ * so neither its text nor its error is retained.
  */
 export class EmbedderError extends Error {
   override readonly name = 'EmbedderError';

@@ -5,15 +5,15 @@ import { resolveApiKey } from './api-key.ts';
 import { EmbedderError } from './embedder.ts';
 import { embedderAddress } from './embedder-address.ts';
 
-/** The most bytes of an answer that are read; two vectors need a hundredth of it. */
+/** Maximum bytes of a response that are read; two vectors need a hundredth of that. */
 const maximumBytes = 16 * 1024 * 1024;
 
-/** Loads the package of a provider when its model is first needed. */
+/** Loads the package of a provider on first use of its model. */
 export type LoadEmbeddingModel = () => Promise<EmbeddingModel>;
 
 /**
- * Prepares the model behind a provider other than `local`. Throws an EmbedderError when the key is missing or
- * openai-compatible has no address.
+ * Prepares the model of a provider other than `local`. Throws an EmbedderError if the key is missing, or if
+ * openai-compatible has no URL.
  */
 export function prepareEmbeddingModel(
   settings: AlignmentSettings & { provider: Exclude<AlignmentSettings['provider'], 'local'> },

@@ -10,9 +10,9 @@ import type { Log } from '../../ports.ts';
 import { textOfCall, textOfRequest } from './compared-text.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 
-/** One tool call to be compared with what the task was asked for. */
+/** A tool call to compare with the request of its task. */
 export interface AlignmentQuestion {
-  /** The message of the user that the run started with. */
+  /** The user's message that started the run. */
   request: Message;
   tool: string;
   toolDescription: string;
@@ -20,14 +20,14 @@ export interface AlignmentQuestion {
   signal: AbortSignal;
 }
 
-/** What intent alignment says about a call; `score` is `null` when there is nothing to compare. */
+/** Result of intent alignment for a call; `score` is `null` if there is nothing to compare. */
 export interface AlignmentVerdict {
   decision: AlignmentDecision;
   score: number | null;
   reason: string;
 }
 
-/** Scores one call. Rejects only when the signal aborts, and then with its reason. */
+/** Scores one call. Rejects only when the signal aborts, with its reason. */
 export type IntentScorer = (question: AlignmentQuestion) => Promise<AlignmentVerdict>;
 
 export interface AlignmentPorts {
@@ -37,8 +37,8 @@ export interface AlignmentPorts {
 }
 
 /**
- * Creates the scorer of intent alignment (docs/contract/governance.md). Whatever goes wrong is a denial, also when the
- * hard threshold never denies, and one line in the log with neither texts nor secrets.
+ * Creates the scorer of intent alignment (docs/contract/governance.md). Any failure denies the call, even if the hard
+ * threshold never denies, and logs one line without texts or secrets.
  */
 export function createIntentScorer({ embedder, thresholds, log }: AlignmentPorts): IntentScorer {
   return async ({ request, tool, toolDescription, args, signal }) => {
@@ -63,7 +63,7 @@ function denial(reason: string): AlignmentVerdict {
   return { decision: 'deny', score: null, reason };
 }
 
-/** Of an error from elsewhere only the name is told: its message may quote what was sent. */
+/** For an unexpected error only the name is reported: its message may quote sent data. */
 function describe(error: unknown): { code: string; problem: string } {
   if (error instanceof EmbedderError) return { code: error.code, problem: error.message };
   const name = error instanceof Error ? error.name : typeof error;

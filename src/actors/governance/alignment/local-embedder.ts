@@ -2,13 +2,13 @@ import type { Embedder } from './embedder.ts';
 
 const dimensions = 512;
 
-/** Whole words weigh more than runs of three characters. */
+/** Whole words weigh more than trigrams. */
 const wordWeight = 3;
 
 /**
- * An embedder that needs no network: it hashes the words and the runs of three characters of a text.
- * It is weak: it knows which letters two texts share and nothing of what they mean, so a synonym or
- * another language scores low and a copied phrase high. For trials and tests, not for protection.
+ * An embedder without network access that hashes the words and trigrams of a text. Weak: it recognises shared letters,
+ * not meaning, so a synonym or another language scores low and a copied phrase high. For trials and tests, not for
+ * protection.
  */
 export function createLocalEmbedder(): Embedder {
   return {
@@ -30,7 +30,7 @@ function vectorOf(text: string): number[] {
     .toLowerCase()
     .match(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+/gu);
   for (const word of words ?? []) {
-    // Marks between words are pieces only: every JSON text has the same ones.
+    // Punctuation counts only in trigrams: every JSON text has the same marks.
     if (/[\p{L}\p{N}]/u.test(word)) add(word, wordWeight);
     const padded = ` ${word} `;
     for (let start = 0; start + 3 <= padded.length; start += 1) {

@@ -34,7 +34,7 @@ const lifetime = z.string().transform((text, context) => {
     const milliseconds = parseDuration(text);
     if (milliseconds >= shortest && milliseconds <= longest) return milliseconds;
   } catch {
-    // It is no duration at all, which is told in the same words.
+    // Not a duration at all; reported with the same message.
   }
   context.addIssue('this must be a duration from 15m to 12h');
   return z.NEVER;
@@ -74,15 +74,15 @@ const assumeRoleSchema = knownKeys({
   session_token_env: variableName.optional(),
 });
 
-/** What an `sts_assume_role` credential is made of; `duration` in milliseconds, `policy` as JSON text. */
+/** A parsed `sts_assume_role` spec; `duration` in milliseconds, `policy` as JSON text. */
 export type AssumeRoleSpec = z.output<typeof assumeRoleSchema>;
 
-/** Reads the spec of an `sts_assume_role` credential (docs/contract/configuration.md). */
+/** Parses the spec of an `sts_assume_role` credential (docs/contract/configuration.md). */
 export function readAssumeRoleSpec(spec: JsonObject): SpecReading<AssumeRoleSpec> {
   return readSpec(assumeRoleSchema, spec);
 }
 
-/** The identity that assumes the role, and where it asks. */
+/** The identity that assumes the role, and its token service endpoint. */
 export interface BaseIdentity {
   accessKeyId: string;
   secretAccessKey: string;
@@ -91,10 +91,11 @@ export interface BaseIdentity {
 }
 
 /**
- * Finds the identity of a role in the environment, or says what is missing, with paths from the spec on.
+ * Resolves the base identity of a role from the environment, or reports what is missing; paths are relative to the
+ * spec.
  *
- * Only variables are read, never a file or an address of the machine. AWS_SESSION_TOKEN counts only
- * together with the usual two key variables, since it belongs to that identity and no other.
+ * Reads only variables, never files or the machine's metadata address. AWS_SESSION_TOKEN is used only with the two
+ * default key variables, since it belongs to that identity.
  */
 export function findBaseIdentity(
   spec: AssumeRoleSpec,
@@ -128,7 +129,7 @@ function usualToken(spec: AssumeRoleSpec, env: Environment): string | null {
   return isUsual ? readVariable(env, 'AWS_SESSION_TOKEN') : null;
 }
 
-/** Names the region whose token service is asked. */
+/** Returns the region of the token service. */
 export function regionOf({ region }: Pick<AssumeRoleSpec, 'region'>, env: Environment): string {
   const usual = readVariable(env, 'AWS_REGION') ?? readVariable(env, 'AWS_DEFAULT_REGION');
   return region ?? usual ?? 'us-east-1';

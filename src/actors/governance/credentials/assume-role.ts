@@ -4,23 +4,23 @@ import type { AssumeRoleSpec, BaseIdentity } from './assume-role-spec.ts';
 import { CredentialError, HeldCredential } from './credential.ts';
 import { type StsRequestHandler, stsRequestHandler } from './sts-request-handler.ts';
 
-/** Milliseconds for a request and its repetition together. */
+/** Timeout for a request and its retry together, in milliseconds. */
 const timeout = 10_000;
 
 const longestSessionName = 64;
 
 export interface AssumeRolePorts {
   clock: Clock;
-  /** How the token service is asked; directly when absent. */
+  /** Egress for requests to the token service; direct when absent. */
   outbound?: Outbound;
-  /** What carries the requests; made of `outbound` when absent. */
+  /** Request transport; created from `outbound` when absent. */
   requestHandler?: StsRequestHandler;
 }
 
 /**
- * Assumes a role for one call and resolves with a credential of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY
- * and AWS_SESSION_TOKEN. Takes at most 10 s and repeats a request once. Rejects with a CredentialError, or
- * with what the client threw, which must not be shown.
+ * Assumes a role for one call and resolves with a credential of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+ * AWS_SESSION_TOKEN. Takes at most 10 s, with one retry. Rejects with a CredentialError, or with an error of the
+ * client, which must not be displayed.
  */
 export async function assumeRole(
   spec: AssumeRoleSpec,
@@ -59,7 +59,7 @@ async function request(
   return Credentials;
 }
 
-/** Gives the client everything that it would otherwise look up in the environment, in files or on the network. */
+/** Sets every option that the client would otherwise look up in the environment, in files or on the network. */
 function clientConfig(
   { endpoint }: AssumeRoleSpec,
   { accessKeyId, secretAccessKey, sessionToken, region }: BaseIdentity,
@@ -98,7 +98,7 @@ function sessionNameOf(callId: string): string {
   return `holdpoint-${callId.replace(/[^\w+=,.@-]/g, '-')}`.slice(0, longestSessionName);
 }
 
-/** Settles as soon as the time is up or `signal`, not aborted yet, aborts, whether the client notices or not. */
+/** Settles when the time is up or `signal` aborts (it must not be aborted yet), even if the client does not react. */
 async function withinTime<T>(
   clock: Clock,
   signal: AbortSignal,

@@ -4,8 +4,8 @@ import type { CredentialEntry, CredentialFinding, Environment } from './credenti
 import { checkStaticSpec, readStaticSpec } from './static-spec.ts';
 
 /**
- * Checks the entries of `credentials`: their specs, that a tool has one entry, and that every variable they rest on is
- * set (docs/contract/configuration.md). Paths are from the list on; no value is ever shown.
+ * Checks the entries of `credentials`: valid specs, one entry for each tool, and all referenced variables set
+ * (docs/contract/configuration.md). Paths are relative to the list; no value is ever shown.
  */
 export function checkCredentials(
   entries: readonly CredentialEntry[],

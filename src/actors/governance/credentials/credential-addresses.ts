@@ -1,14 +1,14 @@
 import { readAssumeRoleSpec, regionOf } from './assume-role-spec.ts';
 import type { CredentialEntry, Environment } from './credential-entry.ts';
 
-/** A service that is asked for credentials. */
+/** A service that issues credentials. */
 export interface CredentialAddress {
-  /** Which entry of `credentials` needs it. */
+  /** Index of the entry in `credentials` that needs it. */
   index: number;
   url: string;
 }
 
-/** Names the services that the entries ask for credentials; an entry that cannot be read asks none. */
+/** Returns the services that the entries contact for credentials; an invalid entry contacts none. */
 export function credentialAddresses(
   entries: readonly CredentialEntry[],
   env: Environment,
@@ -20,7 +20,7 @@ export function credentialAddresses(
   });
 }
 
-/** Where the client of the service asks when no endpoint is given. */
+/** Default endpoint of the client. */
 function usualAddress(region: string): string {
   return `https://sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }

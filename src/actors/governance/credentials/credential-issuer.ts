@@ -16,7 +16,7 @@ export interface IssuerPorts extends AssumeRolePorts {
   log: Log;
 }
 
-/** The call a credential is for. */
+/** The call for which a credential is issued. */
 export interface CredentialRequest {
   tool: string;
   taskId: string;
@@ -25,25 +25,25 @@ export interface CredentialRequest {
 }
 
 /**
- * Issues the credentials that `credentials` of `service.yaml` asks for (docs/contract/configuration.md,
+ * Issues the credentials configured under `credentials` in `service.yaml` (docs/contract/configuration.md,
  * docs/contract/governance.md).
  */
 export interface CredentialIssuer {
-  /** Returns the provider that issues the credential of a tool; `null` when it gets none. */
+  /** Returns the provider of a tool's credential; `null` if the tool gets none. */
   providerOf(tool: string): CredentialProvider | null;
-  /** Returns what the provider of a tool is told, without a secret; left out by one that is told nothing. */
+  /** Returns the provider settings of a tool, without secrets; omitted by an issuer without settings. */
   specOf?(tool: string): JsonObject | null;
   /**
-   * Issues a credential for one call, which must then not run without it. Rejects with a CredentialError
-   * and nothing else, also for a tool that gets none.
+   * Issues a credential for one call, which must not run without it. Rejects only with a CredentialError, also for a
+   * tool without a credential.
    */
   issue(request: CredentialRequest): Promise<Credential>;
 }
 
-/** Makes the credential of one kind of entry. */
+/** Creates the credential of one kind of entry. */
 type Make = (request: CredentialRequest) => Promise<Credential>;
 
-/** Creates an issuer of checked entries. Throws a CredentialError when `checkCredentials` finds an error in them. */
+/** Creates an issuer from validated entries. Throws a CredentialError if `checkCredentials` reports an error. */
 export function createCredentialIssuer(
   entries: readonly CredentialEntry[],
   ports: IssuerPorts,

@@ -1,24 +1,24 @@
 import type { Credential } from './credential.ts';
 
-/** Keeps credentials by call id from when they are issued until their call runs; shows none of them. */
+/** Stores credentials by call id from issue until the call runs; never reveals them in output. */
 export class CredentialVault {
   readonly #held = new Map<string, Credential>();
 
-  /** Keeps the credential of a call; one that was kept for the same call is revoked. */
+  /** Stores the credential of a call; revokes a previous one of the same call. */
   put(callId: string, credential: Credential): void {
     const before = this.#held.get(callId);
     if (before !== credential) before?.revoke();
     this.#held.set(callId, credential);
   }
 
-  /** Hands over the credential of a call, once; the taker then revokes it. */
+  /** Removes and returns the credential of a call; the caller must revoke it. */
   take(callId: string): Credential | null {
     const credential = this.#held.get(callId) ?? null;
     this.#held.delete(callId);
     return credential;
   }
 
-  /** Revokes and forgets the credential of a call that will not run; nothing when there is none. */
+  /** Revokes and removes the credential of a call that will not run; does nothing if there is none. */
   drop(callId: string): void {
     this.take(callId)?.revoke();
   }

@@ -1,24 +1,24 @@
 import type { CredentialProvider } from '../../../machines/governance/ruling.ts';
 
-/** What a tool is given for one call; its values show neither in JSON nor when inspected. */
+/** A credential for one call; JSON and `inspect` output omit its values. */
 export interface Credential {
   readonly provider: CredentialProvider;
-  /** Milliseconds until it expires, counted from when it was issued; `null` when it does not expire. */
+  /** Milliseconds until it expires, counted from issue; `null` if it does not expire. */
   readonly ttl: number | null;
-  /** The variables for the tool's environment. Throws a CredentialError once revoked. */
+  /** Variables for the tool's environment. Throws a CredentialError once revoked. */
   env(): Record<string, string>;
-  /** What must not show in a result or a message of the tool. Throws a CredentialError once revoked. */
+  /** Values that must not appear in a result or message of the tool. Throws a CredentialError once revoked. */
   secretValues(): string[];
-  /** Drops every value; harmless twice. */
+  /** Drops every value; idempotent. */
   revoke(): void;
 }
 
-/** A failure to provide a credential in words for the caller; holds no value, no cause and no foreign text. */
+/** A failure to issue a credential, worded for the caller; contains no value, cause or foreign text. */
 export class CredentialError extends Error {
   readonly code = 'credential_failed';
 }
 
-/** A credential whose values are held in memory until it is revoked. */
+/** A credential whose values stay in memory until it is revoked. */
 export class HeldCredential implements Credential {
   readonly provider: CredentialProvider;
   readonly ttl: number | null;
@@ -35,7 +35,7 @@ export class HeldCredential implements Credential {
   }
 
   secretValues(): string[] {
-    // Without the values nothing could be redacted, so a late reader gets an error instead of an empty list.
+    // After revocation redaction is impossible, so a late reader gets an error instead of an empty list.
     return [...new Set(Object.values(this.#held()))];
   }
 

@@ -1,13 +1,13 @@
-/** From where to where something stands in a text, in UTF-16 units; the end is not part of it. */
+/** A range of a text in UTF-16 units; the end is exclusive. */
 export type Span = [start: number, end: number];
 
-/** Code units below this are looked up in a table when nothing has matched yet. */
+/** Code units below this use a table at the root node. */
 const ascii = 128;
 
 /**
- * Finds every word in a text, by the automaton of Aho and Corasick: one pass, whose time grows with the text and
- * with the words and with nothing else, however often and however closely they match. Returns spans in order;
- * occurrences that overlap are one span, and memory grows with the spans alone.
+ * Finds all words in a text with the Aho-Corasick automaton in one pass. The time is linear in the text and the words,
+ * however often and closely they match. Returns spans in order, with overlapping occurrences merged; memory grows only
+ * with the spans.
  */
 export function findAll(text: string, words: Iterable<string>): Span[] {
   const automaton = new WordAutomaton([...new Set(words)].filter((word) => word !== ''));
@@ -21,7 +21,7 @@ export function findAll(text: string, words: Iterable<string>): Span[] {
   return spans;
 }
 
-/** Spans come in the order of their ends, so one that begins earlier takes in what it overlaps at the end of the list. */
+/** Spans arrive ordered by their ends, so an earlier start merges with the overlapping spans at the end of the list. */
 function add(spans: Span[], from: number, end: number): void {
   let start = from;
   for (let last = spans.at(-1); last !== undefined && last[1] > start; last = spans.at(-1)) {
@@ -31,7 +31,7 @@ function add(spans: Span[], from: number, end: number): void {
   spans.push([start, end]);
 }
 
-/** Nodes are numbers, and node 0 is the beginning; a node stands for the longest beginning of a word just read. */
+/** Nodes are numbers, and node 0 is the root; a node represents the longest prefix of a word just read. */
 class WordAutomaton {
   readonly #first: Int32Array;
   readonly #sibling: Int32Array;
@@ -61,12 +61,12 @@ class WordAutomaton {
     return code < ascii ? (this.#beginnings[code] ?? 0) : this.#child(0, code);
   }
 
-  /** The length of the longest word that ends here; 0 for none. */
+  /** Length of the longest word that ends here; 0 for none. */
   longestAt(node: number): number {
     return this.#longest[node] ?? 0;
   }
 
-  /** A node has few children, as words that begin alike are forms of one another. */
+  /** A node has few children, since words with a common prefix are encodings of the same secret. */
   #child(node: number, code: number): number {
     let child = this.#first[node] ?? 0;
     while (child !== 0 && this.#code[child] !== code) child = this.#sibling[child] ?? 0;
@@ -94,7 +94,7 @@ class WordAutomaton {
     }
   }
 
-  /** Where to go on when no child fits, found breadth first, so that shorter beginnings are done before longer ones. */
+  /** Computes failure links breadth first, so shorter prefixes are complete before longer ones. */
   #fallBack(): void {
     const queue = [0];
     for (const node of queue) {

@@ -3,15 +3,14 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { CredentialFinding } from './credential-entry.ts';
 
-/** A spec as its provider understands it, or what is wrong with it, with paths from the spec on. */
+/** A parsed spec, or its problems with paths relative to the spec. */
 export type SpecReading<T> = { ok: true; spec: T } | { ok: false; findings: CredentialFinding[] };
 
-/** The name of an environment variable. */
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, without ${}',
 });
 
-/** A map of the keys in `shape` and no others; the nearest known key is named with an unknown one. */
+/** An object with exactly the keys of `shape`; an unknown key is reported with the nearest known one. */
 export function knownKeys<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
@@ -22,14 +21,14 @@ export function knownKeys<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
-/** Reads a spec with the schema of its provider. */
+/** Parses a spec with the schema of its provider. */
 export function readSpec<T>(schema: z.ZodType<T>, spec: JsonObject): SpecReading<T> {
   const result = schema.safeParse(spec, { error: describeIssue });
   if (result.success) return { ok: true, spec: result.data };
   return { ok: false, findings: result.error.issues.flatMap(findingsOf) };
 }
 
-/** One issue lists all the unknown keys of a map, and its message has a line for each. */
+/** One issue lists all unknown keys of a map; its message has one line for each key. */
 function findingsOf(issue: z.core.$ZodIssue): CredentialFinding[] {
   const path = issue.path as (string | number)[];
   if (issue.code !== 'unrecognized_keys') {

@@ -1,17 +1,16 @@
 import { findAll } from './find-all.ts';
 import { formsOf } from './secret-forms.ts';
 
-/** What stands where a credential stood. */
+/** Replacement for a redacted credential. */
 export const redactedCredential = '[redacted:credential]';
 
-/** Values with fewer characters would be found by chance all over a text and are left alone. */
+/** Minimum length of a redacted value; shorter values would match by chance and are ignored. */
 export const shortestSecret = 6;
 
 /**
- * Replaces every occurrence of a secret value with `[redacted:credential]`, or another mark, be it plain, URL-encoded,
- * escaped as JSON or in base64, also in the middle of something longer in base64. Occurrences that
- * overlap are replaced together. Values shorter than 6 characters are ignored. One pass over the text
- * looks for all of them, so a text is to be redacted before it is cut.
+ * Replaces every occurrence of a secret value by `[redacted:credential]` or another mark: plain, URL-encoded,
+ * JSON-escaped or base64, even inside a longer base64 text. Overlapping occurrences are replaced together. Values
+ * shorter than 6 characters are ignored. Searches for all values in one pass; redact a text before truncating it.
  */
 export function redactSecrets(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Returns every form in which a secret is looked for: plain, escaped as JSON, URL-encoded as a component and as a
- * field of a form, and in base64 and base64url, also in the middle of something longer.
+ * Returns every searched form of a secret: plain, JSON-escaped, URL-encoded as a component and as a form field, and
+ * base64 and base64url, even inside a longer text.
  */
 export function formsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), ...urlForms(secret), ...base64Forms(secret)];
@@ -17,8 +17,8 @@ function urlForms(secret: string): string[] {
 }
 
 /**
- * In base64 the bytes before a value shift its characters, so there are three forms. The characters
- * that mix its bits with those of its neighbours are left out of them.
+ * In base64, preceding bytes shift the characters of a value, so there are three forms. Characters that encode bits of
+ * neighbouring bytes as well are excluded.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);

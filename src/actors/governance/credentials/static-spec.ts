@@ -6,19 +6,19 @@ import { type CredentialFinding, type Environment, readVariable } from './creden
 import { knownKeys, readSpec, type SpecReading, variableName } from './read-spec.ts';
 import { shortestSecret } from './redact-secrets.ts';
 
-/** One variable of the tool's environment, and the variable or the secret that holds its value. */
+/** One variable of the tool's environment, and the variable or secret that holds its value. */
 interface StaticVariable {
   name: string;
   from: string;
-  /** True when `from` was written as the name of a secret. */
+  /** True if `from` is the name of a secret. */
   isSecret: boolean;
-  /** Where its name stands in the spec. */
+  /** Path of its name in the spec. */
   path: string[];
-  /** Where its source stands in the spec. */
+  /** Path of its source in the spec. */
   source: string[];
 }
 
-/** What a `static` credential is made of; at least one variable. */
+/** A parsed `static` spec; at least one variable. */
 export type StaticSpec = StaticVariable[];
 
 const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
@@ -71,14 +71,14 @@ const shortForm = knownKeys({ name: z.string(), ...origin })
   ]);
 
 /**
- * Reads the spec of a `static` credential: `{env: {<NAME>: {secret: <NAME>}}}` with `from_env: <VARIABLE>` for a
- * variable of the environment, or `{name: <NAME>, secret: <NAME>}` for one variable (docs/contract/configuration.md).
+ * Parses the spec of a `static` credential: `{env: {<NAME>: {secret: <NAME>}}}`, with `from_env: <VARIABLE>` for an
+ * environment variable, or `{name: <NAME>, secret: <NAME>}` for a single variable (docs/contract/configuration.md).
  */
 export function readStaticSpec(spec: JsonObject): SpecReading<StaticSpec> {
   return readSpec(Object.hasOwn(spec, 'name') ? shortForm : longForm, spec);
 }
 
-/** Checks the names of the variables and that each source is set; paths are from the spec on. */
+/** Checks the variable names and that each source is set; paths are relative to the spec. */
 export function checkStaticSpec(spec: StaticSpec, env: Environment): CredentialFinding[] {
   return spec.flatMap(({ name, from, isSecret, path, source }): CredentialFinding[] => {
     const refusal = refusedVariable(name);
@@ -96,7 +96,7 @@ export function checkStaticSpec(spec: StaticSpec, env: Environment): CredentialF
   });
 }
 
-/** Says that the source of a value is not set, and for a secret how that is done. */
+/** Returns the message for a value whose source is not set; for a secret it includes the command that sets it. */
 export function missingSource({
   from,
   isSecret,

@@ -1,14 +1,14 @@
 import { CredentialError } from './credential.ts';
 
-/** What a failed request to the token service comes to; nothing in it is text of the service. */
+/** A failed request to the token service; contains no text of the service. */
 export interface StsFailure {
-  /** In words, to go on after `the credential for <tool> could not be issued: `. */
+  /** Worded to follow `the credential for <tool> could not be issued: `. */
   reason: string;
-  /** The HTTP status, when there was an answer. */
+  /** The HTTP status if there was a response. */
   status: number | null;
 }
 
-/** What the error codes of the service mean to whoever runs the agent. */
+/** Meanings of the service's error codes, worded for the operator. */
 const meanings = new Map([
   ['AccessDenied', 'the role may not be assumed; check its trust policy and external_id'],
   ['InvalidClientTokenId', 'the access key is not known; check the variable that holds it'],
@@ -21,7 +21,7 @@ const meanings = new Map([
   ['Throttling', 'the token service is asked too often; try again later'],
 ]);
 
-/** Puts what the client of the service threw into words of our own. */
+/** Converts an error of the service's client to our own words. */
 export function describeStsFailure(error: unknown): StsFailure {
   if (error instanceof CredentialError) return { reason: error.message, status: null };
   const { name = '', $metadata, $response } = (error ?? {}) as Thrown;

@@ -1,14 +1,13 @@
 import type { STSClientConfig } from '@aws-sdk/client-sts';
 
-/** What carries requests to the token service. */
 export type StsRequestHandler = Extract<
   NonNullable<STSClientConfig['requestHandler']>,
   { handle: unknown }
 >;
 
 /**
- * Carries requests to the token service through a fetch, where its client would open sockets of its own.
- * A redirect is not followed: the request is signed for one host.
+ * Creates a request transport that uses a fetch instead of the client's own sockets. Redirects are not followed: the
+ * request is signed for one host.
  */
 export async function stsRequestHandler(
   fetchIt: typeof globalThis.fetch = globalThis.fetch,
@@ -16,7 +15,7 @@ export async function stsRequestHandler(
   const { FetchHttpHandler } = await import('@smithy/fetch-http-handler');
   return new FetchHttpHandler({
     customFetch: async (input) => {
-      // Taken apart, as a fetch need not know the Request of another package; the body is a short text.
+      // Copied field by field, since a fetch may not accept another package's Request; the body is short text.
       const request = input as Request;
       const { url, method, headers, signal } = request;
       const body = await request.text();

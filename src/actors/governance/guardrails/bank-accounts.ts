@@ -16,8 +16,8 @@ const lengths = new Map(
 );
 
 /**
- * Returns where the IBAN ends that begins a text, or `null`. Blanks and hyphens may part its groups;
- * it must have the length of its country, a right checksum, and end where a word does.
+ * Returns the end of the IBAN at the start of a text, or `null`. Blanks and hyphens may separate its groups. It must
+ * have the length of its country and a valid checksum, and end at a word boundary.
  */
 export function endOfIban(text: string): number | null {
   const length = lengths.get(text.slice(0, 2).toUpperCase());
@@ -34,7 +34,7 @@ export function endOfIban(text: string): number | null {
   return remainderOf(account) === 1 ? end : null;
 }
 
-/** The remainder by 97 of ISO 7064: letters count from 10, the first four characters come last. */
+/** ISO 7064 remainder modulo 97: letters count from 10, the first four characters come last. */
 function remainderOf(account: string): number {
   let remainder = 0;
   for (const character of account.slice(4) + account.slice(0, 4)) {

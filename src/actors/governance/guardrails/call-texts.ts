@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
 import { normalName } from '../../tool-name.ts';
 import { addTextsOf } from './value-texts.ts';
 
-/** The tool that runs a program, whichever way its name is written. */
+/** Normalised name of the tool that runs a program. */
 const commandTool = 'cli-execute';
 
 /**
  * Returns the texts of a call that `deny_commands` is matched against:
- * - the JSON of the arguments without blanks, as sent and with its keys sorted,
- * - every key and every string by itself, so that a line break or a quote is not seen as an escape,
- * - every list of plain values joined by blanks, as the words of a command,
- * - for `cli_execute`, the command line, also with each run of blanks as one.
+ * - the compact JSON of the arguments, as sent and with sorted keys,
+ * - every key and every string by itself, so that line breaks and quotes are not hidden by escapes,
+ * - every list of plain values joined by blanks, like the words of a command,
+ * - for `cli_execute`, the command line, also with runs of blanks collapsed.
  */
 export function callTexts(tool: string, args: JsonObject): Set<string> {
   const texts = new Set([JSON.stringify(args), JSON.stringify(sorted(args))]);
@@ -20,7 +20,7 @@ export function callTexts(tool: string, args: JsonObject): Set<string> {
   return texts;
 }
 
-/** Both `command` and `binary` are taken when both are there, since either may be what runs. */
+/** Includes both `command` and `binary` if both are present, since either may be executed. */
 function commandLines({ command, binary, args }: JsonObject): string[] {
   return [command, binary]
     .filter((program) => program !== undefined)

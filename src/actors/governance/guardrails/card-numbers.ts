@@ -1,6 +1,6 @@
 import type { Span } from './find-spans.ts';
 
-/** Whether numbers of a length that begin so are given out; lengths in digits. */
+/** Prefixes of issued card numbers with their lengths in digits. */
 const networks: readonly { begins: RegExp; lengths: readonly number[] }[] = [
   { begins: /^4/, lengths: [13, 16, 19] },
   { begins: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|220[0-4])/, lengths: [16] },
@@ -10,15 +10,15 @@ const networks: readonly { begins: RegExp; lengths: readonly number[] }[] = [
   { begins: /^(?:50|5[6-8]|6[0379])/, lengths: [16, 18, 19] },
 ];
 
-/** Digits of the longest number, and so groups of the one in most of them. */
+/** Length of the longest number in digits, which also limits the number of groups. */
 const longest = 19;
 
-/** What the double of each digit adds to the checksum: its digits together. */
+/** Digit sum of the double of each digit, for the checksum. */
 const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
 
 /**
- * Returns the payment card numbers within a run of digits that blanks or hyphens may part. A number
- * begins and ends where a group of digits does, has the length of its network and a right last digit.
+ * Returns the payment card numbers in a run of digits, which blanks or hyphens may separate. A number starts and ends
+ * at a digit group boundary and has the length of its network and a valid check digit.
  */
 export function cardNumbersIn(run: string): Span[] {
   const groups = [...run.matchAll(/\d+/g)].map(({ index, 0: digits }) => ({ index, digits }));

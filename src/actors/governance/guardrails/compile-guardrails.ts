@@ -9,34 +9,34 @@ import { Redactor } from './redactor.ts';
 import type { GuardrailRules, RuleProblem } from './rules.ts';
 import { unitKinds } from './unit-kinds.ts';
 
-/** What the guardrails say of a call or a prompt: why it is denied, or `null`, and by which rule. */
+/** Result of the guardrails for a call or prompt: the reason of a denial or `null`, and the rule. */
 export interface Checked {
   denial: string | null;
   findings: Finding[];
 }
 
-/** What the guardrails make of an answer or of a tool's result. */
+/** Result of the guardrails for an answer or a tool's result. */
 export type CheckedOutput =
   | { kind: 'passed'; text: string; findings: [] }
   | { kind: 'redacted'; text: string; findings: Finding[] }
   | { kind: 'blocked'; denial: string; findings: Finding[] };
 
 /**
- * The guardrails of an agent (docs/contract/governance.md). No check throws: what cannot be checked is denied or
- * blocked, with `check failed` for its rule. The first rule that denies ends a check.
+ * The guardrails of an agent (docs/contract/governance.md). No check throws: content that cannot be checked is denied
+ * or blocked, with `check failed` as its rule. A check ends at the first rule that denies.
  */
 export interface Guardrails {
-  /** What they were compiled from. */
+  /** The source rules. */
   readonly rules: GuardrailRules;
   checkCall(tool: string, args: JsonObject): Checked;
-  /** Checks the texts that stand for a prompt, which are made only when there is a rule. */
+  /** Checks the texts of a prompt; they are generated only if there is a rule. */
   checkPrompt(texts: () => Iterable<string>): Checked;
   checkOutput(text: string): CheckedOutput;
-  /** Returns a text with what the named `redact` rules find replaced, for people and logs. May throw. */
+  /** Replaces matches of the named `redact` rules in a text for people and logs. May throw. */
   redactNamed(text: string): string;
 }
 
-/** Compiles rules, or returns a problem for each that cannot stand. Never throws. */
+/** Compiles rules, or returns a problem for each invalid rule. Never throws. */
 export function compileGuardrails(
   rules: GuardrailRules,
 ): { ok: true; guardrails: Guardrails } | { ok: false; problems: RuleProblem[] } {
@@ -68,7 +68,7 @@ class RuleGuardrails implements Guardrails {
     this.blocks = new Gate(rules.blocks);
     this.redactor = new Redactor(rules);
     this.named = rules.redact.length === 0 ? null : new Redactor({ ...rules, redactions: [] });
-    // At the start, so that no request waits for it.
+    // Built at start-up, so that no request waits for it.
     unitKinds();
     this.looksAtOutput = rules.blocks.length + rules.redactions.length + rules.redact.length > 0;
   }
@@ -112,7 +112,7 @@ class RuleGuardrails implements Guardrails {
   }
 }
 
-/** Texts that are matched one by one; more of them are first matched as one. */
+/** Up to this many texts are matched one by one; more are first matched as one joined text. */
 const mostSingle = 64;
 
 /** The rules of one gate, matched together. */
@@ -127,7 +127,7 @@ class Gate {
     this.isAnchored = rules.some(({ pattern }) => pattern.isAnchored);
   }
 
-  /** Returns the first rule that matches one of the texts; asks for them only when there is a rule. */
+  /** Returns the first rule that matches one of the texts; generates them only if there is a rule. */
   first(texts: () => Iterable<string>): CompiledRule | null {
     if (this.rules.length === 0) return null;
     const all = [...texts()];
@@ -140,7 +140,7 @@ class Gate {
     return this.ruleAt(first);
   }
 
-  /** Returns the first rule that matches a text, as it stands or in its normal form. */
+  /** Returns the first rule that matches a text, either as written or in its normal form. */
   firstIn(text: string, normal: NormalForm | null): CompiledRule | null {
     return this.ruleAt(this.placeIn(text, normal));
   }
@@ -160,7 +160,7 @@ class Gate {
   }
 }
 
-/** The name in findings of a check that broke. */
+/** Rule name in the findings of a failed check. */
 const failed = 'check failed';
 
 function closed(gate: Finding['gate'], thing: string, check: () => Checked): Checked {

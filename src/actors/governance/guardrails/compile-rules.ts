@@ -3,16 +3,16 @@ import { isRedactionName, redactionNames } from './redaction-rules.ts';
 import type { GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
 import { suggestName } from './suggest-name.ts';
 
-/** A rule that is ready to be matched. */
+/** A compiled rule. */
 export interface CompiledRule {
   /** Its name in findings. */
   rule: string;
   pattern: GuardrailPattern;
-  /** What the denied side is told: the message or the pattern. */
+  /** Text shown for a denial: the message or the pattern. */
   shown: string;
 }
 
-/** The rules of all sources by what they do. */
+/** The rules of all sources, by gate. */
 export interface CompiledRules {
   commands: CompiledRule[];
   prompts: CompiledRule[];
@@ -22,7 +22,7 @@ export interface CompiledRules {
   redact: { source: string; name: string }[];
 }
 
-/** Reads every pattern and name of the rules; problems are placed from the rules that were given. */
+/** Compiles every pattern and name of the rules; problem paths are relative to the given rules. */
 export function compileRules(rules: GuardrailRules): CompiledRules & { problems: RuleProblem[] } {
   const all: CompiledRules & { problems: RuleProblem[] } = {
     commands: [],
@@ -46,7 +46,7 @@ export function compileRules(rules: GuardrailRules): CompiledRules & { problems:
   return all;
 }
 
-/** Finds what is wrong in the patterns and names of one block. */
+/** Returns the problems in the patterns and names of one block. */
 export function problemsOf(block: RuleBlock): RuleProblem[] {
   return compileRules(block).problems;
 }

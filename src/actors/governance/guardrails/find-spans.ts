@@ -1,28 +1,30 @@
 import type { RE2JS } from 're2js';
 
-/** A piece of a text, counted in code units: `end` is the first one after it. */
+/** A range of a text in code units; `end` is exclusive. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Milliseconds that one pattern may search one text, and what each character adds to them. */
+/** Time limit of one pattern on one text, in milliseconds, and the addition for each character. */
 const baseTime = 100;
 const timePerCharacter = 0.004;
 
-/** Matches between two looks at the clock. */
+/** Number of matches between two checks of the clock. */
 const matchesPerLook = 16;
 
-/** The matches of a pattern, and from where on the text was not searched: `null` when all of it was. */
+/**
+ * The matches of a pattern, and the position from which the text was not searched; `null` if it was searched
+ * completely.
+ */
 export interface FoundSpans {
   spans: Span[];
   unsearchedFrom: number | null;
 }
 
 /**
- * Finds every match that takes a character, from left to right. A pattern whose every match looks
- * far ahead would take time that grows with the square of the text: it is stopped after 0.1 s and
- * 4 µs for each character. `now` tells milliseconds and is given by tests alone.
+ * Finds every non-empty match from left to right. A pattern whose matches all look far ahead would take quadratic time,
+ * so the search stops after 0.1 s plus 4 µs for each character. `now` returns milliseconds and is set only by tests.
  */
 export function findSpans(
   expression: RE2JS,

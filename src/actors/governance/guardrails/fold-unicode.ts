@@ -2,28 +2,26 @@ import { isAmongLatin, lookAlikes, taggedAscii } from './look-alikes.ts';
 import { Rewriting } from './rewriting.ts';
 import { kindOf, kinds, unitKinds } from './unit-kinds.ts';
 
-/**
- * Code units that are normalised together: more marks on one character would take time that grows with their square.
- */
+/** Maximum code units normalised together: normalising many marks on one character would take quadratic time. */
 const longestCluster = 32;
 
-/** A text as it is read, and where a blank of it stands for several, for a tab or for the end of a line. */
+/** A folded text, and the positions of blanks that replace several blanks, a tab or a line end. */
 export interface Folded {
   folding: Rewriting;
   gaps: readonly number[];
 }
 
 /**
- * Folds a text: NFKC, without invisible characters, blanks and control characters as one blank, tag characters as what
- * they stand for, and letters of other scripts among Latin ones as those that they are taken for.
- * Returns `null` for a text that is so already.
+ * Folds a text: NFKC, without invisible characters, with blanks and control characters as one blank, tag characters as
+ * their ASCII equivalents, and letters of other scripts among Latin letters as their look-alikes. Returns `null` for a
+ * text that is already folded.
  */
 export function foldUnicode(text: string): Folded | null {
   const folder = new Folder(text);
   return folder.fold() ? { folding: folder.folding, gaps: folder.gaps } : null;
 }
 
-/** Fewer tag characters than this say no word. */
+/** A shorter run of tag characters spells no word. */
 const leastTags = 4;
 
 const wordEnd = /[\p{L}\p{N}]$/u;
@@ -31,7 +29,7 @@ const wordStart = /^[\p{L}\p{N}]/u;
 
 const { plain, space, invisible } = kinds;
 
-/** Returns whether a blank is the only one before what has a kind, `undefined` for the end of a text. */
+/** Returns whether a single blank precedes a unit of this kind; `undefined` is the end of the text. */
 function isWord(next: number | undefined): boolean {
   return next === undefined || next === plain || next > invisible;
 }
@@ -41,7 +39,7 @@ class Folder {
   readonly gaps: number[] = [];
   readonly #text: string;
   readonly #kinds = unitKinds();
-  /** Where what is plain and not yet copied begins. */
+  /** Start of the plain text that is not yet copied. */
   #plain = 0;
 
   constructor(text: string) {
@@ -49,13 +47,13 @@ class Folder {
     this.folding = new Rewriting(text);
   }
 
-  /** Returns false for a text in which nothing changes. */
+  /** Returns false if the text does not change. */
   fold(): boolean {
     const text = this.#text;
     const table = this.#kinds;
     for (let place = 0; place < text.length; ) {
       const kind = table[text.charCodeAt(place)];
-      // What most texts are made of is passed over here, for speed.
+      // Fast path for the characters of most texts.
       const isPlain =
         kind === plain || (kind === space && isWord(table[text.charCodeAt(place + 1)]));
       place = isPlain ? place + 1 : this.#take(place, kind);
@@ -65,7 +63,7 @@ class Folder {
     return true;
   }
 
-  /** Folds what is not plain at a place, and returns the place after it. */
+  /** Folds the non-plain unit at a position, and returns the position after it. */
   #take(place: number, kind: number | undefined): number {
     switch (kind) {
       case kinds.space:
@@ -99,14 +97,14 @@ class Folder {
     return place;
   }
 
-  /** Folds a letter that is taken for a Latin one, in a word with Latin letters. */
+  /** Folds a Latin look-alike in a word with Latin letters. */
   #alike(place: number): number {
     const letter = lookAlikes.get(this.#text.charAt(place));
     if (letter === undefined || !isAmongLatin(this.#text, place)) return place + 1;
     return this.#put(letter, place, place + 1);
   }
 
-  /** Folds tag characters to what they say; a few of them inside of a word break it up and say nothing. */
+  /** Folds tag characters to the text they encode; a short run inside a word only breaks up the word and is dropped. */
   #tags(from: number): number {
     const text = this.#text;
     let [end, said] = [from, ''];
@@ -137,7 +135,7 @@ class Folder {
     return end;
   }
 
-  /** Folds the character that two surrogates make, and returns the place after it. */
+  /** Folds the character of a surrogate pair, and returns the position after it. */
   #pair(place: number): number {
     const character = String.fromCodePoint(this.#text.codePointAt(place) ?? 0);
     const end = place + character.length;
@@ -148,7 +146,7 @@ class Folder {
     return kind === kinds.plain ? end : this.#belated(place);
   }
 
-  /** What joins the character before it, or is not seen. */
+  /** Folds a joining or invisible character together with the character before it. */
   #belated(place: number): number {
     const base = place > this.#plain ? this.#beginningBefore(place) : place;
     return this.#cluster(base, place);
@@ -159,7 +157,7 @@ class Folder {
     return isPair ? place - 2 : place - 1;
   }
 
-  /** Puts a character, whose own units end at `until`, together with its marks. */
+  /** Adds a character, whose own units end at `until`, together with its marks. */
   #cluster(from: number, until: number): number {
     const text = this.#text;
     let [place, end, marked] = [until, until, text.slice(from, until)];

@@ -1,22 +1,22 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { matchesNothing } from './matches-nothing.ts';
 
-/** A pattern that is known to be sound. */
+/** A validated pattern. */
 export interface GuardrailPattern {
   source: string;
-  /** Instructions of its program, in which repetitions are written out. */
+  /** Number of instructions of its program, with repetitions expanded. */
   size: number;
-  /** False when it does not matter to it where a text or a line begins or ends. */
+  /** False if the pattern does not depend on text or line boundaries. */
   isAnchored: boolean;
 }
 
-/** Characters of a pattern as written. */
+/** Maximum characters of a pattern as written. */
 const maximumLength = 2_000;
 
-/** Instructions of a pattern: what a character of text may cost at worst. */
+/** Maximum instructions of a pattern: the worst-case cost for each character of text. */
 export const maximumSize = 6_000;
 
-/** Reads a pattern of a rule, or says in a sentence why it cannot stand. It never throws. */
+/** Parses a rule's pattern, or returns in a sentence why it is invalid. Never throws. */
 export function readGuardrailPattern(source: string): GuardrailPattern | { problem: string } {
   if (source === '')
     return { problem: 'the pattern is empty and would match every text; write one' };
@@ -38,12 +38,11 @@ export function readGuardrailPattern(source: string): GuardrailPattern | { probl
   }
 }
 
-/** Finds a `^`, `$`, `\A` or `\z`, and may take a literal for one; escapes and the `^` that negates a class are none. */
+/** Detects `^`, `$`, `\A` and `\z`. A literal may be misdetected as an anchor; escapes and a negating `^` are not. */
 function isAnchored(source: string): boolean {
   return /[$^]|\\[Az]/.test(source.replaceAll(/\\[^Az]|\[\^/g, ''));
 }
 
-/** Says that a pattern is too large. */
 export const tooLarge =
   'the pattern is too large once its repetitions are written out; lower the counts or split it';
 
@@ -63,7 +62,7 @@ const descriptions: Record<string, string> = {
   'expression nests too deeply': 'nests too deeply; flatten it',
 };
 
-/** Says in a sentence why RE2 does not take a pattern. */
+/** Returns in a sentence why RE2 rejects a pattern. */
 export function patternProblem(error: unknown): string {
   if (!(error instanceof RE2JSSyntaxException)) {
     return 'the pattern could not be read by RE2; write it more simply';

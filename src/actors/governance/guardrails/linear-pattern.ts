@@ -1,15 +1,15 @@
 import { RE2JS } from 're2js';
 import { maximumSize, patternProblem, tooLarge } from './guardrail-pattern.ts';
 
-/** A pattern that is found in a text in linear time. */
+/** A pattern that is matched in linear time. */
 export interface LinearPattern {
   test: (text: string) => boolean;
   toString: () => string;
 }
 
 /**
- * Compiles a pattern in the syntax of JavaScript, as JSON Schemas have it, with RE2. Throws an Error that says why the
- * pattern has no linear form.
+ * Compiles a JavaScript pattern, as used by JSON Schema, with RE2. Throws an Error with the reason if the pattern has
+ * no linear form.
  */
 export function linearPattern(source: string): LinearPattern {
   let compiled: RE2JS;

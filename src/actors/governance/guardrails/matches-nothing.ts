@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 
-/** Returns whether a pattern can match somewhere without taking a character, as `a*` and `\b` can. */
+/** Returns whether a pattern can match the empty string somewhere, such as `a*` and `\b`. */
 export function matchesNothing(pattern: RE2JS): boolean {
   return probes.some((probe) => {
     const matcher = pattern.matcher(probe);
@@ -9,7 +9,7 @@ export function matchesNothing(pattern: RE2JS): boolean {
   });
 }
 
-/** An empty match depends on the two characters around it alone: a word character, a line end, another or none. */
+/** An empty match depends only on the two adjacent characters: word character, line end, other character or none. */
 const probes = ['', 'a', '\n', ' '].flatMap((first) =>
   ['', 'a', '\n', ' '].map((second) => first + second),
 );

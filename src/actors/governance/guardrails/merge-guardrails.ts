@@ -4,8 +4,8 @@ import type { GuardrailRules, RuleProblem } from './rules.ts';
 import { readSkillBlock } from './skill-block.ts';
 
 /**
- * Adds the guardrails a skill wrote under `metadata.service.guardrails` to rules, whose own stay as
- * they are. Problems are placed from the skill's value; rules with a broken skill do not compile.
+ * Adds a skill's guardrails from `metadata.service.guardrails` to rules, whose own entries stay unchanged. Problem
+ * paths are relative to the skill's value; rules that include an invalid skill do not compile.
  */
 export function mergeGuardrails(
   base: GuardrailRules,

@@ -3,20 +3,23 @@ import { foldUnicode } from './fold-unicode.ts';
 import { undoEscapes } from './undo-escapes.ts';
 
 /**
- * A text in its normal form: the escapes of JSON undone, in NFKC, without what nobody sees, its blanks folded to one
- * (docs/contract/governance.md). Rules look at it beside the text as it stands.
+ * The normal form of a text: JSON escapes decoded, NFKC, without invisible characters, blanks collapsed
+ * (docs/contract/governance.md). Rules match it in addition to the original text.
  */
 export interface NormalForm {
   text: string;
-  /** The same, with a line break for every blank that stands for a line break, a tab or several blanks. */
+  /** The same text, with a line break for every blank that replaces a line break, a tab or several blanks. */
   lined(): string;
-  /** Returns the least piece of the text as it stands that a span of the normal form was made from. */
+  /** Returns the smallest span of the original text that produced a span of the normal form. */
   sourceOf(span: Span): Span;
-  /** Returns the escape that a place of the text as it stands lies in, behind its first character; `null` for none. */
+  /**
+   * Returns the escape that contains a position of the original text after the escape's first character; `null` for
+   * none.
+   */
   escapeAround(place: number): Span | null;
 }
 
-/** Returns the normal form of a text, in linear time; `null` for a text that is its own. */
+/** Returns the normal form of a text in linear time; `null` if the text is already normal. */
 export function normalForm(text: string): NormalForm | null {
   const undone = undoEscapes(text);
   const plain = undone?.text ?? text;

@@ -1,21 +1,29 @@
 import { RE2Set } from 're2js';
 import type { GuardrailPattern } from './guardrail-pattern.ts';
 
-/** Bytes that the automata of a set share, and what each has at least; above them it starts afresh, so memory stays bounded. */
+/**
+ * Bytes shared by the automata of a set, and the minimum for each; an automaton above its share resets its cache, so
+ * memory stays bounded.
+ */
 const sharedBytes = 8_388_608;
 const leastBytes = 1_048_576;
 
-/** Patterns that share an automaton, and their instructions: what a character of text may cost at worst. */
+/**
+ * Maximum number of patterns in one automaton, and of their instructions: the worst-case cost for each character of
+ * text.
+ */
 const groupLength = 64;
 const groupSize = 6_000;
 
-/** Patterns that stand one after the other and are looked for together. */
+/** Consecutive patterns that are matched together. */
 interface Group {
   firstIndex: number;
   automaton: RE2Set;
 }
 
-/** Many patterns matched against one text, in time that grows with the text. The answer is that of running each. */
+/**
+ * Matches many patterns against one text in linear time. The result equals that of matching each pattern separately.
+ */
 export class PatternSet {
   private readonly groups: readonly Group[];
 
@@ -48,7 +56,7 @@ function matchesOf({ firstIndex, automaton }: Group, text: string): number[] {
   return places.map((place) => firstIndex + place);
 }
 
-/** Compiles at the start, so that no request waits for it. */
+/** Compiles at start-up, so that no request waits for it. */
 function compile(sources: readonly string[], bytes: number): RE2Set {
   const automaton = new RE2Set(RE2Set.UNANCHORED, 0, bytes);
   for (const source of sources) automaton.add(source);

@@ -6,12 +6,12 @@ import { type RedactionRule, when } from './redaction-rule.ts';
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 
-/** Rules for what identifies a person or a place: the group `pii`. */
+/** Rules for data that identifies a person or place: the group `pii`. */
 export const personalRules: readonly RedactionRule[] = [
   {
     name: 'email',
     pattern: String.raw`[\pL\pN_.%+'-]+@(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+\pL{2,63}`,
-    // Names of pictures for dense screens: logo@2x.png.
+    // Excludes image names for high-density screens: logo@2x.png.
     narrow: when((found) => !/@\dx\.(?:png|jpe?g|gif|webp|svg|avif)$/i.test(found)),
   },
   {
@@ -60,7 +60,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
 ];
 
-/** Returns whether a number is no part of a longer one, of a word or of a decimal. */
+/** Returns whether a number is not part of a longer number, a word or a decimal. */
 function standsAlone(before: string, after: string): boolean {
   return !isJoinedBefore(before) && !isJoinedAfter(after);
 }
@@ -77,7 +77,7 @@ function neighbours(text: string, { start, end }: Span): { before: string; after
   return { before: text.slice(Math.max(0, start - 2), start), after: text.slice(end, end + 2) };
 }
 
-/** Keeps an IPv6 address, or the IPv4 addresses in what only looks like one, such as `host:10.0.0.1`. */
+/** Returns the IPv6 address of a match, or the IPv4 addresses if it only looks like IPv6, such as `host:10.0.0.1`. */
 function narrowAddress(text: string, match: Span): Span[] {
   const run = text.slice(match.start, match.end);
   const span = withinRun(run, match.start);
@@ -88,7 +88,7 @@ function narrowAddress(text: string, match: Span): Span[] {
     .filter(({ start, end }) => isIPv4(text.slice(start, end)) && isApart(text, { start, end }));
 }
 
-/** Leaves out a colon before an address, and single colons and dots after it, however many of them lead somewhere. */
+/** Excludes a colon before an address, and trailing single colons and dots, however many there are. */
 function withinRun(run: string, offset: number): Span {
   const start = /^:(?!:)/.test(run) ? 1 : 0;
   let end = run.length;
@@ -96,7 +96,7 @@ function withinRun(run: string, offset: number): Span {
   return { start: offset + start, end: offset + end };
 }
 
-/** Code has names such as a::b and std::; an address of use has a digit. */
+/** Code contains names such as a::b and std::; a relevant address contains a digit. */
 function isAddress6(text: string, span: Span): boolean {
   const address = text.slice(span.start, span.end);
   const { before, after } = neighbours(text, span);

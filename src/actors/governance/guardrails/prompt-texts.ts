@@ -5,9 +5,8 @@ import { addTextsOf } from './value-texts.ts';
 type FilePart = Extract<Part, { kind: 'file' }>;
 
 /**
- * Returns the texts that stand for a prompt, each of which `deny_prompts` is matched against: all its parts
- * together, every text of a data part by itself, and the text that a file brings along. A request is at most
- * 2 MiB, and so is what is looked at.
+ * Returns the texts of a prompt that `deny_prompts` is matched against: all parts joined, every text of a data part by
+ * itself, and the text of a file. A request, and thus the text to check, is at most 2 MiB.
  */
 export function promptTexts({ parts }: Message): Set<string> {
   const texts = new Set([parts.map(partText).join('\n')]);
@@ -25,14 +24,14 @@ function partText(part: Part): string {
   return [name, mimeType, uri].filter((text) => text !== undefined).join(' ');
 }
 
-/** Each name by itself, and the bytes as far as they are text. */
+/** Returns each name by itself, and the bytes as far as they are text. */
 function fileTexts({ file: { name, mimeType, uri, bytes } }: FilePart): string[] {
   const texts = [name, mimeType, uri].filter((text) => text !== undefined);
   const content = bytes === undefined ? null : textOf(Buffer.from(bytes, 'base64'));
   return content === null ? texts : [...texts, content];
 }
 
-/** Reads bytes as text, in whatever encoding people use; `null` for what no text is made of. */
+/** Decodes bytes in common text encodings; `null` for binary data. */
 function textOf(bytes: Buffer): string | null {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);

@@ -1,17 +1,17 @@
 import type { Span } from './find-spans.ts';
 
-/** A built-in rule: what it looks for, and which of that is truly meant. */
+/** A built-in redaction rule: its pattern, and a filter for false matches. */
 export interface RedactionRule {
   name: string;
-  /** RE2 syntax; everything the rule finds lies in a match of it. */
+  /** RE2 syntax; everything the rule finds lies within a match. */
   pattern: string;
-  /** True for what never goes on in another line or column: blanks that were folded part it. */
+  /** True if a value never spans lines or columns: collapsed blanks then separate values. */
   isInOneLine?: true;
-  /** Narrows a match to the spans that are meant, none when it only looks alike; left out, all of it is. */
+  /** Reduces a match to the relevant spans, none for a false match; when absent, the whole match counts. */
   narrow?: (text: string, match: Span) => Span[];
 }
 
-/** Keeps a match whole when a test of its text and its neighbours holds. */
+/** Creates a `narrow` that accepts or rejects a match by its text and its neighbouring characters. */
 export function when(
   holds: (found: string, before: string, after: string) => boolean,
 ): NonNullable<RedactionRule['narrow']> {

@@ -9,15 +9,14 @@ const groups: Readonly<Record<string, readonly RedactionRule[]>> = {
 
 const rules = new Map([...secretRules, ...personalRules].map((rule) => [rule.name, rule]));
 
-/** The names that `redact` takes: those of the rules, then those of the groups. */
+/** Names that `redact` accepts: rules first, then groups. */
 export const redactionNames: readonly string[] = [...rules.keys(), ...Object.keys(groups)];
 
-/** Returns whether `redact` takes a name. */
 export function isRedactionName(name: string): boolean {
   return redactionNames.includes(name);
 }
 
-/** Returns the built-in rules that names stand for, each once, in the order of the names. */
+/** Returns the distinct built-in rules of rule and group names, in the order of the names. */
 export function redactionRules(names: readonly string[]): RedactionRule[] {
   const found = new Set<RedactionRule>();
   for (const name of names) {

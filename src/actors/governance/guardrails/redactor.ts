@@ -10,7 +10,7 @@ import type { RedactionRule } from './redaction-rule.ts';
 import { redactionRules } from './redaction-rules.ts';
 import { replaceSpans } from './replace-spans.ts';
 
-/** One rule that replaces, whether written by somebody or built in. */
+/** One replacing rule, configured or built in. */
 interface Step {
   source: string;
   by: string;
@@ -19,12 +19,12 @@ interface Step {
   finding: Finding;
 }
 
-/** Compiled expressions kept at once. */
+/** Maximum number of cached compiled expressions. */
 const keptExpressions = 500;
 
 /**
- * Replaces what redaction rules find. Every rule looks at the text as it came and at its normal form, so
- * that none hides from another what that one must find; spans that overlap are replaced together.
+ * Replaces the matches of redaction rules. Every rule sees the original text and its normal form, so no rule can hide a
+ * match from another; overlapping spans are replaced together.
  */
 export class Redactor {
   private readonly steps: Step[];
@@ -46,8 +46,8 @@ export class Redactor {
   }
 
   /**
-   * Returns the text with everything replaced that a rule found, and one finding for each such rule.
-   * `normal` is the normal form of the text, `null` when that is the text itself.
+   * Returns the text with all matches replaced, and one finding for each rule that matched. `normal` is the normal form
+   * of the text; `null` if it equals the text.
    */
   redact(text: string, normal: NormalForm | null): { text: string; findings: Finding[] } {
     const plain = this.patterns.allMatches(text);
@@ -72,7 +72,7 @@ export class Redactor {
     };
   }
 
-  /** Finds in the normal form of a text, and says where that stands in the text. */
+  /** Searches the normal form of a text, and maps the spans to the original text. */
   private behind(step: Step, index: number, normal: NormalForm): Span[] {
     const text = step.isInOneLine ? normal.lined() : normal.text;
     const spans = this.spansOf(step, index, text, text === normal.text);
@@ -91,7 +91,7 @@ export class Redactor {
       this.expressions.set(index, expression);
     }
     const { spans, unsearchedFrom } = findSpans(expression, text);
-    // It matched a moment ago: what cannot be placed, or was not searched, is not shown.
+    // The pattern set has already reported a match, so text that could not be located or searched is hidden.
     const hiddenFrom = spans.length === 0 && hasMatched ? 0 : unsearchedFrom;
     const meant = narrow ? spans.flatMap((span) => narrow(text, span)) : spans;
     return hiddenFrom === null ? meant : [...meant, { start: hiddenFrom, end: text.length }];
@@ -99,8 +99,8 @@ export class Redactor {
 }
 
 /**
- * A match that begins with the letter of an escape, as in `\\nann@example.com`, begins behind the escape where
- * the same rule finds it so in the normal form.
+ * A match may start with the letter of an escape, as in `\\nann@example.com`. It is moved behind the escape if the same
+ * rule also finds it there in the normal form.
  */
 function besideEscapes(
   spans: readonly Span[],

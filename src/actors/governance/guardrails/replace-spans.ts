@@ -1,13 +1,13 @@
 import type { Span } from './find-spans.ts';
 
-/** A piece of a text and what takes its place. */
+/** A span of a text and its replacement. */
 export interface Replacement extends Span {
   by: string;
 }
 
 /**
- * Puts each replacement in the place of its span. Spans that overlap are replaced as one, by what
- * the first of them in the given list has, so that no rule leaves a rest of what another one found.
+ * Replaces each span. Overlapping spans are merged and get the replacement of the first one in the given list, so that
+ * no rule leaves a remainder of another rule's match.
  */
 export function replaceSpans(text: string, replacements: readonly Replacement[]): string {
   const inOrder = replacements

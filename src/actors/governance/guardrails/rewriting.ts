@@ -1,9 +1,9 @@
 import type { Span } from './find-spans.ts';
 
-/** A text made from another one piece by piece, from left to right, that knows what each piece came from. */
+/** Builds a text from a source piece by piece, from left to right, and maps its positions back to the source. */
 export class Rewriting {
   readonly #source: string;
-  /** Where each piece begins in what is made, and what it came from. */
+  /** Start of each piece in the result, and its range in the source. */
   readonly #begins: number[] = [];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
@@ -31,16 +31,13 @@ export class Rewriting {
     if (text !== '') this.#add(text, from, -to);
   }
 
-  /** Returns what a span of the text was made from; a piece that was put there counts whole. */
+  /** Returns the source range of a span of the result; a replaced piece counts whole. */
   sourceOf({ start, end }: Span): Span {
     if (end <= start) return { start: 0, end: 0 };
     return { start: this.#startOf(start), end: this.#endOf(end - 1) };
   }
 
-  /**
-   * Returns the piece put for a place of the source that lies inside of it, behind its first character; `null` for
-   * none.
-   */
+  /** Returns the replaced piece that contains a source position after the piece's first character; `null` for none. */
   putAround(place: number): Span | null {
     const piece = last(this.#from, place);
     const [from = 0, to = 0] = [this.#from[piece], this.#to[piece]];
@@ -70,7 +67,7 @@ export class Rewriting {
   }
 }
 
-/** Returns the index of the last number, of those in ascending order, that is not above a limit. */
+/** Returns the index of the last number not above a limit; the numbers are in ascending order. */
 function last(numbers: readonly number[], limit: number): number {
   let low = 0;
   let high = numbers.length - 1;

@@ -1,12 +1,12 @@
-/** A pattern whose match denies, and what the denied side is told. */
+/** A pattern whose match denies, and the text shown for the denial. */
 export interface DenyRule {
-  /** RE2 syntax, found anywhere in the text. */
+  /** RE2 syntax; may match anywhere in the text. */
   pattern: string;
-  /** Stands in the denial for the pattern. */
+  /** Shown in the denial instead of the pattern. */
   message?: string | undefined;
 }
 
-/** A pattern in an answer or a result, and what becomes of it. */
+/** A pattern for answers or results, and its effect. */
 export interface OutputRule {
   pattern: string;
   action: 'block' | 'redact';
@@ -17,28 +17,27 @@ export interface RuleBlock {
   deny_commands: readonly DenyRule[];
   deny_prompts: readonly DenyRule[];
   deny_output: readonly OutputRule[];
-  /** Names of tools; hyphens and underscores are taken as the same. */
+  /** Tool names; hyphens and underscores are equivalent. */
   denied_tools: readonly string[];
-  /** Names of built-in redaction rules or of groups of them. */
+  /** Names of built-in redaction rules or groups. */
   redact: readonly string[];
 }
 
-/** The rules of one skill, kept apart so that each can be named with the skill it came from. */
+/** The rules of one skill, kept separate so that findings can name their skill. */
 export interface SkillRules {
   id: string;
-  /** `null` when the skill's block could not be read: such rules never compile. */
+  /** `null` if the skill's block is invalid; such rules never compile. */
   rules: RuleBlock | null;
 }
 
-/** The rules of the configuration and what skills add to them. */
+/** The rules of the configuration and those added by skills. */
 export interface GuardrailRules extends RuleBlock {
   skills?: readonly SkillRules[];
 }
 
-/** A problem in a rule. */
 export interface RuleProblem {
-  /** Keys and indexes from the rules that were given. */
+  /** Keys and indexes relative to the given rules. */
   path: (string | number)[];
-  /** One sentence; it may name a piece of the syntax and never repeats the pattern. */
+  /** One sentence; it may name an element of the syntax and never repeats the pattern. */
   message: string;
 }

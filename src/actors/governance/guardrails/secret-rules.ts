@@ -1,9 +1,9 @@
 import { type RedactionRule, when } from './redaction-rule.ts';
 
-/** Rules for keys and tokens with a form of their own: the group `secrets`. */
+/** Rules for keys and tokens with a recognisable format: the group `secrets`. */
 export const secretRules: readonly RedactionRule[] = [
   {
-    // A block without its end is taken to the end of the text.
+    // A block without an end marker extends to the end of the text.
     name: 'private_key',
     pattern: String.raw`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)`,
   },
@@ -46,7 +46,7 @@ export const secretRules: readonly RedactionRule[] = [
   },
 ];
 
-/** Returns whether a part of a token is the header of RFC 7515: an object with `alg`. */
+/** Returns whether a part of a token is an RFC 7515 header: an object with `alg`. */
 function hasTokenHeader(token: string): boolean {
   return token.split('.').some(isTokenHeader);
 }

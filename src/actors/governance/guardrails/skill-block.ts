@@ -39,7 +39,7 @@ function listOf<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? []);
 }
 
-/** Reads the guardrails a skill wrote; a key that is not known is a problem, as it would protect nobody. */
+/** Parses a skill's guardrails; an unknown key is a problem, since it would protect nothing. */
 export function readSkillBlock(value: JsonValue): { block: RuleBlock } | RuleProblem[] {
   const read = blockSchema.safeParse(value ?? {});
   if (read.success) return { block: read.data };

@@ -1,9 +1,9 @@
 import { Rewriting } from './rewriting.ts';
 
-/** A run of backslashes, those written as `\u005c` counted, and the escape of JSON that it begins, if any. */
+/** A run of backslashes, including `\u005c`, and the JSON escape that it starts, if any. */
 const escape = /\\(?:\\|u005[cC])*(?:u([\dA-Fa-f]{4})|(["'/bfnrt]))?/y;
 
-/** What a letter behind a backslash stands for; any other character stands for itself. */
+/** Characters encoded by a letter after a backslash; any other character encodes itself. */
 const controls: Readonly<Record<string, string>> = {
   b: '\b',
   f: '\f',
@@ -13,8 +13,8 @@ const controls: Readonly<Record<string, string>> = {
 };
 
 /**
- * Undoes the escapes of JSON, however often one text was put into another: a run of backslashes counts
- * as one. Returns `null` for a text without backslashes.
+ * Decodes JSON escapes at any nesting depth: a run of backslashes counts as one. Returns `null` for a text without
+ * backslashes.
  */
 export function undoEscapes(text: string): Rewriting | null {
   let place = text.indexOf('\\');

@@ -1,29 +1,29 @@
 import { lookAlikes } from './look-alikes.ts';
 
-/** What a code unit of a text means to its reader. */
+/** Kinds of code units for text normalisation. */
 export const kinds = {
-  /** It is read as it stands. */
+  /** Unchanged by normalisation. */
   plain: 0,
   space: 1,
-  /** Any other blank that stays in its line. */
+  /** Any other blank within a line. */
   blank: 2,
-  /** A blank that ends a line or a column, or a control character. */
+  /** A blank that ends a line or column, or a control character. */
   breaking: 3,
-  /** Nobody sees it: zero-width and bidirectional marks, variation selectors and the like. */
+  /** Invisible: zero-width and bidirectional marks, variation selectors and similar. */
   invisible: 4,
-  /** It joins the character before it to one: marks, Hangul vowels and finals, voicing of half width. */
+  /** Combines with the preceding character: marks, Hangul vowels and finals, half-width voicing marks. */
   joining: 5,
-  /** NFKC makes something else of it. */
+  /** Changed by NFKC. */
   changing: 6,
-  /** Half of a character: one that may be any of these. */
+  /** Half of a surrogate pair, whose character may be of any kind. */
   surrogate: 7,
-  /** It looks like a letter of ASCII. */
+  /** Looks like an ASCII letter. */
   alike: 8,
-  /** Nobody sees it, and models read it as a character of ASCII. */
+  /** Invisible to people, but read by models as an ASCII character. */
   tag: 9,
 } as const;
 
-/** The characters of each kind; what is in two of them is of the first. */
+/** Character classes of each kind; a character in two classes has the first kind. */
 const classes: readonly (readonly [RegExp, number])[] = [
   [/ /gu, kinds.space],
   [new RegExp(`[${[...lookAlikes.keys()].join('')}]`, 'gu'), kinds.alike],
@@ -44,17 +44,17 @@ export function kindOf(character: string): number {
 
 let table: Uint8Array | null = null;
 
-/** Returns the kind of every code unit, from one table; the first call takes some milliseconds. */
+/** Returns the kind of every code unit from a cached table; the first call takes some milliseconds. */
 export function unitKinds(): Uint8Array {
   table ??= kindsOfUnits();
   return table;
 }
 
-/** Makes the table anew. */
+/** Creates the table. */
 export function kindsOfUnits(): Uint8Array {
   const units = new Uint8Array(0x1_0000);
   const all = Array.from(units, (_, unit) => String.fromCharCode(unit));
-  // Backwards, as the surrogates in order would make one pair.
+  // Reversed, since consecutive surrogates in order would form a pair.
   const text = all.toReversed().join('');
   for (const [expression, kind] of classes.toReversed()) {
     for (const { 0: character } of text.matchAll(expression)) {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
- * Adds what can be read in a value: every key and every string by itself, so that a line break or a quote
- * is not seen as an escape, and every list of plain values joined by blanks, as the words of a command.
+ * Adds the readable texts of a value: every key and every string by itself, so that line breaks and quotes are not
+ * hidden by escapes, and every list of plain values joined by blanks, like the words of a command.
  */
 export function addTextsOf(value: JsonValue, texts: Set<string>): void {
   const open: JsonValue[] = [value];

@@ -1,14 +1,14 @@
-/** The keys and list indexes that lead to a place in the arguments, each as text. */
+/** Keys and list indexes that lead to a value in the arguments, each as text. */
 export type ArgumentPath = readonly [string, ...string[]];
 
-/** Where a path leads, or what is wrong with it in one sentence. */
+/** A parsed path, or one sentence about its problem. */
 export type PathReading = { ok: true; path: ArgumentPath } | { ok: false; message: string };
 
 const deepest = 64;
 
 /**
- * Reads a path in dots such as `items.0.name` (docs/contract/governance.md). A dot that belongs to a key is written
- * `\.`, a backslash `\\`; a path has at most 64 parts and none of them is empty.
+ * Parses a dotted path such as `items.0.name` (docs/contract/governance.md). A dot within a key is written `\.`, a
+ * backslash `\\`. A path has at most 64 parts, none of them empty.
  */
 export function readArgumentPath(text: string): PathReading {
   const parts: string[] = [''];

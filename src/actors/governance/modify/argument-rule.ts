@@ -6,8 +6,7 @@ import { compileReplacement, type Replacement } from './replacement.ts';
 import type { Report } from './rule-problem.ts';
 
 /**
- * A rule on arguments as configured; exactly one of `set`, `remove` and `replace` is given
- * (docs/contract/governance.md).
+ * A configured rule on arguments; exactly one of `set`, `remove` and `replace` is given (docs/contract/governance.md).
  */
 export type ArgumentRule = { path: string } & (
   | { set: JsonValue }
@@ -15,7 +14,7 @@ export type ArgumentRule = { path: string } & (
   | { replace: Replacement }
 );
 
-/** Compiles a rule on arguments, or reports what is wrong with it and returns `null`. */
+/** Compiles a rule on arguments, or reports its problems and returns `null`. */
 export function compileArgumentRule(
   rule: ArgumentRule,
   report: Report,

@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { ArgumentPath } from './argument-path.ts';
 
-/** What becomes of the value at a place; `undefined` stands for no value, before or after. */
+/** Maps the value at a path to its new value; `undefined` means absent. */
 export type Change = (value: JsonValue | undefined) => JsonValue | undefined;
 
 /**
- * Changes the value at one place and returns the object with it; the object itself when nothing
- * changed. What is given is never written to, and only own properties are read or made, also under
- * names such as `__proto__`. Missing objects on the way are made when the change yields a value; the
- * place after the last item of a list is its end, and a scalar on the way ends the search.
+ * Changes the value at a path and returns the new object, or the same object if nothing changed. The input is never
+ * modified, and only own properties are read or created, even for names such as `__proto__`. Missing parent objects are
+ * created if the change yields a value. The index after the last item of a list appends, and a scalar on the path ends
+ * the search.
  */
 export function changeAt(object: JsonObject, path: ArgumentPath, change: Change): JsonObject {
   const [key, ...rest] = path;
@@ -44,7 +44,7 @@ function changeItem(list: JsonValue[], key: string, change: Change): JsonValue[]
 function withProperty(object: JsonObject, key: string, value: JsonValue | undefined): JsonObject {
   const copy = { ...object };
   if (value === undefined) delete copy[key];
-  // An assignment to `__proto__` would set the prototype.
+  // Plain assignment to `__proto__` would set the prototype.
   else Object.defineProperty(copy, key, { value, ...plainProperty });
   return copy;
 }

@@ -1,4 +1,4 @@
-/** A rule of MODIFY could not be carried out, so the call must not go on; the message shows no value. */
+/** A MODIFY rule could not be applied, so the call must not proceed; the message contains no value. */
 export class ModifyError extends Error {
   readonly code = 'modify_failed';
 }

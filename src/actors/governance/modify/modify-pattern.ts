@@ -1,10 +1,12 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { matchesNothing } from '../guardrails/matches-nothing.ts';
 
-/** A compiled pattern, or what is wrong with it in one sentence. */
+/** A compiled pattern, or one sentence about its problem. */
 export type ModifyPatternReading = { ok: true; pattern: RE2JS } | { ok: false; message: string };
 
-/** Compiles a pattern in RE2 syntax, which matches in linear time; one that can match nothing at all is refused. */
+/**
+ * Compiles a pattern in RE2 syntax, which matches in linear time; a pattern that can match the empty string is refused.
+ */
 export function readModifyPattern(text: string): ModifyPatternReading {
   try {
     const pattern = RE2JS.compile(text);

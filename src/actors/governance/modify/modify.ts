@@ -7,31 +7,30 @@ import type { Report, RuleProblem } from './rule-problem.ts';
 
 export { ModifyError, type RuleProblem };
 
-/** The rules of each tool by its name, as `security.modify` holds them (docs/contract/governance.md). */
+/** The rules of each tool by name, as in `security.modify` (docs/contract/governance.md). */
 export interface ModifyRules {
   tools: Record<string, { arguments: ArgumentRule[]; output: { replace: Replacement }[] }>;
 }
 
 /**
- * Changes what a tool is given and what it gives back. Rules apply in order, each to what the one
- * before made; `applied` has the numbers, from 1, of those that changed something. What is given is
- * never written to and comes back as it is when nothing changed. Both throw a ModifyError when a rule
- * cannot be carried out; the call must then be denied.
+ * Rewrites a tool's arguments and results. Rules apply in order, each to the output of the previous one; `applied`
+ * lists the numbers (from 1) of the rules that changed something. The input is never modified and is returned as is if
+ * nothing changed. Both methods throw a ModifyError if a rule cannot be applied; the call must then be denied.
  */
 export interface Modify {
-  /** What they were compiled from. */
+  /** The source rules. */
   readonly rules: ModifyRules;
   modifyArguments(tool: string, args: JsonObject): { args: JsonObject; applied: number[] };
   modifyOutput(tool: string, text: string): { text: string; applied: number[] };
 }
 
-/** The compiled rules, or all that is wrong with them. */
+/** The compiled rules, or all their problems. */
 export type ModifyReading = { ok: true; modify: Modify } | { ok: false; problems: RuleProblem[] };
 
 type Rule<Value> = (value: Value) => Value;
 
 /**
- * Compiles the rules of `security.modify`; one malformed rule makes all of them useless (docs/contract/governance.md).
+ * Compiles the rules of `security.modify`; a single invalid rule invalidates all of them (docs/contract/governance.md).
  */
 export function compileModify(rules: ModifyRules): ModifyReading {
   const problems: RuleProblem[] = [];

@@ -8,26 +8,25 @@ import type { Report } from './rule-problem.ts';
 export interface Replacement {
   /** RE2 syntax. */
   pattern: string;
-  /** `$1` or `${1}` is a group, `${name}` a named one, `$0` the match, `$$` a dollar sign. */
+  /** `$1` or `${1}` inserts a group, `${name}` a named group, `$0` the match, `$$` a dollar sign. */
   with: string;
 }
 
 /** Replaces every match in a text. */
 export type Replace = (text: string) => string;
 
-/** A text between groups, or the number of a group. */
+/** Literal text, or a group number. */
 type Piece = string | number;
 
 const longest = 1024 * 1024;
 
-/** Milliseconds. One match takes linear time; a text that has as many matches as letters may not. */
+/** Time limit in milliseconds: a single match is linear, but a text with a match at every letter may not be. */
 const patience = 2_000;
 
 /**
- * Compiles a replacement, or reports what is wrong with it and returns `null`. References are read as
- * Go reads them: the name after `$` is as long as it can be, so `$1x` means a group called `1x`. What
- * is returned throws a ModifyError when the text it makes would exceed 1 MiB of UTF-8, or when it
- * takes more than two seconds.
+ * Compiles a replacement, or reports its problems and returns `null`. References follow Go's rules: the name after `$`
+ * is as long as possible, so `$1x` means a group named `1x`. The returned function throws a ModifyError if its result
+ * would exceed 1 MiB of UTF-8, or if it takes more than two seconds.
  */
 export function compileReplacement(replacement: Replacement, report: Report): Replace | null {
   const reading = readModifyPattern(replacement.pattern);
@@ -43,7 +42,7 @@ export function compileReplacement(replacement: Replacement, report: Report): Re
   return (text) => replaceAll(text, reading.pattern, pieces);
 }
 
-/** Returns the pieces of a `with`, or a sentence about what is wrong with it. */
+/** Parses a `with` into pieces, or returns a sentence about its problem. */
 function piecesOf(text: string, pattern: RE2JS): Piece[] | string {
   const pieces: Piece[] = [];
   let end = 0;
@@ -80,7 +79,7 @@ function replaceAll(text: string, pattern: RE2JS, pieces: readonly Piece[]): str
   const add = (part: string): void => {
     parts.push(part);
     length += part.length;
-    // Checked as it grows, so that a text never takes much more memory than it may.
+    // Checked while the text grows, so memory use stays close to the limit.
     if (length > longest) throw tooLong();
   };
   const giveUpAt = performance.now() + patience;

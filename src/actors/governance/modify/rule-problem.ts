@@ -1,9 +1,9 @@
-/** What is wrong with a rule of MODIFY, and where in `security.modify`. */
+/** A problem of a MODIFY rule, and its path in `security.modify`. */
 export interface RuleProblem {
   path: (string | number)[];
-  /** One sentence; never a pattern or a value. */
+  /** One sentence; never contains a pattern or a value. */
   message: string;
 }
 
-/** Takes down what is wrong at a place below the rule being read. */
+/** Reports a problem at a path relative to the rule being compiled. */
 export type Report = (path: readonly (string | number)[], message: string) => void;

@@ -2,7 +2,7 @@ import { mostChangesKept } from '../../../machines/governance/kept-changes.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { ArgumentChange } from '../../../machines/task/task.ts';
 
-/** Characters of one path and of one value, and of all values of a call. */
+/** Maximum characters of one path, of one value, and of all values of a call. */
 const longestPath = 256;
 const longestValue = 1_024;
 const longestOfAll = 8_192;
@@ -16,8 +16,9 @@ interface Difference {
 }
 
 /**
- * Tells what became of the arguments of a call, in the order of the first: a bounded part of it, from which `scrub` has
- * taken the secrets. Of a path or a value that is too long it tells the length alone, as a part of a secret cannot be found.
+ * Lists the changes to the arguments of a call, in the order of the original arguments, up to a limit and with secrets
+ * removed by `scrub`. For a path or value that is too long only its length is given, since a partial secret cannot be
+ * recognised.
  */
 export function argumentChanges(
   before: JsonObject,
@@ -51,7 +52,7 @@ function lengthOf(text: string): string {
   return `[${text.length} characters]`;
 }
 
-/** A name or a text whose JSON form differs from it is scrubbed by itself as well, where its own form shows. */
+/** Names and texts are also scrubbed individually, since their JSON form may differ and hide a secret. */
 function scrubbed(value: JsonValue, scrub: (text: string) => string): string {
   const scrubMember = (_: string, member: JsonValue): JsonValue => {
     if (typeof member === 'string') return scrub(member);
@@ -97,7 +98,7 @@ function isCollection(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** A name such as `constructor` is an argument like any other. */
+/** Reads own properties only: a name such as `constructor` is an ordinary argument. */
 function own(value: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }

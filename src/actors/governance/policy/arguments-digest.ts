@@ -3,12 +3,14 @@ import canonicalize from 'canonicalize';
 import type { DecisionAttempt } from '../../../machines/governance/approvers.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
-/** Returns the lower-case hex SHA-256 of the RFC 8785 form of a call's arguments (docs/contract/task.md). */
+/** Returns the lower-case hex SHA-256 of a call's arguments in RFC 8785 form (docs/contract/task.md). */
 export function argumentsDigest(args: JsonObject): string {
   return hash('sha256', canonicalize(args) ?? '', 'hex');
 }
 
-/** Returns a decision pinned to the arguments that were sent with it; one whose digest is of others fits no call. */
+/**
+ * Returns a decision bound to the arguments sent with it; if they contradict its digest, the decision matches no call.
+ */
 export function pinnedToArguments({ args, ...attempt }: DecisionAttempt): DecisionAttempt {
   if (args === undefined) return attempt;
   const digest = argumentsDigest(args);

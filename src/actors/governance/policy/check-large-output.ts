@@ -2,18 +2,18 @@ import { compileGuardrails, type GuardrailRules } from '../guardrails/guardrails
 import { compileModify, type ModifyRules } from '../modify/modify.ts';
 import { type CheckedOutput, checkOutput, type OutputLayers } from './check-output.ts';
 
-/** A text for the rules, which are compiled where they are needed, as compiled ones cannot be handed to a worker. */
+/** A text to check in a worker. Contains source rules, since compiled rules cannot be transferred to a worker. */
 export interface LargeOutput {
   tool: string;
   text: string;
   secrets: readonly string[];
-  /** A layer that is `null` is off. */
+  /** `null` for a layer that is off. */
   rules: { guardrails: GuardrailRules | null; modify: ModifyRules | null };
 }
 
 let compiled: { written: string; layers: OutputLayers } | undefined;
 
-/** Applies the rules for output as `checkOutput` does; made to run in a worker, which compiles each set of rules once. */
+/** Applies the output rules like `checkOutput`; runs in a worker, which compiles each set of rules once. */
 export function checkLargeOutput({ tool, text, secrets, rules }: LargeOutput): CheckedOutput {
   const written = JSON.stringify(rules);
   if (compiled?.written !== written) compiled = { written, layers: layersOf(rules) };

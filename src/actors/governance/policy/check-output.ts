@@ -3,22 +3,21 @@ import { redactSecrets } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
 
-/** What the rules for output made of a text; `rewrites` are the numbers of MODIFY rules, from 1. */
+/** Result of the output rules for a text; `rewrites` are the numbers (from 1) of the applied MODIFY rules. */
 export type CheckedOutput = { findings: Finding[]; rewrites: number[] } & (
   | { kind: 'passed'; text: string }
   | { kind: 'withheld'; reason: string }
 );
 
-/** The layers that look at output; one that is `null` is off. */
+/** Layers that check output; `null` for a layer that is off. */
 export interface OutputLayers {
   guardrails: Guardrails | null;
   modify: Modify | null;
 }
 
 /**
- * Applies the rules for output to a text of a tool (docs/contract/governance.md): what is blocked is looked for in the
- * original, then the call's own credentials go, then what is to be redacted, then MODIFY has its turn. Throws a
- * ModifyError.
+ * Applies the output rules to a tool's text (docs/contract/governance.md): block rules on the original, then removal of
+ * the call's own credentials, then redaction, then MODIFY. Throws a ModifyError.
  */
 export function checkOutput(
   tool: string,
@@ -31,7 +30,7 @@ export function checkOutput(
   let findings: Finding[] = [];
   if (guardrails !== null) {
     let checked = guardrails.checkOutput(original);
-    // What the rules redact may be half of a credential, so they only ever see a text without one.
+    // A redact rule could match half of a credential, so redaction only ever sees the text without credentials.
     if (checked.kind !== 'blocked' && clean !== original) checked = guardrails.checkOutput(clean);
     findings = checked.findings;
     if (checked.kind === 'blocked') {

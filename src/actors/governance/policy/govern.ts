@@ -22,7 +22,6 @@ import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
 import { definitionDigest, runsDigest } from './runs-digest.ts';
 
-/** What governance needs from outside. */
 export interface GovernPorts {
   policy: Policy;
   /** `null` while intent alignment is off. */
@@ -30,15 +29,17 @@ export interface GovernPorts {
   tools: ReadonlyMap<string, Tool>;
   ids: Ids;
   log: Log;
-  /** Returns the calls that have started in the session of a task, in other tasks as well; none when left out. */
+  /**
+   * Returns the calls that have started in the session of a task, including calls of other tasks; empty when absent.
+   */
   ranInSession?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[]>;
-  /** Attributes the requests of an actor to the run they are made for; to nobody when left out. */
+  /** Attributes the requests of an actor to their run; unattributed when absent. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
   ) => PromiseActorLogic<Output, Input>;
 }
 
-/** A tool was taken from the agent, or got another definition, while it was looked at. */
+/** A tool was removed or redefined while its call was being checked. */
 class ToolChangedError extends Error {
   readonly code = toolChangedCode;
 
@@ -47,25 +48,25 @@ class ToolChangedError extends Error {
   }
 }
 
-/** A call may have waited behind others of its turn, and its tool may have changed while it was looked at. */
+/** A call may have waited behind others of its turn, and its tool may have changed during the checks. */
 function isAsOffered({ offered }: ToolCall, before: Tool, now: Tool | undefined): boolean {
   const digest = now === undefined ? null : definitionDigest(now);
   return digest === (offered ?? definitionDigest(before));
 }
 
-/** Returns the call as the model asked for it, before MODIFY. */
+/** Returns the call as the model requested it, before MODIFY. */
 function askedCall({ asked, ...call }: ToolCall): ToolCall {
   return asked === undefined ? call : { ...call, args: asked };
 }
 
-/** Fills the ports of the tool-call chart with what is configured. A layer that breaks lets nothing pass. */
+/** Binds the ports of the tool-call chart to the configured layers. A layer that fails denies the call. */
 export function createGovern(ports: GovernPorts) {
   const { policy, scorer, tools, ids, log, attribute = (logic) => logic } = ports;
   const failed = (error: unknown, call: ToolCall, what: string) => {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
   };
-  /** What was asked for and what it was changed to must both be allowed. */
+  /** Both the requested call and its modified version must be allowed. */
   const rulesFor = (call: ToolCall): ToolRules => {
     try {
       const rules = policy.rulesFor(askedCall(call));
@@ -79,7 +80,7 @@ export function createGovern(ports: GovernPorts) {
     try {
       const modification = policy.modify(askedCall(call));
       if (modification.kind !== 'modified' || (held ?? null) === null) return modification;
-      // Approvers are asked about a changed call by another id.
+      // A changed call gets a new id for its approval request.
       const isSame = modification.call.argsSha256 === held?.deferral.argsSha256;
       return isSame
         ? modification
@@ -104,7 +105,7 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  /** Calls of the session as they are when a call is to be held; a task beside it may have made them. */
+  /** Calls of the session at the time a call is held; a concurrent task may have made some of them. */
   const ranBefore = new WeakMap<ToolCall, readonly RanCall[]>();
   const identify = fromPromise<string, IdentifyInput>(
     async ({ input: { taskId, call, isNew }, signal }) => {

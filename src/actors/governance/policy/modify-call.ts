@@ -6,8 +6,8 @@ import { argumentChanges } from './argument-changes.ts';
 import { argumentsDigest } from './arguments-digest.ts';
 
 /**
- * Rewrites the arguments of a call. What comes out must still be a call that may run: it has to fit the tool's schema
- * and pass the static denials again (docs/contract/governance.md). Throws a ModifyError.
+ * Rewrites the arguments of a call. The result must fit the tool's schema and pass the static denials again
+ * (docs/contract/governance.md). Throws a ModifyError.
  */
 export function modifyCall(
   call: ToolCall,

@@ -3,7 +3,7 @@ import type { checkLargeOutput, LargeOutput } from './check-large-output.ts';
 import { type CheckedOutput, checkOutput, type OutputLayers } from './check-output.ts';
 
 /**
- * Lets a result or an error text of a tool through, rewritten where rules say so, or withholds it. Rejects with a
+ * Checks a tool's result or error text and returns it, rewritten by the rules, or withholds it. Rejects with a
  * ModifyError, and with an AbortError once `signal` aborts.
  */
 export type OutputCheck = (
@@ -13,13 +13,16 @@ export type OutputCheck = (
   signal: AbortSignal,
 ) => Promise<CheckedOutput>;
 
-/** Characters up to which a text is checked at once: a few milliseconds, fewer than a worker takes to start. */
+/** Maximum characters of a text that is checked inline: this takes a few milliseconds, less than starting a worker. */
 const small = 16 * 1024;
 
-/** The workers of every agent in the process, and none that a tool could keep busy; all that comes waits its turn. */
+/**
+ * Shared by all agents of the process and used only for output checks, so no tool can exhaust them; the queue is
+ * unlimited.
+ */
 const workers = new WorkerPool({ atOnce: 2, waiting: Number.POSITIVE_INFINITY });
 
-/** Creates the check of what tools say; a text that takes long is checked in a worker, so that nobody else waits. */
+/** Creates the check of tool output; a long text is checked in a worker, so that other work is not blocked. */
 export function createOutputCheck(layers: OutputLayers): OutputCheck {
   const rules: LargeOutput['rules'] = {
     guardrails: layers.guardrails?.rules ?? null,

@@ -1,13 +1,15 @@
 import type { AlignmentSettings } from '../alignment/alignment.ts';
 
-/** What a policy reads of `security` in `service.yaml` (docs/contract/configuration.md); durations are milliseconds. */
+/**
+ * Policy settings from `security` in `service.yaml` (docs/contract/configuration.md); durations are in milliseconds.
+ */
 export interface PolicySettings {
   defer: DeferSettings;
   step_up: StepUpSettings;
   intent_alignment: AlignmentSettings;
 }
 
-/** Which tools wait, for whom and how long. */
+/** Tools whose calls are held, with their approvers and timeouts. */
 export interface DeferSettings {
   enabled: boolean;
   bind_approver: boolean;
@@ -27,7 +29,7 @@ interface DeferredTool {
   escalate_to?: string | undefined;
 }
 
-/** Which tools ask for a stronger sign-in, and the levels from weak to strong. */
+/** Tools that require a stronger sign-in, and the levels from weak to strong. */
 export interface StepUpSettings {
   enabled: boolean;
   acr_hierarchy: string[];

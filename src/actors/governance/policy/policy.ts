@@ -15,38 +15,38 @@ import type { PolicySettings, StepUpSettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 import { hiding, shownArguments } from './shown-arguments.ts';
 
-/** What governance demands of messages, calls and results, as configured. */
+/** The configured governance of messages, calls and results. */
 export interface Policy {
-  /** Why a message may not reach the model; `null` when it may. */
+  /** Returns why a message may not reach the model; `null` if it may. */
   refusalOf(message: Message): Refusal | null;
-  /** Why somebody may not speak in the task of a requester; `null` when they may. */
+  /** Returns why a caller may not speak in the task of a requester; `null` if they may. */
   refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
   rulesFor(call: ToolCall): ToolRules;
-  /** Returns how calls of a tool are held now; `null` when they run without approval. */
+  /** Returns how calls of a tool are held now; `null` if they run without approval. */
   deferRuleOf(tool: string): DeferRule | null;
-  /** Returns what makes the credentials of a tool, without a secret; `null` when it gets none. */
+  /** Returns the credential settings of a tool without secrets; `null` if it gets none. */
   credentialOf(tool: string): JsonObject | null;
-  /** Rewrites the arguments of a call, which must still be ones that may run. */
+  /** Rewrites the arguments of a call; the result must be allowed to run. */
   modify(call: ToolCall): Modification;
-  /** Returns the arguments as people and logs are shown them. Never throws. */
+  /** Returns the arguments redacted for people and logs. Never throws. */
   shown(args: JsonObject): JsonObject;
   checkOutput: OutputCheck;
 }
 
-/** A layer that is `null` is off. */
+/** `null` for a layer that is off. */
 export interface PolicyParts {
   security: PolicySettings;
-  /** True when every caller is known. */
+  /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   modify: Modify | null;
   credentials: CredentialIssuer | null;
-  /** Takes the secrets out of a text that is kept; may throw, and then the text is left out. */
+  /** Removes secrets from a text that is stored; if it throws, the text is omitted. */
   scrub: (text: string) => string;
 }
 
-/** Assembles the policy of an agent (docs/contract/governance.md, docs/contract/step-up.md). */
+/** Creates the policy of an agent (docs/contract/governance.md, docs/contract/step-up.md). */
 export function createPolicy(parts: PolicyParts): Policy {
   const { security, isAuthOn, tools, guardrails, modify, credentials, scrub } = parts;
   const deferRules = deferRulesOf(security.defer, isAuthOn);

@@ -7,9 +7,8 @@ import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
 
 /**
- * Returns why a call cannot run (docs/contract/governance.md): its tool is unknown or its arguments do not fit, which
- * whoever asked may mend, a guardrail denies it, or too many calls of its caller wait already; `null` when nothing
- * stands against it.
+ * Returns why a call cannot run (docs/contract/governance.md); `null` if it can. Reasons: an unknown tool or invalid
+ * arguments, which the model may correct, a guardrail, or too many waiting calls of the caller.
  */
 export function refusalOfCall(
   { tool: name, args, fault, refused }: ToolCall,
@@ -31,15 +30,15 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   return `unknown tool: ${name}${near === null ? '' : `; the nearest is ${near}`}`;
 }
 
-/** Returns why a message may not reach the model (docs/contract/governance.md); `null` when it may. */
+/** Returns why a message may not reach the model (docs/contract/governance.md); `null` if it may. */
 export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
   const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
   return denial === null ? null : { text: denial, findings };
 }
 
 /**
- * Returns why somebody may not speak in the task of a requester, whose calls are governed with the assurance of that
- * alone; `null` when they may.
+ * Returns why a caller may not speak in the task of a requester; `null` if they may. Calls of the task are governed
+ * with the requester's assurance only.
  */
 export function refusalOfSpeaker(
   speaker: Caller | null,

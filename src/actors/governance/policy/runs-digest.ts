@@ -3,7 +3,10 @@ import canonicalize from 'canonicalize';
 import type { Tool } from '../../ports.ts';
 import type { Policy } from './policy.ts';
 
-/** Digests everything that decides what a call of a tool does besides its arguments, as it is now. Rejects as the tool does. */
+/**
+ * Returns a digest of everything that currently determines the effect of a tool's call, except its arguments. Rejects
+ * like the tool.
+ */
 export async function runsDigest(
   tool: Tool,
   policy: Pick<Policy, 'credentialOf'>,
@@ -15,7 +18,7 @@ export async function runsDigest(
   return hash('sha256', canonicalize(identity) ?? '', 'hex');
 }
 
-/** Digests the definition of a tool as a model is offered it. */
+/** Returns a digest of the tool definition that the model is offered. */
 export function definitionDigest({ description, parameters }: Tool): string {
   return hash('sha256', canonicalize({ description, parameters }) ?? '', 'hex');
 }

@@ -6,8 +6,8 @@ import type { Log } from '../../ports.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * Returns why a message may not reach the model, and how long it took to find out; `refusal` is `null` when it may.
- * A message that cannot be looked at may not.
+ * Returns why a message may not reach the model, and the time of the check; `refusal` is `null` if it may. A message
+ * that cannot be checked is refused.
  */
 export function screenPrompt(
   message: Message,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 
-/** Returns what takes out of a text what neither people nor logs may see; it throws where that cannot be looked for. */
+/** Returns a function that redacts a text for people and logs; it throws if secrets cannot be searched for. */
 export function hiding(
   scrub: (text: string) => string,
   guardrails: Pick<Guardrails, 'redactNamed'> | null,
@@ -12,12 +12,12 @@ export function hiding(
   };
 }
 
-/** Stands for arguments in which secrets could not be looked for. */
+/** Placeholder for arguments that could not be searched for secrets. */
 const unscrubbed = '[left out: secrets could not be looked for]';
 
 /**
- * Returns arguments as people and logs are shown them: `hide` replaces what may not be seen in each name and value. Never
- * throws; where `hide` does, nothing is shown.
+ * Returns arguments redacted for people and logs: `hide` is applied to each name and value. Never throws; if `hide`
+ * throws, no argument is shown.
  */
 export function shownArguments(args: JsonObject, hide: (text: string) => string): JsonObject {
   try {
@@ -29,7 +29,7 @@ export function shownArguments(args: JsonObject, hide: (text: string) => string)
   }
 }
 
-/** Some secrets are known by the name beside them, so a text is looked at with its name. */
+/** Some secrets are recognised by the name before them, so a text is checked together with its name. */
 function shownMember(name: string, value: JsonValue, hide: (text: string) => string): JsonValue {
   if (typeof value === 'string') {
     const alone = hide(value);
@@ -48,7 +48,7 @@ function shownMember(name: string, value: JsonValue, hide: (text: string) => str
   return shownMembers(value, hide);
 }
 
-/** Gives names that become equal a number, so that no member hides another. */
+/** Numbers names that become equal by redaction, so that no member replaces another. */
 function shownMembers(object: JsonObject, hide: (text: string) => string): JsonObject {
   const shown = new Map<string, JsonValue>();
   for (const [key, value] of Object.entries(object)) {

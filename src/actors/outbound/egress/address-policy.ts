@@ -1,18 +1,18 @@
 import type { CheckAddress } from './address-rules.ts';
 
-/** Which addresses may be dialled on behalf of the daemon itself, or on behalf of tasks. */
+/** Decides which addresses may be dialled, for the daemon itself or for tasks. */
 export interface AddressPolicy {
   checkAddress: CheckAddress;
-  /** True when an operator named the host and port for them, whatever their address. */
+  /** True if an operator named the host and port, so that its address may be private. */
   mayBePrivate: (host: string, port: number) => boolean;
   /**
-   * Returns why nobody may ask there in any mode, such as for the daemon's own listeners; `null` for other places. `from`
-   * is where an open connection begins.
+   * Returns why an address is closed in every mode, such as the daemon's own listeners; `null` if it is open. `from` is
+   * the local address of an open connection.
    */
   closedAt: (address: string, port: number, from?: string) => string | null;
 }
 
-/** A host and port, and one of its addresses; `how` is `is` when the host is that address. */
+/** A host and port with one of its addresses; `how` is `is` if the host is an IP address. */
 export interface AddressOfHost {
   host: string;
   port: number;
@@ -20,7 +20,7 @@ export interface AddressOfHost {
   how: 'is' | 'resolves to';
 }
 
-/** Returns why an address of a host may not be dialled, in words that follow the host's name; `null` when it may. */
+/** Returns why an address of a host may not be dialled, worded to follow the host's name; `null` if it may. */
 export function addressFault(
   { host, port, address, how }: AddressOfHost,
   { checkAddress, mayBePrivate, closedAt }: AddressPolicy,

@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A network in CIDR notation as it was read, or one sentence on why it cannot be. */
+/** A parsed network in CIDR notation, or one sentence about its problem. */
 export type ReadNetwork = { ok: true; network: [Address, number] } | { ok: false; message: string };
 
-/** Which addresses besides public ones may be dialled. */
+/** Non-public addresses that may be dialled. */
 export interface AddressRules {
-  /** Opens loopback, private, unique local and carrier-grade addresses. */
+  /** Opens loopback, private, unique local and carrier-grade NAT addresses. */
   allowPrivateIps: boolean;
-  /** Opens those of them that lie in one of these networks. */
+  /** Opens such addresses if they lie in one of these networks. */
   allowedPrivateCidrs: readonly string[];
 }
 
-/** Returns why an address may not be dialled, in words such as `a loopback address`; `null` when it may be. */
+/** Returns why an address may not be dialled, such as `a loopback address`; `null` if it may. */
 export type CheckAddress = (address: string, mayBePrivate: boolean) => string | null;
 
-/** Where clouds answer with credentials to whoever asks; no setting opens these. */
+/** Cloud metadata addresses, which return credentials to any caller; no setting opens them. */
 const metadata: ReadonlySet<string> = new Set([
   '169.254.169.254',
   '169.254.170.2',
@@ -29,7 +29,7 @@ const metadata: ReadonlySet<string> = new Set([
   'fd20:ce::254',
 ]);
 
-/** The ranges that settings can open, and their names. */
+/** Ranges that settings can open, with their names. */
 const openable: ReadonlyMap<string, string> = new Map([
   ['loopback', 'a loopback address'],
   ['private', 'a private address'],
@@ -44,13 +44,12 @@ const closed: ReadonlyMap<string, string> = new Map([
   ['broadcast', 'a broadcast address'],
 ]);
 
-/** Addresses that spell an IPv4 address in a way that is out of use, and that some systems still dial. */
+/** IPv4-compatible IPv6 addresses: obsolete, but some systems still dial them. */
 const compatible: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 
 /**
- * Creates the rule for addresses (docs/contract/egress.md): public ones may be dialled, private ones when they are
- * opened, and metadata, link-local, multicast and reserved ones never. Throws an Error that names the network when one
- * cannot be read.
+ * Creates the address check (docs/contract/egress.md): public addresses may be dialled, private ones if they are
+ * opened, and metadata, link-local, multicast and reserved ones never. Throws an Error that names an invalid network.
  */
 export function createAddressRules(rules: AddressRules): CheckAddress {
   const networks = rules.allowedPrivateCidrs.map((text) => {
@@ -71,7 +70,7 @@ export function createAddressRules(rules: AddressRules): CheckAddress {
   };
 }
 
-/** Reads a network such as `10.1.0.0/16`; bits set beyond its prefix are a mistake, not a network. */
+/** Parses a network such as `10.1.0.0/16`; bits set beyond its prefix are an error. */
 export function readNetwork(text: string): ReadNetwork {
   if (!/^[\da-f:.]+\/\d{1,3}$/i.test(text) || !ipaddr.isValidCIDR(text)) {
     return refused(text, 'is no network; write one in CIDR notation, such as 10.1.0.0/16');
@@ -88,16 +87,16 @@ export function readNetwork(text: string): ReadNetwork {
   return refused(text, `has bits set beyond its prefix; write ${first.toString()}/${prefix}`);
 }
 
-/** Writes an address in the one form in which addresses are compared; `null` for what is none. */
+/** Returns the canonical form of an address for comparison; `null` for an invalid one. */
 export function normaliseAddress(text: string): string | null {
   return readAddress(text)?.toString() ?? null;
 }
 
-/** Reads an address as a socket would; one that IPv6 wraps by the book is the IPv4 address it wraps. */
+/** Parses an address as a socket would; a standard IPv6 mapping of an IPv4 address becomes the IPv4 address. */
 function readAddress(text: string): Address | null {
   if (isIPv4(text)) return ipaddr.IPv4.parse(text);
   const [bare = ''] = text.split('%');
-  // ipaddr.js takes `::127.0.0.1` for the IPv4 address; the parser of URLs spells it out.
+  // ipaddr.js reads `::127.0.0.1` as an IPv4 address; the URL parser returns its IPv6 form.
   const spelled = isIPv6(bare) ? URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) : undefined;
   return spelled === undefined ? null : ipaddr.process(spelled);
 }

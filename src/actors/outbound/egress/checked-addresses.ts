@@ -9,18 +9,18 @@ export interface HostAddress {
   family: number;
 }
 
-/** Finds every address of a host. Rejects when there is none. */
+/** Resolves all addresses of a host. Rejects if there are none. */
 export type Lookup = (hostname: string) => Promise<readonly HostAddress[]>;
 
-/** Every address of a host, all of them good, or why one of them is not. */
+/** All addresses of a host, each allowed, or the reason why one of them is not. */
 export type CheckedAddresses =
   | { ok: true; addresses: [HostAddress, ...HostAddress[]] }
   | { ok: false; why: string };
 
-/** Resolves a host as the system does, the hosts file included. */
+/** Resolves a host with the system resolver, including the hosts file. */
 export const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true });
 
-/** How the addresses of a host are found and checked. */
+/** How the addresses of a host are resolved and checked. */
 export interface AddressCheck extends AddressPolicy {
   lookup: Lookup;
   /** In milliseconds. */
@@ -28,8 +28,8 @@ export interface AddressCheck extends AddressPolicy {
 }
 
 /**
- * Finds and checks the addresses of a host; one bad address refuses them all, since any could be dialled.
- * Rejects as `lookup` does, and with an EgressLimitError when it takes too long.
+ * Resolves and checks the addresses of a host. A single forbidden address refuses all of them, since any could be
+ * dialled. Rejects like `lookup`, and with an EgressLimitError on timeout.
  */
 export async function checkedAddresses(
   { host, port }: { host: string; port: number },

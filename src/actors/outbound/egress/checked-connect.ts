@@ -9,31 +9,33 @@ import { checkedAddresses, type HostAddress, type Lookup } from './checked-addre
 import { EgressError } from './egress-error.ts';
 import type { DialLimits } from './limits.ts';
 
-/** What the connector goes by. */
 export interface ConnectPolicy extends AddressPolicy {
   mode: EgressMode;
   lookup: Lookup;
   limits: DialLimits;
 }
 
-/** What is published for each connection that the policy opens. */
+/** Diagnostics event for each connection that the policy opens. */
 export interface Dial {
   socket: Socket;
   hostname: string;
   port: number;
-  /** The addresses that were checked; one of them is dialled. */
+  /** The checked addresses, one of which is dialled. */
   addresses: readonly string[];
 }
 
-/** Where each connection is published as a `Dial` when it begins, so that a test can tell it from any other. */
+/**
+ * Diagnostics channel on which each connection is published as a `Dial` when it starts; tests use it to detect
+ * unchecked connections.
+ */
 export const dialChannelName = 'holdpoint:egress:dial';
 
 const dials = channel(dialChannelName);
 
 /**
- * Makes a connector for undici that resolves a host once, checks every address and dials a checked one, so that a name
- * that changes its mind in between gains nothing (docs/contract/egress.md). Host header and TLS name stay those of the
- * request. Fails with an EgressError.
+ * Creates an undici connector that resolves a host once, checks every address and dials a checked one, which defeats
+ * DNS rebinding (docs/contract/egress.md). The request keeps its Host header and TLS server name. Fails with an
+ * EgressError.
  */
 export function checkedConnector(policy: ConnectPolicy): buildConnector.connector {
   const open = callbackify((options: buildConnector.Options) => {
@@ -49,9 +51,9 @@ export function checkedConnector(policy: ConnectPolicy): buildConnector.connecto
 }
 
 /**
- * Opens a bare connection the same way. `settle` hears right before it is handed out, and of a refusal.
- * Rejects with an EgressError when an address is refused, with the signal's reason when it fires, and
- * as the connection fails.
+ * Opens a raw connection with the same checks. Calls `settle` right before the socket is returned, and on a refusal.
+ * Rejects with an EgressError if an address is refused, with the signal's reason if it aborts, and with connection
+ * errors.
  */
 export async function checkedConnect(
   policy: ConnectPolicy,
@@ -81,7 +83,7 @@ async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Pro
   try {
     return await Promise.race([opening, aborted]);
   } catch (error) {
-    // Whatever still opens is nobody's.
+    // A socket that opens after the abort is unused.
     opening.then((socket) => socket.destroy()).catch(() => undefined);
     throw error;
   } finally {
@@ -124,7 +126,7 @@ function dial(
   const port = Number(options.port);
   const known = new Set(addresses.map(({ address }) => normaliseAddress(address)));
   const connect = buildConnector({
-    // What was checked is all the socket can find.
+    // The socket can only resolve to the checked addresses.
     lookup: answering(addresses),
     autoSelectFamily: true,
     allowH2: false,
@@ -135,7 +137,7 @@ function dial(
   });
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
   const { servername: _, ...rest } = options;
-  // undici's type says nothing, yet the connector returns the socket it opens.
+  // undici's types omit it, but the connector returns the socket that it opens.
   const socket: unknown = connect({ ...rest, ...name }, (error, opened) => {
     if (error !== null) return callback(error, null);
     const { remoteAddress = '', localAddress } = opened;

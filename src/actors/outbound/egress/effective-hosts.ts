@@ -8,21 +8,21 @@ import {
   writeHostPattern,
 } from './host-pattern.ts';
 
-/** A host that a setting names, such as an issuer's; `source` is the setting's path, such as `auth.providers.0`. */
+/** A host named by a setting, such as an issuer's; `source` is the path of the setting, such as `auth.providers.0`. */
 export interface DerivedEndpoint {
   host: string;
   port: number;
   source: string;
-  /** False when nobody vouches for its address, as with a host an issuer names; true unless given. */
+  /** False if its address is not trusted, such as a host named by an issuer; true by default. */
   mayBePrivate?: boolean;
-  /** The skill that declares it, for its own scripts alone and never private; left out for the daemon's own. */
+  /** The skill that declares the host: for its own scripts only, never private. Absent for the daemon's own hosts. */
   skill?: string;
 }
 
-/** Who may reach a host: everybody, the scripts of the skill that declares it, or the daemon itself. */
+/** Who may reach a host: everybody, the scripts of the declaring skill, or only the daemon. */
 export type OpenTo = 'everybody' | 'skill' | 'daemon';
 
-/** What may be reached and by whom: a host or pattern, the only port (`null`: any), and the setting that says so. */
+/** An effective allowlist entry: a host or pattern, its only port (`null` for any), its users and its setting. */
 export interface EffectiveHost {
   host: string;
   port: number | null;
@@ -30,43 +30,46 @@ export interface EffectiveHost {
   openTo: OpenTo;
 }
 
-/** What `egress` lists, each for everybody. */
+/** Hosts listed under `egress`, open to everybody. */
 export interface ListedHosts {
   /** `egress.allowed_domains`. */
   domains: readonly string[];
-  /** `egress.allowed_private`: listed, and allowed to be private. */
+  /** `egress.allowed_private`: allowed even at private addresses. */
   private: readonly string[];
 }
 
-/** A place that is asked for; its host is in the form of `normaliseHost`. */
+/** A requested destination; its host is in the form of `normaliseHost`. */
 export interface Place {
   host: string;
   port: number;
-  /** True for a tunnel, in which nobody sees what is said. */
+  /** True for a tunnel, whose traffic cannot be inspected. */
   isTunnel: boolean;
 }
 
-/** The allowlist as it is in effect. */
+/** The effective allowlist. */
 export interface EffectiveHosts {
   readonly entries: readonly EffectiveHost[];
-  /** True for what `egress` lists, and for what the skill declares whose script asks; `null` for no skill. */
+  /**
+   * True for hosts listed under `egress`, and for hosts declared by the requesting script's skill; `skill` is `null`
+   * for none.
+   */
   lists(place: Place, skill: string | null): boolean;
-  /** True for what another setting names, which is the daemon's own alone. */
+  /** True for a host named by another setting; only the daemon itself may reach it. */
   derives(host: string, port: number): boolean;
-  /** True when `egress.allowed_private` lists this host at this port. */
+  /** True if `egress.allowed_private` lists this host and port. */
   listsPrivate(host: string, port: number): boolean;
-  /** True when a setting of the operator leads to this host and port, whatever its address. */
+  /** True if an operator's setting names this host and port, regardless of its address. */
   derivesPrivate(host: string, port: number): boolean;
-  /** Names one more host for the daemon; one that is named already stays as it is. Throws an Error for a pattern and what is no host. */
+  /** Adds a host for the daemon; an existing entry is not changed. Throws an Error for a pattern or an invalid host. */
   add(endpoint: DerivedEndpoint): void;
 }
 
-/** The ports of a tunnel to a host that is listed without one. */
+/** Allowed tunnel ports for a host that is listed without a port. */
 const tunnelPorts: readonly number[] = [443, 80];
 
 /**
- * Puts what is listed and the hosts that other settings name together, each with its source and with whom it is open to
- * (docs/contract/egress.md). Throws an Error that names the entry that cannot be read.
+ * Combines listed hosts with hosts named by other settings, each with its source and users (docs/contract/egress.md).
+ * Throws an Error that names an invalid entry.
  */
 export function effectiveHosts(
   listed: ListedHosts,
@@ -98,12 +101,12 @@ export function effectiveHosts(
   };
 }
 
-/** Reads host patterns. Throws an Error that names the first that cannot be read, by its path in the settings. */
+/** Parses host patterns. Throws an Error that names the path of the first invalid one. */
 export function readPatterns(path: string, texts: readonly string[]): HostPattern[] {
   return texts.map((text, index) => readPattern(`${path}.${index}`, text));
 }
 
-/** Says of a host whether any of the patterns matches; an empty list never does. */
+/** Returns a function that tests a host against the patterns; an empty list matches nothing. */
 export function matcherOf(patterns: readonly HostPattern[]): (host: string) => boolean {
   return (host) => patterns.some((pattern) => matchesHost(pattern, host));
 }
@@ -145,11 +148,11 @@ function shown({ pattern, port, source }: SourcedEntry, openTo: OpenTo): Effecti
   return { host: writeHostPattern(pattern), port, source, openTo };
 }
 
-/** The hosts that the settings of the operator lead to, and those that an issuer has named since. */
+/** Hosts named by the operator's settings, and hosts that issuers have named since. */
 function derivedHosts(endpoints: readonly DerivedEndpoint[]) {
   const known = new Map<string, EffectiveHost & { mayBePrivate: boolean }>();
   const add = ({ host, port, source, mayBePrivate = true }: DerivedEndpoint): void => {
-    // Whoever names a host names one at a time.
+    // A host for the daemon must be a single host, not a pattern.
     const name = host.includes('*') ? null : normaliseHost(host);
     if (name === null) throw new Error(`${source}: ${JSON.stringify(host)} is no host`);
     const place = placeOf(name, port);

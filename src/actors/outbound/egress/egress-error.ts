@@ -1,30 +1,30 @@
 import type { EgressMode } from '../../ports.ts';
 
-/** What a refusal says: which host, why in words that follow the host's name, and in which mode. */
+/** Content of a refusal: the host, the reason worded to follow the host's name, and the egress mode. */
 export interface Refusal {
   host: string;
   why: string;
   mode: EgressMode;
 }
 
-/** Said of the daemon's own listeners. */
+/** Refusal reason for the daemon's own listeners. */
 export const itself = 'is the agent itself';
 
-/** Said of a port of this machine at which a dashboard, or a fellow agent of the workspace, listens. */
+/** Refusal reason for a port of this machine on which a dashboard or another agent of the workspace listens. */
 export const neighbour = 'is a dashboard or another agent of the same workspace';
 
-/** Said of an address at which a fellow daemon over the same store listens. */
+/** Refusal reason for an address of another daemon over the same store. */
 export const fellow = 'is another daemon of the same agent';
 
-/** Closed to tasks in every mode, so that the message names none. */
+/** Closed to tasks in every mode, so the message names no mode. */
 const alwaysClosed: ReadonlySet<string> = new Set([itself, neighbour, fellow]);
 
-/** True for the reason of a refusal that no setting and no mode lifts. */
+/** True for a refusal reason that no setting or mode can lift. */
 export function isAlwaysClosed(why: string | null): boolean {
   return why !== null && alwaysClosed.has(why);
 }
 
-/** The egress policy refused a hop; the message is what a tool is told (docs/contract/egress.md). */
+/** The egress policy refused a hop; the message is shown to the tool (docs/contract/egress.md). */
 export class EgressError extends Error {
   readonly code = 'egress_blocked';
   readonly host: string;
@@ -38,7 +38,7 @@ export class EgressError extends Error {
   }
 }
 
-/** An answer took longer or grew larger than the limits of its scope let it. */
+/** A response exceeded the time or size limits of its scope. */
 export class EgressLimitError extends Error {
   readonly code = 'egress_limit';
 
@@ -47,7 +47,7 @@ export class EgressLimitError extends Error {
   }
 }
 
-/** Finds the egress error behind what a client threw, such as fetch's `terminated`; `null` when there is none. */
+/** Returns the egress error behind a client's error, such as fetch's `terminated`; `null` if there is none. */
 export function egressCause(error: unknown): EgressError | EgressLimitError | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
     if (cause instanceof EgressError || cause instanceof EgressLimitError) return cause;

@@ -6,13 +6,13 @@ import type { Hop } from './rule-hop.ts';
 export interface FetchPorts {
   /** Checks, dials and limits each hop. */
   dispatcher: Dispatcher;
-  /** Records a refusal and makes its error. */
+  /** Records a refusal and creates its error. */
   refuse: (hop: Hop, why: string) => EgressError;
   /** Runs all hops of one request under one deadline. */
   together: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-/** One hop as it is asked for after a redirect. */
+/** One hop of a request, after redirects so far. */
 interface Asked {
   url: URL;
   method: string;
@@ -25,7 +25,7 @@ const maximumRedirects = 5;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What another origin may be told after a redirect. */
+/** Headers that may be sent to another origin after a redirect. */
 const safelisted: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -43,22 +43,22 @@ const bodyHeaders = [
   'content-type',
 ];
 
-/** Node's own, as it is before the process is guarded: its answers are what everybody expects. */
+/** Node's own fetch, saved before `guardProcess` replaces it. */
 const nodeFetch = globalThis.fetch;
 
 /**
- * Creates a fetch under the egress policy, which follows redirects itself: at most five, never from https
- * to http, each checked, and with nothing but safelisted headers to another origin.
+ * Creates a fetch under the egress policy. It follows redirects itself: at most five, never from https to http, each
+ * one checked, and with only safelisted headers to another origin.
  *
- * It rejects with an EgressError or EgressLimitError where fetch would hide it in a cause; a body that fails
- * half-way still fails as fetch's do, see `egressCause`. A stream, and the body of a Request, cannot be sent twice.
+ * Rejects with an EgressError or EgressLimitError where fetch would hide it in a cause. A body that fails midway still
+ * fails like fetch's, see `egressCause`. Streams and Request bodies cannot be resent after a redirect.
  */
 export function createEgressFetch(ports: FetchPorts): typeof globalThis.fetch {
   const { refuse, together } = ports;
   const dispatcher = new Dispatcher1Wrapper(ports.dispatcher);
   const send = async (input: Parameters<typeof fetch>[0], init: RequestInit): Promise<Response> => {
     try {
-      // Node types its fetch by another version of undici than the one whose dispatcher this is.
+      // Node's fetch types come from another undici version than this dispatcher.
       const options = { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit;
       return await nodeFetch(input, options);
     } catch (error) {
@@ -101,7 +101,7 @@ function askedFirst(url: URL, input: Parameters<typeof fetch>[0], init: RequestI
   };
 }
 
-/** What to ask for next by the rules of fetch. Throws an EgressError, or a TypeError as fetch does. */
+/** Returns the next request by the rules of fetch. Throws an EgressError, or a TypeError like fetch. */
 function redirected(asked: Asked, response: Response, refuse: FetchPorts['refuse']): Asked {
   const url = URL.parse(response.headers.get('location') ?? '', asked.url.href);
   if (url === null) throw new TypeError('fetch failed: the answer redirects to no URL');
@@ -118,7 +118,7 @@ function redirected(asked: Asked, response: Response, refuse: FetchPorts['refuse
   return { url, method, headers: kept, body, signal: asked.signal };
 }
 
-/** A POST becomes a GET after 301 and 302, and everything but HEAD after 303. */
+/** A POST becomes a GET after 301 and 302; every method but HEAD does after 303. */
 function rewritten(
   { method, headers, body }: Asked,
   status: number,

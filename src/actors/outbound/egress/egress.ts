@@ -53,67 +53,69 @@ export { hopOf } from './policy-interceptor.ts';
 export type { Hop } from './rule-hop.ts';
 
 export interface EgressOptions extends HopSettings {
-  /** Host patterns that get the workflow headers (docs/contract/correlation.md). */
+  /** Host patterns that receive the workflow headers (docs/contract/correlation.md). */
   propagateTo: readonly string[];
-  /** Hears once about each hop, before anything is sent; what throws here stops the hop. */
+  /** Called once for each hop before anything is sent; an exception stops the hop. */
   record: (record: EgressRecord) => void;
-  /** Finds the addresses of a host; the system's own way unless given. */
+  /** Resolves the addresses of a host; the system resolver by default. */
   lookup?: Lookup;
-  /** Returns the ports of this machine where neighbours of the agent listen; none unless given. */
+  /** Returns the ports of this machine on which neighbours of the agent listen; none by default. */
   neighbours?: () => ReadonlySet<number>;
-  /** Tells which addresses are the daemon itself; this machine's interfaces when it is left out. */
+  /** Identifies addresses of the daemon itself; based on this machine's interfaces by default. */
   listeners?: OwnListeners;
-  /** What a tool's request may take, and what opening a connection may. */
+  /** Limits of tool requests and of opening connections. */
   limits?: Partial<EgressLimits & DialLimits>;
-  /** Makes what dials and speaks under a policy; pools of undici unless given. */
+  /** Creates the dispatcher that connects under a policy; undici pools by default. */
   pool?: (policy: ConnectPolicy) => Dispatcher;
 }
 
-/** The egress of the daemon: every request goes out here (docs/contract/egress.md). */
+/** Egress of the daemon; every outgoing request passes through it (docs/contract/egress.md). */
 export interface Egress {
   readonly mode: EgressMode;
-  /** What may be reached and by whom, with where each entry comes from. */
+  /** Effective allowlist, with the users and source of each entry. */
   readonly hosts: readonly EffectiveHost[];
-  /** Rules on each hop; what is sent outside a scope has no limits but those of its caller and undici. */
+  /** Checks each hop; requests outside a scope are limited only by their caller and undici. */
   readonly dispatcher: Dispatcher;
   /** Node's fetch under the policy; follows at most five redirects and rejects with an EgressError. */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Attributes what `run` sends to a scope; its limits are those of a tool unless given, or unless it is the daemon's
-   * own.
+   * Attributes the requests of `run` to a scope. The limits of a tool apply, unless `limits` is given or the scope is
+   * the daemon's own.
    */
   within<T>(scope: EgressScope, run: () => T, limits?: EgressLimits): T;
-  /** Returns the scope of the caller; `null` for the daemon itself. */
+  /** Returns the caller's scope; `null` for the daemon itself. */
   scope(): EgressScope | null;
   /**
-   * Throws an EgressError, and records it, when the name of a hop is refused. What is allowed is recorded
-   * where it goes out, by `connect` or the dispatcher, so that each hop is recorded once.
+   * Throws an EgressError, and records it, if the name of a hop is refused. An allowed hop is recorded when it is sent,
+   * by `connect` or the dispatcher, so that each hop is recorded once.
    */
   checkHop(hop: Hop, scope: EgressScope | null): void;
   /**
-   * Returns why a URL would be refused now, without asking it and without a record; `null` when it would not.
-   * A host that cannot be resolved is not refused, as it may be resolved later.
+   * Returns why a URL would be refused now, without a request or a record; `null` if it would not. A host that does not
+   * resolve is not refused, as it may resolve later.
    */
   refusalOf(url: URL, scope: EgressScope | null): Promise<string | null>;
-  /** Opens a tunnel to an address that was checked, and records the hop. Rejects with an EgressError. */
+  /** Opens a tunnel to a checked address, and records the hop. Rejects with an EgressError. */
   connect(
     hop: { hostname: string; port: number },
     scope: EgressScope | null,
     signal?: AbortSignal,
   ): Promise<Socket>;
-  /** Closes an address where the daemon listens to every task, whatever the mode and the spelling. */
+  /** Closes a listening address of the daemon to every task, in every mode and spelling. */
   listensAt(listening: ListeningAddress): void;
-  /** Closes the addresses where fellow daemons over the same store listen, and opens those named before. */
+  /** Closes the addresses of other daemons over the same store; replaces the previous list. */
   fellowsListenAt(listening: readonly ListeningAddress[]): void;
-  /** Opens a host to the daemon that an issuer has named; it must be public, as the operator has not named it. */
+  /**
+   * Opens to the daemon a host that an issuer has named; its address must be public, since the operator has not named
+   * the host.
+   */
   discovered(endpoint: Omit<DerivedEndpoint, 'mayBePrivate'>): void;
-  /** Puts every fetch of this process under the policy until the returned function is called. */
+  /** Applies the policy to every fetch of this process until the returned function is called. */
   guardProcess(): () => void;
-  /** Ends every connection. */
   close(): Promise<void>;
 }
 
-/** Creates the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
+/** Creates the policy. Throws an Error that names an invalid pattern or network. */
 export function createEgress(options: EgressOptions): Egress {
   const { mode, record, neighbours, listeners = createOwnListeners(neighbours) } = options;
   const policy = hopPolicy(options, listeners);
@@ -182,10 +184,10 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-/** Any scope that is not the daemon's own. */
+/** Represents any scope other than the daemon's own. */
 const aTask: EgressScope = { taskId: '', correlationId: null, tags: {} };
 
-/** Sends what a task asks for over connections of their own, as what the daemon may dial is more. */
+/** Sends tasks' requests over separate connections, since the daemon may dial more addresses than tasks. */
 function poolOfTasks(
   pool: Dispatcher,
   isForTask: () => boolean,
@@ -194,7 +196,7 @@ function poolOfTasks(
     isForTask() ? pool.dispatch(request, handler) : dispatch(request, handler);
 }
 
-/** Returns what is wrong with the addresses of a host; `null` for nothing, and when none can be found. */
+/** Returns the fault of a host's addresses; `null` if there is none, or if the host does not resolve. */
 async function faultAt(policy: ConnectPolicy, host: string, port: number): Promise<string | null> {
   try {
     const deadline = policy.limits.lookup;
@@ -214,7 +216,7 @@ function connectPolicyOf(
   return { ...addresses, mode, lookup, limits: { ...dialLimits, ...limits } };
 }
 
-/** Pools by origin; a connection outlives what its name resolved to by no more than a minute. */
+/** Pools connections by origin; a connection outlives the DNS result of its name by at most one minute. */
 function agentOf(policy: ConnectPolicy): Agent {
   const oldest = { clientTtl: 60_000, keepAliveMaxTimeout: 60_000 };
   return new Agent({ allowH2: false, connect: checkedConnector(policy), ...oldest });
@@ -224,7 +226,7 @@ function propagationOf({ propagateTo }: EgressOptions): (host: string) => boolea
   return matcherOf(readPatterns('workflow_propagation.allowed_hosts', propagateTo));
 }
 
-/** Runs all hops of one request under one deadline, when their scope has any. */
+/** Runs all hops of one request under one deadline, if their scope has one. */
 function together<T>(sendings: AsyncLocalStorage<Sending>, run: () => Promise<T>): Promise<T> {
   const sending = sendings.getStore();
   if (sending === undefined || sending.limits.total === null) return run();

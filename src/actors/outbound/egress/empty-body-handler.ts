@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { ForwardingHandler } from './forwarding-handler.ts';
 
-/** Removes the content coding of an empty answer, which a decoder would take for a truncated one. */
+/** Removes the content coding of an empty response, which a decoder would treat as truncated. */
 export class EmptyBodyHandler extends ForwardingHandler {
   override onResponseStart(
     controller: Dispatcher.DispatchController,

@@ -1,8 +1,8 @@
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 
 /**
- * Makes a dispatcher the one that fetch and undici use in this process when they are given none, and a
- * fetch the global one. Returns what puts both back.
+ * Makes the given dispatcher the default of fetch and undici in this process, and the given fetch the global one.
+ * Returns a function that restores both.
  */
 export function guardProcess({
   dispatcher,

@@ -3,8 +3,8 @@ import { EgressError } from './egress-error.ts';
 import { ForwardingHandler } from './forwarding-handler.ts';
 
 /**
- * Reports once what became of a hop whose name was allowed: `null` right before its first byte goes out,
- * or the refusal when an address turned out bad. When saying so throws, the request is not sent.
+ * Reports the result of a hop whose name was allowed, once: `null` right before its first byte is sent, or the refusal
+ * of its address. If the report throws, the request is not sent.
  */
 export class HopHandler extends ForwardingHandler {
   readonly #settle: (refusal: EgressError | null) => void;
@@ -24,7 +24,7 @@ export class HopHandler extends ForwardingHandler {
     super.onResponseError(controller, this.#toldOf(error));
   }
 
-  /** Reports what reporting a failure throws in its place, as nobody would catch it. */
+  /** If reporting a failure throws, returns that error instead, as nothing would catch it. */
   #toldOf(error: Error): Error {
     try {
       this.#say(error instanceof EgressError ? error : null);

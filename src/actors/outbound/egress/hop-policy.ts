@@ -6,12 +6,12 @@ import { normaliseHost } from './host-pattern.ts';
 import type { OwnListeners } from './own-listeners.ts';
 import type { HopPolicy } from './rule-hop.ts';
 
-/** What the settings say of hops. */
+/** Egress settings that apply to hops. */
 export interface HopSettings {
   mode: EgressMode;
-  /** Host patterns (docs/contract/correlation.md), with a port or without. */
+  /** Host patterns (docs/contract/correlation.md), with or without a port. */
   allowedDomains: readonly string[];
-  /** The same, and what they name may be private; none unless given. */
+  /** Host patterns that may resolve to private addresses; none by default. */
   allowedPrivate?: readonly string[];
   allowPrivateIps: boolean;
   allowedPrivateCidrs: readonly string[];
@@ -19,8 +19,8 @@ export interface HopSettings {
 }
 
 /**
- * Makes the rules for hops: what other settings lead to may be private for the daemon alone, and its listeners and
- * those of its neighbours are closed to tasks alone. Throws an Error that names the entry when a pattern or a network cannot be read.
+ * Creates the rules for hops. Hosts from other settings may be private only for the daemon; listeners of the daemon and
+ * its neighbours are closed only to tasks. Throws an Error that names an invalid pattern or network.
  */
 export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPolicy {
   const {
@@ -54,7 +54,7 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
   };
 }
 
-/** Asks for a host in the form in which hosts are compared. */
+/** Normalises the host before the look-up. */
 function byHost(ask: AddressPolicy['mayBePrivate']): AddressPolicy['mayBePrivate'] {
   return (host, port) => ask(normaliseHost(host) ?? '', port);
 }

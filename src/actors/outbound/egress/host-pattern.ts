@@ -1,32 +1,32 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** A host, or with `isWildcard` everything strictly below it (docs/contract/correlation.md). */
+/** A host, or with `isWildcard` all hosts strictly below it (docs/contract/correlation.md). */
 export interface HostPattern {
   /** In the form of `normaliseHost`. */
   host: string;
   isWildcard: boolean;
 }
 
-/** A pattern and the one port that it is for; `null` for any. */
+/** A pattern with its only port; `null` for any port. */
 export interface HostEntry {
   pattern: HostPattern;
   port: number | null;
 }
 
-/** What a text comes to: a pattern, or one sentence that says why it is none. */
+/** A parsed pattern, or one sentence about its problem. */
 export type HostPatternReading =
   | { ok: true; pattern: HostPattern }
   | { ok: false; message: string };
 
-/** What an entry of a list comes to: a pattern with its port, or one sentence that says why it is none. */
+/** A parsed list entry with its port, or one sentence about its problem. */
 export type HostEntryReading = ({ ok: true } & HostEntry) | { ok: false; message: string };
 
 /**
- * Normalises a host for comparison: lower case, ASCII, without port and
- * trailing dot, addresses in their shortest form and without brackets. `null` for what is no host.
+ * Normalises a host for comparison: lower case, ASCII, without port and trailing dot; addresses in their shortest form
+ * and without brackets. Returns `null` for an invalid host.
  */
 export function normaliseHost(text: string): string | null {
-  // The parser of URLs would drop or decode these and go on.
+  // The URL parser would silently drop or decode these characters.
   if (text === '' || /[\s/\\?#@%]|\p{Cc}/u.test(text)) return null;
   const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}`);
   if (url === null) return null;
@@ -34,7 +34,7 @@ export function normaliseHost(text: string): string | null {
   return isIP(bare) !== 0 || isName(bare) ? bare : null;
 }
 
-/** Reads a host pattern as an operator writes it; upper case and a trailing dot do not matter. */
+/** Parses a host pattern; upper case and a trailing dot are accepted. */
 export function readHostPattern(text: string): HostPatternReading {
   const message = mistakeIn(text);
   if (message !== null) return { ok: false, message };
@@ -47,7 +47,7 @@ export function readHostPattern(text: string): HostPatternReading {
   return { ok: true, pattern: { host, isWildcard } };
 }
 
-/** Reads a host pattern that may have a port, such as `api.example.com:8443` or `[::1]:9000`. */
+/** Parses a host pattern with an optional port, such as `api.example.com:8443` or `[::1]:9000`. */
 export function readHostEntry(text: string): HostEntryReading {
   if (text.includes('/')) return { ok: false, message: noHost(URL.parse(text)?.host) };
   const parts = splitPort(text);
@@ -64,13 +64,13 @@ export function matchesHost({ host: listed, isWildcard }: HostPattern, host: str
   return isWildcard ? host.endsWith(`.${listed}`) : host === listed;
 }
 
-/** Returns whether all that one pattern matches is matched by another, too. */
+/** Returns whether every host that a pattern matches is also matched by another pattern. */
 export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
   if (!pattern.isWildcard) return matchesHost(other, pattern.host);
   return other.isWildcard && (pattern.host === other.host || matchesHost(other, pattern.host));
 }
 
-/** Writes a pattern in the form in which it is compared. */
+/** Formats a pattern in its normalised form. */
 export function writeHostPattern({ host, isWildcard }: HostPattern): string {
   return isWildcard ? `*.${host}` : host;
 }
@@ -82,7 +82,7 @@ function noHost(named = ''): string {
   return `this is not a host but a URL or a path; write the host alone: ${instead}`;
 }
 
-/** The mistakes that deserve words of their own. */
+/** Returns a specific message for a common mistake. */
 function mistakeIn(text: string): string | null {
   if (text.includes('/')) return noHost(URL.parse(text)?.hostname);
   if (/^(?:[^:]*|\[.*\]):\d*$/.test(text)) {
@@ -97,7 +97,7 @@ function mistakeIn(text: string): string | null {
   return null;
 }
 
-/** Stricter than what a URL takes: of several hosts in one entry none would ever match. */
+/** Stricter than a URL: an entry that lists several hosts would never match any. */
 function listedHost(text: string): string | null {
   const host = normaliseHost(text);
   if (host === null || isIP(host) !== 0) return host;
@@ -106,7 +106,7 @@ function listedHost(text: string): string | null {
 
 const labelShape = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
 
-/** Takes the port off; an address in IPv6 without brackets has none. `null` for a port that is none. */
+/** Splits off the port; an IPv6 address without brackets has none. Returns `null` for an invalid port. */
 function splitPort(text: string): { host: string; port: number | null } | null {
   const [, host, digits] = /^([^:]*|\[.*\]):([^:/]*)$/.exec(text) ?? [];
   if (host === undefined || digits === undefined) return { host: text, port: null };
@@ -114,7 +114,7 @@ function splitPort(text: string): { host: string; port: number | null } | null {
   return port >= 1 && port <= 65_535 ? { host, port } : null;
 }
 
-/** Names are at most 253 characters and their labels at most 63, none of them empty. */
+/** A name has at most 253 characters; its labels have 1 to 63. */
 function isName(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => /^[^.]{1,63}$/.test(label));
 }

@@ -7,15 +7,15 @@ import type { EgressLimits } from './limits.ts';
 
 type Controller = Dispatcher.DispatchController;
 
-/** What a limit handler holds an answer to. */
+/** Limits enforced on a response. */
 export interface AnswerLimits {
   host: string;
   limits: EgressLimits;
-  /** When the answer must be complete, on the scale of `performance.now()`; `null` for never. */
+  /** Time by which the response must be complete, on the scale of `performance.now()`; `null` for none. */
   deadline: number | null;
 }
 
-/** Ends an answer that takes too long or grows too large, and says so in an EgressLimitError. */
+/** Aborts a response that exceeds its time or size limit with an EgressLimitError. */
 export class LimitHandler extends ForwardingHandler {
   readonly #host: string;
   readonly #limits: EgressLimits;
@@ -80,7 +80,7 @@ export class LimitHandler extends ForwardingHandler {
     return new EgressLimitError(this.#host, `answered more than ${this.#limits.bytes} bytes`);
   }
 
-  /** Words the limits that undici keeps like the rest. */
+  /** Words undici's own timeouts like the other limits. */
   #describe(error: Error): Error {
     switch ('code' in error ? error.code : '') {
       case 'UND_ERR_CONNECT_TIMEOUT':

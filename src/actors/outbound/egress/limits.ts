@@ -1,8 +1,8 @@
-/** How long an answer may take, in milliseconds, and how long it may be, in bytes once decoded. */
+/** Limits of a response: times in milliseconds, size in bytes after decoding. */
 export interface EgressLimits {
-  /** From the request to the end of the response's headers. */
+  /** From the request to the end of the response headers. */
   headers: number;
-  /** Between two parts of the body. */
+  /** Between two chunks of the body. */
   idle: number;
   /** From the first hop to the last byte; `null` for no limit. */
   total: number | null;
@@ -10,7 +10,7 @@ export interface EgressLimits {
   bytes: number | null;
 }
 
-/** What the request of a tool may take. */
+/** Limits of a tool's request. */
 export const toolLimits: EgressLimits = {
   headers: 10_000,
   idle: 10_000,
@@ -18,7 +18,7 @@ export const toolLimits: EgressLimits = {
   bytes: 10 * 1024 * 1024,
 };
 
-/** What a request may take whose caller sets its own limits, such as a model that streams for minutes. */
+/** Limits of a request whose caller sets its own, such as a model that streams for minutes. */
 export const patientLimits: EgressLimits = {
   headers: 300_000,
   idle: 300_000,
@@ -26,11 +26,11 @@ export const patientLimits: EgressLimits = {
   bytes: null,
 };
 
-/** How long opening a connection may take, in milliseconds. */
+/** Time limits for opening a connection, in milliseconds. */
 export interface DialLimits {
   lookup: number;
   connect: number;
 }
 
-/** Two seconds for the names, five for the connection. */
+/** Two seconds for DNS, five seconds for the connection. */
 export const dialLimits: DialLimits = { lookup: 2_000, connect: 5_000 };

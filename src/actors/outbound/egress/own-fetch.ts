@@ -7,20 +7,20 @@ export interface OwnFetch {
   close(): Promise<void>;
 }
 
-/** A stream of the daemon carries a comment every 4 seconds; one that is silent for longer is gone. */
+/** Maximum silence in milliseconds: a stream of the daemon sends a comment every 4 seconds, so a silent one is dead. */
 const longestSilence = 60_000;
 
-/** Node's own, as it is before the process is guarded. */
+/** Node's own fetch, saved before `guardProcess` replaces it. */
 const nodeFetch = globalThis.fetch;
 
-/** Addresses that a server listens at, and nobody can call. */
+/** Wildcard listening addresses, with the address under which the server is reachable. */
 const listening: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
 
 /**
- * Creates a fetch for what the daemon asks of itself, at the address where it listens; one that stands for every
- * address, such as `0.0.0.0`, means loopback. It is not under the egress policy, since nothing leaves the daemon:
- * whatever else is asked for, and every redirect, is refused with an EgressError. An answer may be held for as long
- * as the caller waits. Throws TypeError for a URL that is not http.
+ * Creates a fetch for requests of the daemon to itself. `url` is its listening address; a wildcard such as `0.0.0.0`
+ * means loopback. The fetch is exempt from the egress policy, since nothing leaves the daemon. Any other origin, and
+ * every redirect, is refused with an EgressError. Responses have no time limit. Throws TypeError for a URL that is not
+ * http.
  */
 export function createOwnFetch(url: URL): OwnFetch {
   if (url.protocol !== 'http:') throw new TypeError('the own address of the daemon must be http');
@@ -33,7 +33,7 @@ export function createOwnFetch(url: URL): OwnFetch {
       const asked = new URL(input instanceof Request ? input.url : input);
       if (!origins.has(asked.origin)) throw refused(asked, 'is not the address of this daemon');
       const target = new URL(`${asked.pathname}${asked.search}`, own);
-      // Node types its fetch by another version of undici than the one whose dispatcher this is.
+      // Node's fetch types come from another undici version than this dispatcher.
       const options = { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit;
       const response = await nodeFetch(
         input instanceof Request ? new Request(target, input) : target,

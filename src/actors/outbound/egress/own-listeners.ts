@@ -3,29 +3,28 @@ import ipaddr from 'ipaddr.js';
 import { normaliseAddress } from './address-rules.ts';
 import { fellow, itself, neighbour } from './egress-error.ts';
 
-/** Where a server listens, as `server.address()` says it. */
+/** A listening address as returned by `server.address()`. */
 export interface ListeningAddress {
   address: string;
   port: number;
 }
 
 /**
- * The listeners that nothing that a task asks for may reach: the daemon's own, those of its neighbours on this machine,
- * and those of its fellow daemons over one store (docs/contract/egress.md).
+ * Listeners that no request of a task may reach: the daemon's own, its neighbours' on this machine, and other daemons'
+ * over the same store (docs/contract/egress.md).
  */
 export interface OwnListeners {
-  /** Registers an address where the daemon listens. */
   add(listening: ListeningAddress): void;
-  /** Replaces the addresses where fellow daemons listen. */
+  /** Replaces the listening addresses of other daemons. */
   setFellows(listening: readonly ListeningAddress[]): void;
   /**
-   * Returns why a connection to this address and port is closed; `null` when it ends at none of them, whichever address
-   * they are bound to. For one that is open already, `from` is the address of its own end.
+   * Returns why a connection to an address and port is closed; `null` if it reaches none of the listeners. The address
+   * to which a listener is bound does not matter. For an open connection, `from` is its local address.
    */
   closedAt(address: string, port: number, from?: string): string | null;
 }
 
-/** Creates an empty register; `neighbours` returns the ports of this machine where neighbours listen. */
+/** Creates an empty register; `neighbours` returns the ports of this machine on which neighbours listen. */
 export function createOwnListeners(
   neighbours: () => ReadonlySet<number> = () => new Set(),
 ): OwnListeners {
@@ -40,7 +39,8 @@ export function createOwnListeners(
     closedAt(text, port, from = '') {
       const address = normaliseAddress(text);
       if (address === null) return null;
-      // Routes lead to this machine by addresses that no interface lists; both ends of a connection are then the same.
+      // Routes can lead to this machine through addresses that no interface lists; local and remote address are then
+      // equal.
       const isHere = once(() => address === normaliseAddress(from) || isOfThisMachine(address));
       const endsAt = (bound: string[] | undefined) =>
         bound !== undefined && (bound.includes(address) || isHere());
@@ -61,8 +61,8 @@ function once(ask: () => boolean): () => boolean {
 }
 
 /**
- * True for every address that leads back to this machine. Which of them a listener is bound to is not asked, since
- * routes and rules of the machine may lead from one to another.
+ * True for every address that leads back to this machine, regardless of the listener's bound address: routes and
+ * firewall rules may forward between addresses.
  */
 function isOfThisMachine(address: string): boolean {
   const range = ipaddr.parse(address).range();

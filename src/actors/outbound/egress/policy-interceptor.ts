@@ -15,28 +15,28 @@ import {
   withWorkflowHeaders,
 } from './workflow-headers.ts';
 
-/** On whose behalf something is sent, and what its answer may take. */
+/** The scope of a request, and the limits of its response. */
 export interface Sending {
   scope: EgressScope;
   limits: EgressLimits;
-  /** When everything must be over, on the scale of `performance.now()`; `null` when the hop sets it. */
+  /** Overall deadline on the scale of `performance.now()`; `null` if the hop sets it. */
   deadline: number | null;
 }
 
 export interface InterceptorPorts {
   sending: () => Sending | null;
   rule: (hop: Hop, scope: EgressScope | null) => HopRuling;
-  /** Records a refusal and makes its error. */
+  /** Records a refusal and creates its error. */
   refuse: (host: string, why: string, scope: EgressScope | null) => EgressError;
-  /** Records what became of a hop whose name was allowed. */
+  /** Records the result of a hop whose name was allowed. */
   settle: (host: string, refusal: EgressError | null, scope: EgressScope | null) => void;
-  /** True for the hosts that get the workflow headers. */
+  /** True for hosts that receive the workflow headers. */
   propagatesTo: (host: string) => boolean;
 }
 
 /**
- * Makes the interceptor that every hop of every request goes through, redirects included: it rules on the
- * hop, records the ruling once, adds the headers of workflow and trace and keeps the limits of the scope.
+ * Creates the interceptor for every hop of every request, including redirects. It rules on the hop, records the ruling
+ * once, adds workflow and trace headers and enforces the limits of the scope.
  */
 export function policyInterceptor(
   ports: InterceptorPorts,
@@ -49,7 +49,7 @@ export function policyInterceptor(
     const scope = sending?.scope ?? null;
     const ruling = ruleRequest(options, scope, ports);
     if (!ruling.ok) {
-      // undici's own dispatchers report what they refuse to send the same way.
+      // undici's own dispatchers report refusals in the same way.
       handler.onResponseError?.(null as never, ruling.error);
       return false;
     }
@@ -76,7 +76,7 @@ type RequestRuling =
   | { ok: true; host: string; headers: GivenHeaders }
   | { ok: false; error: Error };
 
-/** Rules on a hop; whatever goes wrong on the way refuses it. */
+/** Rules on a hop; any failure refuses it. */
 function ruleRequest(
   { origin, headers = null }: Dispatcher.DispatchOptions,
   scope: EgressScope | null,
@@ -104,7 +104,7 @@ function ruleRequest(
   }
 }
 
-/** The hop that a URL asks for. */
+/** Returns the hop of a URL. */
 export function hopOf({ protocol, hostname, port }: URL): Hop {
   return {
     protocol,
@@ -113,14 +113,14 @@ export function hopOf({ protocol, hostname, port }: URL): Hop {
   };
 }
 
-/** What is wrong with a URL that carries a name or password; `null` when it carries neither. */
+/** Returns the fault of a URL with a user name or password; `null` if it has neither. */
 export function userFault({ username, password }: URL): string | null {
   return username === '' && password === '' ? null : 'is asked for with a user name in its URL';
 }
 
 /**
- * A host that serves many names would otherwise answer for one that nobody listed. The daemon itself may
- * have to send the Host that a request was signed with.
+ * Refuses a differing Host header: a server with several virtual hosts would answer for an unlisted one. The daemon
+ * itself is exempt, since a signed request may require its own Host.
  */
 function hostHeaderFault(host: string, headers: GivenHeaders): string | null {
   const named = headerOf(headers, 'host');

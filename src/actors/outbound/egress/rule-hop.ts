@@ -6,7 +6,7 @@ import type { EffectiveHosts } from './effective-hosts.ts';
 import { isAlwaysClosed } from './egress-error.ts';
 import { normaliseHost } from './host-pattern.ts';
 
-/** One hop of a request; `protocol` is as in a URL, such as `https:`. */
+/** One hop of a request; `protocol` as in a URL, such as `https:`. */
 export interface Hop {
   protocol: string;
   hostname: string;
@@ -15,26 +15,25 @@ export interface Hop {
   isTunnel?: boolean;
 }
 
-/** What hops are ruled by. */
+/** Rules for hops. */
 export interface HopPolicy {
   mode: EgressMode;
   hosts: EffectiveHosts;
-  /** What may be dialled for the daemon itself, and what for tasks. */
+  /** Address policies for the daemon itself and for tasks. */
   addresses: { own: AddressPolicy; tasks: AddressPolicy };
 }
 
-/** The host in the form for messages and records, and why it may not be asked; `null` when it may. */
+/** The host as shown in messages and records, and why it is refused; `null` if it is allowed. */
 export interface HopRuling {
   host: string;
   why: string | null;
 }
 
 /**
- * Rules on what can be said of a hop before its name is resolved: scheme, allowlist, and the address when the host is
- * one (docs/contract/egress.md).
+ * Checks a hop before DNS resolution: scheme, allowlist, and the address if the host is one (docs/contract/egress.md).
  *
- * Tools, scripts and receivers of notifications reach what is listed, a script also what its own skill declares, and
- * none of them what other settings lead to: that is the daemon's. `deny-all` leaves the daemon that, and tasks nothing.
+ * Tools, scripts and notification receivers may reach listed hosts; a script may also reach the hosts of its own skill.
+ * Hosts from other settings are for the daemon only. `deny-all` allows the daemon those hosts, and tasks nothing.
  */
 export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy): HopRuling {
   const { protocol, hostname, port } = hop;
@@ -50,12 +49,12 @@ export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy):
   return { host, why: isAlwaysClosed(fault) ? fault : (closed ?? fault) };
 }
 
-/** True for what the daemon itself asks, be it while it serves a task. */
+/** True for requests of the daemon itself, even while it serves a task. */
 export function isDaemons(scope: EgressScope | null): boolean {
   return scope === null || (scope.isOwn ?? scope.taskId === null);
 }
 
-/** Which addresses may be dialled for a scope. */
+/** Returns the address policy of a scope. */
 export function addressPolicyFor(
   scope: EgressScope | null,
   { addresses }: Pick<HopPolicy, 'addresses'>,
@@ -65,7 +64,7 @@ export function addressPolicyFor(
 
 const unlisted = 'is not on the allowlist';
 
-/** Returns why the allowlist is closed to a hop; `null` when it is not. */
+/** Returns why the allowlist refuses a hop; `null` if it does not. */
 function closedBy(
   { host, port, isTunnel = false }: Hop & { host: string },
   scope: EgressScope | null,

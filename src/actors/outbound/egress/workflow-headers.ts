@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { isTagValue, workflowHeaders } from '../../../machines/workflow.ts';
 
-/** The headers of a request in any of the shapes undici takes. */
+/** The headers of a request in any format that undici accepts. */
 export type GivenHeaders = Exclude<Dispatcher.DispatchOptions['headers'], undefined>;
 
 /**
- * Adds the workflow headers of a scope's tags to those of a request, except those that the request already has
- * (docs/contract/correlation.md). What was given is left as it is; the answer is `given` itself when nothing is added.
+ * Adds the workflow headers of a scope's tags to a request; existing headers take precedence
+ * (docs/contract/correlation.md). The input is not modified; returns `given` itself if nothing is added.
  */
 export function withWorkflowHeaders(
   given: GivenHeaders,
@@ -19,7 +19,7 @@ export function withWorkflowHeaders(
   );
 }
 
-/** Adds headers to those of a request, except those that it has already; `given` itself when nothing is added. */
+/** Adds headers to a request; existing headers take precedence. Returns `given` itself if nothing is added. */
 export function withHeaders(
   given: GivenHeaders,
   more: readonly (readonly [name: string, value: string])[],
@@ -30,7 +30,7 @@ export function withHeaders(
   return added.length === 0 ? given : ([...flat, ...added] as string[]);
 }
 
-/** The value of a header of a request, by its name in lower case; `null` when it has none. */
+/** Returns the value of a request header; `name` must be in lower case. Returns `null` if it is absent. */
 export function headerOf(given: GivenHeaders, name: string): string | null {
   const flat = flatHeaders(given);
   for (let index = 0; index < flat.length; index += 2) {
@@ -39,7 +39,7 @@ export function headerOf(given: GivenHeaders, name: string): string | null {
   return null;
 }
 
-/** Names and values in turn, whichever of its shapes undici was given. */
+/** Converts any of undici's header formats to alternating names and values. */
 function flatHeaders(given: GivenHeaders): unknown[] {
   if (given === null) return [];
   if (Array.isArray(given) && !Array.isArray(given[0])) return [...given];

@@ -3,14 +3,14 @@ import type { Log } from '../../ports.ts';
 import { EgressError, egressCause } from '../egress/egress.ts';
 import type { Pass } from './passes.ts';
 
-/** What the proxy itself says instead of what was asked for. */
+/** A response of the proxy itself, instead of the requested one. */
 export interface Answer {
   status: number;
   /** Plain text, without a final newline. */
   text: string;
 }
 
-/** Refusals that a pass keeps. */
+/** Maximum refusals recorded in a pass. */
 const mostRefusals = 3;
 
 const timeoutCodes = new Set([
@@ -22,8 +22,8 @@ const timeoutCodes = new Set([
 ]);
 
 /**
- * Answers a failure on the way to a host: 403 when the policy refused it, 504 when it took too long,
- * else 502. No text repeats what was sent. The pass keeps what the policy refused to it.
+ * Returns the response to a failure on the way to a host: 403 for a policy refusal, 504 for a timeout, else 502. The
+ * text repeats nothing of the request. The pass records policy refusals.
  */
 export function failureAnswer(
   error: unknown,
@@ -54,7 +54,7 @@ function codeOf(error: unknown): string {
   return 'unknown';
 }
 
-/** Headers of an answer. */
+/** Returns the headers of a response. */
 export function answerHeaders({ status, text }: Answer): Record<string, string> {
   return {
     'Content-Type': 'text/plain; charset=utf-8',
@@ -64,7 +64,7 @@ export function answerHeaders({ status, text }: Answer): Record<string, string> 
   };
 }
 
-/** Encodes an answer as a whole response, for a connection that the HTTP server has released. */
+/** Encodes a complete response, for a connection that the HTTP server has released. */
 export function answerBytes(answer: Answer): string {
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,

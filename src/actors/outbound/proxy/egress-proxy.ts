@@ -12,13 +12,13 @@ import { type Pass, Passes } from './passes.ts';
 import { type ProxyPass, shownPass } from './proxy-pass.ts';
 import { refuse, type TunnelPorts, tunnel } from './tunnel.ts';
 
-/** What the proxy may hold open, and for how long (ms). */
+/** Connection limits of the proxy; times in milliseconds. */
 export interface ProxyLimits {
-  /** Connections of one pass at once. */
+  /** Maximum concurrent connections of one pass. */
   connections: number;
-  /** Until a connection on which nothing happens is ended. */
+  /** Time after which an idle connection is closed. */
   idle: number;
-  /** Until a request's headers are complete. */
+  /** Time until a request's headers must be complete. */
   headers: number;
 }
 
@@ -27,15 +27,15 @@ export type { ProxyPass } from './proxy-pass.ts';
 export interface EgressProxyOptions {
   egress: TunnelPorts['egress'];
   log: Log;
-  /** 64 connections, 60 s and 10 s when left out. */
+  /** 64 connections, 60 s and 10 s by default. */
   limits?: Partial<ProxyLimits>;
 }
 
-/** The egress of child processes: a proxy on loopback that knows on whose behalf each request is. */
+/** Egress of child processes: a loopback proxy that attributes each request to a scope. */
 export interface EgressProxy {
   /** Port on 127.0.0.1. */
   readonly port: number;
-  /** The same proxy as a UNIX socket, for a sandbox that has no network. */
+  /** Path of the proxy's UNIX socket, for a sandbox without network. */
   readonly socketPath: string;
   admit(scope: EgressScope): ProxyPass;
   close(): Promise<void>;
@@ -45,15 +45,15 @@ const usualLimits: ProxyLimits = { connections: 64, idle: 60_000, headers: 10_00
 
 const loopback = '127.0.0.1';
 
-/** More connections than this are closed before a byte of them is read. */
+/** Maximum concurrent connections; further ones are closed without being read. */
 const mostConnections = 1024;
 
 /**
- * Starts the proxy through which skill scripts reach out (docs/contract/egress.md).
+ * Starts the proxy for the outgoing requests of skill scripts (docs/contract/egress.md).
  *
- * It takes CONNECT and plain `http://` requests from those who show a pass, and asks the egress policy about every one.
- * It is our own on `node:http`, because what a proxy does between two sockets is little and what it must refuse is all
- * ours. Rejects when it cannot listen.
+ * Accepts CONNECT and plain `http://` requests with a valid pass, and checks each one against the egress policy.
+ * Implemented on `node:http`: relaying between two sockets is little code, and the refusals are specific to this proxy.
+ * Rejects when it cannot listen.
  */
 export async function startEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const limits = { ...usualLimits, ...options.limits };
@@ -73,7 +73,7 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
     await close();
     throw error;
   });
-  // A script that asks the proxy for the proxy asks for what is not its own.
+  // Closes the proxy's own port: a script could otherwise reach the proxy through itself.
   options.egress.listensAt({ address: loopback, port });
   return {
     port,
@@ -108,11 +108,11 @@ function proxyServer({ ports, passes, sockets, limits }: ProxyServerOptions): Se
     maxHeaderSize: 16 * 1024,
     requireHostHeader: false,
     headersTimeout: limits.headers,
-    // Node looks for late headers this often.
+    // Interval at which Node checks for late headers.
     connectionsCheckingInterval: limits.headers,
   });
   server.maxConnections = mostConnections;
-  // What a client sends before it has its answer would be one connection and many requests.
+  // Prevents pipelining: several requests would share one counted connection.
   server.maxRequestsPerSocket = 1;
   server.setTimeout(limits.idle, (socket) => socket.destroy());
   server.on('connection', (socket: Duplex) => {
@@ -133,7 +133,7 @@ function proxyServer({ ports, passes, sockets, limits }: ProxyServerOptions): Se
   return server;
 }
 
-/** Returns the pass a request shows, its connection counted on it, or why it is turned away. */
+/** Returns a function that validates a request's pass and counts its connection on it, or returns the refusal. */
 function admission(passes: Passes, most: number) {
   return (request: IncomingMessage, socket: Duplex): Pass | Answer => {
     const pass = passes.find(request.headers['proxy-authorization']);
@@ -147,5 +147,5 @@ function admission(passes: Passes, most: number) {
   };
 }
 
-/** Ignores the error of a peer that goes away. */
+/** Ignores errors of a disconnecting peer. */
 function ignore(): void {}

@@ -5,7 +5,7 @@ import { type Answer, answerHeaders, failureAnswer } from './answer.ts';
 import type { Pass } from './passes.ts';
 import type { TunnelPorts } from './tunnel.ts';
 
-/** Headers between two neighbours, which no proxy passes on (RFC 9110 section 7.6.1), and those it writes itself. */
+/** Hop-by-hop headers, which no proxy forwards (RFC 9110 section 7.6.1), and headers that the proxy sets itself. */
 const neighbourly = new Set([
   'connection',
   'expect',
@@ -21,8 +21,8 @@ const neighbourly = new Set([
 ]);
 
 /**
- * Answers a request for a whole `http://` address through the policy's dispatcher, which rules on the hop
- * and adds the workflow headers. Redirects go back to the client; each connection serves one request.
+ * Forwards a request with an absolute `http://` URL through the policy's dispatcher, which rules on the hop and adds
+ * the workflow headers. Redirects are returned to the client; each connection serves one request.
  */
 export async function forward(
   { egress, log }: TunnelPorts,
@@ -58,7 +58,7 @@ export async function forward(
   }
 }
 
-/** Ends a response with an answer of our own. */
+/** Ends a response with an answer of the proxy itself. */
 export function answer(response: ServerResponse, said: Answer): void {
   response.writeHead(said.status, answerHeaders(said)).end(said.text);
 }
@@ -75,7 +75,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 type Headers = NodeJS.Dict<string | string[]>;
 
-/** Drops the hop-by-hop headers, also those that `Connection` names. */
+/** Removes hop-by-hop headers, including those named by `Connection`. */
 function passedOn(headers: Headers): Record<string, string | string[]> {
   const named = [headers['connection'] ?? []]
     .flat()
@@ -89,7 +89,7 @@ function passedOn(headers: Headers): Record<string, string | string[]> {
   );
 }
 
-/** A header that came once is no list; undici takes no list for some. */
+/** Unwraps a header that occurs once; undici refuses a list for some headers. */
 function single(value: string | string[]): string | string[] {
   const [only = '', ...others] = [value].flat();
   return others.length === 0 ? only : value;

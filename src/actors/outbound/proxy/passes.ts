@@ -1,26 +1,26 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EgressScope } from '../../ports.ts';
 
-/** A connection that ends with its pass. */
+/** A connection that is closed with its pass. */
 export interface Held {
   destroy(): unknown;
 }
 
-/** What one run of a script signs in with, and what it has open. */
+/** The credentials of one script run, and its open connections. */
 export interface Pass {
   readonly scope: EgressScope;
   readonly user: string;
   readonly password: string;
   readonly held: Set<Held>;
-  /** What the egress policy said of the hosts that it refused to it, each once. */
+  /** Distinct refusals of the egress policy for this pass. */
   readonly refusals: Set<string>;
 }
 
-/** The passes that are valid now. */
+/** The valid passes. */
 export class Passes {
   readonly #passes = new Map<string, Pass>();
 
-  /** Makes a pass whose user and password nobody can guess. */
+  /** Creates a pass with an unguessable user and password. */
   admit(scope: EgressScope): Pass {
     const user = randomBytes(12).toString('base64url');
     const password = randomBytes(24).toString('base64url');
@@ -29,19 +29,19 @@ export class Passes {
     return pass;
   }
 
-  /** Makes a pass void and ends what is open on it. */
+  /** Invalidates a pass and closes its connections. */
   release(pass: Pass): void {
     this.#passes.delete(pass.user);
     for (const held of pass.held) held.destroy();
     pass.held.clear();
   }
 
-  /** Makes every pass void. */
+  /** Invalidates every pass. */
   releaseAll(): void {
     for (const pass of this.#passes.values()) this.release(pass);
   }
 
-  /** Finds the pass that a `Proxy-Authorization` header names; `null` when it names none. */
+  /** Returns the pass of a `Proxy-Authorization` header; `null` for none. */
   find(header: string | undefined): Pass | null {
     const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
     if (encoded === undefined) return null;

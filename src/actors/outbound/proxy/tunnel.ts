@@ -7,7 +7,7 @@ import type { Egress } from '../egress/egress.ts';
 import { type Answer, answerBytes, failureAnswer } from './answer.ts';
 import type { Pass } from './passes.ts';
 
-/** The policy, the log, and how long a tunnel may stay silent (ms). */
+/** The policy, the log, and the idle timeout of a tunnel in milliseconds. */
 export interface TunnelPorts {
   egress: Pick<Egress, 'checkHop' | 'connect' | 'dispatcher' | 'within' | 'listensAt'>;
   log: Log;
@@ -15,8 +15,8 @@ export interface TunnelPorts {
 }
 
 /**
- * Answers `CONNECT host:port`: checks the host, connects to an address that was checked, and passes bytes
- * both ways until one side ends or nothing happens for too long.
+ * Handles `CONNECT host:port`: checks the host, connects to a checked address, and relays bytes until one side ends or
+ * the tunnel is idle for too long.
  */
 export async function tunnel(
   { egress, log, idle }: TunnelPorts,
@@ -43,7 +43,7 @@ export async function tunnel(
     return refuse(client, failureAnswer(error, hop.hostname, { log, pass }));
   }
   if (client.destroyed) return void upstream.destroy();
-  // A pipeline that leads back to where it began listens to it more often than Node finds usual.
+  // A pipeline that returns to its first stream adds more listeners than Node's warning limit.
   setMaxListeners(20, client, upstream);
   try {
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
@@ -51,19 +51,19 @@ export async function tunnel(
     upstream.setTimeout(idle, () => upstream.destroy());
     await pipeline(client, upstream, client);
   } catch {
-    // Either side may end a connection as it likes; the other is ended with it.
+    // Either side may close at any time; the other side is then closed too.
   } finally {
     upstream.destroy();
     client.destroy();
   }
 }
 
-/** Ends a connection with an answer of our own. */
+/** Ends a connection with an answer of the proxy itself. */
 export function refuse(client: Duplex, answer: Answer): void {
   client.end(answerBytes(answer));
 }
 
-/** Reads `host:port` as a URL reads it, so that every spelling of an address is the address. */
+/** Parses `host:port` like a URL, so that every spelling of an address is normalised. */
 function hopOf(authority: string): { hostname: string; port: number } | null {
   const parts = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\\[\]]+):(\d{1,5})$/.exec(authority);
   const port = Number(parts?.[2]);

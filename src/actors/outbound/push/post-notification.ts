@@ -2,15 +2,15 @@ import type { Task } from '../../../machines/task/task.ts';
 import type { EgressScope, PushNotification, PushTarget, ScopedOutbound } from '../../ports.ts';
 
 export interface PostPorts {
-  /** Puts a task into the words of a version of A2A. */
+  /** Converts a task to the format of an A2A version. */
   write: (task: Task, version: string) => Promise<PushNotification>;
   egress: ScopedOutbound;
 }
 
-/** How long a receiver may take, in milliseconds. */
+/** Timeout of a receiver, in milliseconds. */
 const patience = 10_000;
 
-/** Posts how a task stands to a receiver. Rejects when that does not take it. */
+/** Posts the state of a task to a receiver. Rejects if the receiver does not accept it. */
 export async function postNotification(
   target: PushTarget,
   task: Task,
@@ -30,7 +30,7 @@ export async function postNotification(
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/** Returns the scope of a task: a caller named the receiver, so it is checked like a request of a tool. */
+/** Returns the scope of a task: a caller named the receiver, so it is checked like a tool's request. */
 export function scopeOf({ taskId }: PushTarget): EgressScope {
   return { taskId, correlationId: null, tags: {} };
 }

@@ -1,20 +1,20 @@
-/** How many posts may be under way at once. */
+/** Limits of concurrent posts. */
 export interface PostTurnsOptions {
-  /** 64 when left out. */
+  /** 64 by default. */
   most?: number;
-  /** To one host; 8 when left out. */
+  /** Limit for one host; 8 by default. */
   mostOfHost?: number;
 }
 
-/** The posts of one host: how many are under way, and those that wait, oldest first. */
+/** The posts of one host: the number of running ones, and the waiting ones, oldest first. */
 interface Line {
   underway: number;
   waiting: Set<() => void>;
 }
 
 /**
- * Bounds the posts under way. Hosts take turns, and none has more than its share, so that
- * one that answers nobody keeps the others waiting no longer than its own.
+ * Limits concurrent posts. Hosts take turns and each has a maximum share, so an unresponsive host delays only its own
+ * posts.
  */
 export class PostTurns {
   readonly #most: number;
@@ -28,7 +28,7 @@ export class PostTurns {
     this.#mostOfHost = mostOfHost;
   }
 
-  /** Runs a post when its turn comes. Rejects as the post does, or with the signal's reason. */
+  /** Runs a post in its turn. Rejects like the post, or with the signal's reason. */
   async take<Result>(
     host: string,
     signal: AbortSignal,
@@ -48,7 +48,7 @@ export class PostTurns {
     }
   }
 
-  /** Resolves once the post counts as under way. */
+  /** Resolves once the post may run and is counted as running. */
   async #turn(line: Line, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
@@ -64,7 +64,7 @@ export class PostTurns {
     }
   }
 
-  /** Gives every turn there is to the hosts in rotation. */
+  /** Assigns all free turns to the hosts in rotation. */
   #next(): void {
     for (const [host, line] of this.#lines) {
       if (this.#underway >= this.#most) return;
@@ -73,7 +73,7 @@ export class PostTurns {
       line.waiting.delete(first);
       line.underway += 1;
       this.#underway += 1;
-      // Whoever had a turn goes to the end; the loop comes by there again.
+      // Moves a served host to the end; the loop visits it again there.
       this.#lines.delete(host);
       this.#lines.set(host, line);
       first();

@@ -19,19 +19,19 @@ import { type PostPorts, postNotification, scopeOf } from './post-notification.t
 import { PostTurns } from './post-turns.ts';
 import { targetFault } from './target-fault.ts';
 
-/** What a receiver is called through. */
+/** Egress for requests to receivers. */
 export interface PushEgress extends ScopedOutbound {
-  /** Returns why a URL may not be called for a scope, as far as can be told without calling it; `null` when it may. */
+  /** Returns why a URL may not be called for a scope, without calling it; `null` if it may. */
   refusalOf(url: URL, scope: EgressScope): Promise<string | null>;
 }
 
 export interface PushOptions extends PostPorts {
   rows: PushRows;
-  /** Returns a task as it stands on disk. */
+  /** Returns a task as stored on disk. */
   find: (id: string) => Promise<Task | undefined>;
-  /** Checks every URL when it is set and each time it is called. */
+  /** Checks every URL, when it is set and at each post. */
   egress: PushEgress;
-  /** True when other daemons tell receivers of the same tasks, and this one when it is started. */
+  /** True if several daemons share the tasks and only the started one delivers. */
   isShared?: boolean;
   clock: Clock;
   log: Log;
@@ -39,28 +39,31 @@ export interface PushOptions extends PostPorts {
 
 const mostTargets = 16;
 
-/** Receivers without a delivery of which it is remembered what they were told. */
+/** Maximum remembered receivers without a running delivery. */
 const mostRemembered = 1_000;
 
-/** Pause after the store failed, in milliseconds. */
+/** Pause after a store failure, in milliseconds. */
 const storePause = 5_000;
 
 type Delivery = ActorRefFrom<typeof pushDeliveryMachine>;
 
-/** Delivers push notifications to the receivers of tasks, also after a restart. */
+/** Delivers push notifications to the receivers of tasks; resumes after a restart. */
 export class PushNotifications implements PushTargets {
   readonly #options: PushOptions;
   readonly #deliveries = new Map<string, Map<string, Delivery>>();
-  /** After a restart thousands of receivers may be behind. */
+  /** After a restart thousands of receivers may be behind, so concurrent posts are limited. */
   readonly #turns = new PostTurns();
-  /** What concerns one task is done in the order in which it came, while rows are read as well. */
+  /** Serialises the operations of each task, including reads of its rows. */
   readonly #ofTask = new InOrder();
   readonly #told: NewestWrites;
-  /** The last revision that receivers were told of, or will not be: a change that was read may be heard after that. */
+  /**
+   * Last delivered or skipped revision of each receiver; a change may be reported after it has already been read from
+   * the store.
+   */
   readonly #revisions = new LRUCache<string, number>({ max: mostRemembered });
   readonly #stopped = new AbortController();
   #isDelivering: boolean;
-  /** Resolves once what an earlier start left has its place before whatever is set or deleted. */
+  /** Resolves once receivers of an earlier start are queued; `set` and `delete` wait for it. */
   #opened: Promise<void> = Promise.resolve();
 
   constructor(options: PushOptions) {
@@ -69,13 +72,13 @@ export class PushNotifications implements PushTargets {
     this.#told = new NewestWrites(options.clock);
   }
 
-  /** Delivers nothing until it is started again; what is not told stays in the store. */
+  /** Stops delivering until the next `start`; undelivered notifications stay in the store. */
   pause(): void {
     this.#isDelivering = false;
     this.#stopDeliveries();
   }
 
-  /** Resumes the receivers that do not know yet how their task ended, as soon as the store can be read. */
+  /** Resumes the receivers that have not been notified of their task's end, as soon as the store can be read. */
   start(): void {
     const { rows } = this.#options;
     this.#isDelivering = true;
@@ -112,7 +115,7 @@ export class PushNotifications implements PushTargets {
     });
   }
 
-  /** Notifies the receivers of a task of a change that is on disk. */
+  /** Notifies the receivers of a task of a committed change. */
   changed(task: Task): void {
     if (this.#stopped.signal.aborted || !this.#isDelivering) return;
     const { isShared = false } = this.#options;
@@ -121,7 +124,7 @@ export class PushNotifications implements PushTargets {
     else void this.#inTask(task.id, () => this.#tell(task));
   }
 
-  /** Stops every delivery; the next start resumes them. Resolves once the store has what was told. */
+  /** Stops every delivery; the next start resumes them. Resolves once the delivered revisions are stored. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#stopDeliveries();
@@ -135,12 +138,12 @@ export class PushNotifications implements PushTargets {
     if (fault !== null) throw new PushTargetError(fault);
   }
 
-  /** Does something for a task when its turn comes. Never rejects. */
+  /** Runs an operation after the earlier ones of its task. Never rejects. */
   #inTask(taskId: string, run: () => Promise<void>): Promise<void> {
     return this.#ofTask.run(taskId, () => this.#persist({ task_id: taskId }, run));
   }
 
-  /** Tries again, after pauses, what the store fails at, until it stops. Never rejects. */
+  /** Retries an operation after store failures, with pauses, until stopped. Never rejects. */
   async #persist(fields: object, run: () => Promise<void>): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopped;
@@ -156,7 +159,7 @@ export class PushNotifications implements PushTargets {
 
   async #resume({ target, told }: OpenTarget): Promise<void> {
     const task = await this.#options.find(target.taskId);
-    // Who was told of a change since the daemon began to answer is up to date.
+    // Already notified of a later change since the start.
     if ((this.#revisions.get(nameOf(target)) ?? 0) > told) return;
     if (this.#deliveries.get(target.taskId)?.has(target.id)) return;
     const delivery = this.#deliver(target, told);
@@ -170,7 +173,7 @@ export class PushNotifications implements PushTargets {
       throw new PushTargetError(`a task may have ${mostTargets} push notification configs at most`);
     }
     const task = await find(target.taskId);
-    // What one before it was told must not be written over what this one is.
+    // A pending write for the replaced receiver must not overwrite the row of the new one.
     await this.#told.answered(nameOf(target));
     const told = task?.revision ?? 0;
     const before = await rows.put(target, told);
@@ -188,13 +191,19 @@ export class PushNotifications implements PushTargets {
     return target;
   }
 
-  /** Returns whether one in whose place a receiver comes was not told of an end that may not have been heard of here yet. */
+  /**
+   * Returns whether the replaced receiver had not been notified of the task's end, which this daemon may not have seen
+   * yet.
+   */
   #missesEnd(target: PushTarget, task: Task | undefined, before: number | null): boolean {
     if (before === null || task === undefined || !isFinal(task.state)) return false;
     return Math.max(before, this.#revisions.get(nameOf(target)) ?? 0) < task.revision;
   }
 
-  /** Leaves a receiver to the daemon that delivers, unless that one heard of the end before there was a receiver. */
+  /**
+   * Leaves a receiver to the delivering daemon, unless the task ended before the receiver was stored, in which case
+   * that daemon may have missed it.
+   */
   async #putAside(
     target: PushTarget,
     task: Task | undefined,
@@ -202,13 +211,13 @@ export class PushNotifications implements PushTargets {
   ): Promise<void> {
     const latest = await this.#options.find(target.taskId);
     if (latest === undefined || !isFinal(latest.state) || this.#stopped.signal.aborted) return;
-    // What one in its place was still to be told is told there, now or by who delivers next.
+    // Pending notifications of the replaced receiver are sent by the current or the next delivering daemon.
     if (before !== null && before < latest.revision) return;
     if (task?.revision === latest.revision) return this.#keepTold(target, latest);
     this.#start(target, task?.revision ?? 0).send({ type: 'task.changed', task: latest });
   }
 
-  /** A task that ended may run again; then its receivers are told again. */
+  /** A task that ended may run again; its receivers are then notified again. */
   async #tell(task: Task): Promise<void> {
     if (this.#options.isShared === true || !this.#deliveries.has(task.id)) {
       await this.#renew(task.id);
@@ -216,7 +225,7 @@ export class PushNotifications implements PushTargets {
     this.#send(task);
   }
 
-  /** Has the receivers that the store knows of a task, and no others. */
+  /** Synchronises the running deliveries of a task with the receivers in the store. */
   async #renew(taskId: string): Promise<void> {
     const targets = await this.#options.rows.list(taskId);
     const live = this.#deliveries.get(taskId);
@@ -254,7 +263,7 @@ export class PushNotifications implements PushTargets {
     );
   }
 
-  /** Starts to deliver what comes after a revision; `null` once it is stopped. */
+  /** Starts delivering changes after revision `told`; `null` if stopped. */
   #deliver(target: PushTarget, told: number): Delivery | null {
     if (this.#stopped.signal.aborted || !this.#isDelivering) return null;
     return this.#start(target, told);
@@ -273,7 +282,7 @@ export class PushNotifications implements PushTargets {
     return delivery.start();
   }
 
-  /** Stops a delivery and returns whether something was still to be sent. */
+  /** Stops a delivery and returns whether it had pending notifications. */
   #forget({ taskId, id }: Pick<PushTarget, 'taskId' | 'id'>): boolean {
     const deliveries = this.#deliveries.get(taskId);
     const delivery = deliveries?.get(id);
@@ -305,12 +314,12 @@ export class PushNotifications implements PushTargets {
   }
 }
 
-/** Unique among the receivers of all tasks; an id of a task has no space. */
+/** Returns a key that is unique across all tasks; task ids contain no spaces. */
 function nameOf({ taskId, id }: Pick<PushTarget, 'taskId' | 'id'>): string {
   return `${taskId} ${id}`;
 }
 
-/** What fetch says of a failure is in its cause. */
+/** fetch puts the reason of a failure into its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -6,7 +6,7 @@ const longestUrl = 4_096;
 
 const longestSecret = 4_096;
 
-/** Returns what is wrong with a receiver as it is written, without any value of it; `null` when nothing is. */
+/** Returns the fault of a receiver's settings without any of its values; `null` for a valid receiver. */
 export function targetFault({ id, url, token, authentication }: PushTarget): string | null {
   if (id.length > longestId) {
     return `the id of a push notification config is too long; use ${longestId} characters at most`;

@@ -1,14 +1,14 @@
 import type { AuditEvent } from '../../ports.ts';
 
-/** Whose agent the events of a log are about. */
+/** The agent and tenant that a log's events belong to. */
 export type AgentEntity = Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
 
-/** The same form as the headers that say otherwise for one request. */
+/** Same format as the headers that override it for one request. */
 const acceptable = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * Reads whose agent the events are about: itself, and the tenant that SERVICE_ORG_ID and SERVICE_WORKSPACE_ID name. A
- * request or an identity that names another tenant counts for more. A value that no identifier has is left out.
+ * Returns the agent and the tenant for events, from SERVICE_ORG_ID and SERVICE_WORKSPACE_ID. A tenant named by a
+ * request or an identity takes precedence. Values that are invalid as identifiers are omitted.
  */
 export function agentEntity(agentId: string, env: NodeJS.ProcessEnv): AgentEntity {
   const named = (key: 'org_id' | 'workspace_id', variable: string) => {

@@ -5,7 +5,7 @@ import type { AuditEvent } from '../../ports.ts';
 import type { Capture } from './capture.ts';
 import { egressWords } from './egress-words.ts';
 
-/** All of an event but what the fact itself says. */
+/** An event without the parts that the fact provides. */
 export type AuditEnvelope = Omit<AuditEvent, 'event' | 'fields'>;
 
 type FactOf<Type extends TaskFact['type']> = Extract<TaskFact, { type: Type }>;
@@ -16,8 +16,8 @@ type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords 
 const maximumContextRunes = 512;
 
 /**
- * Words a fact of a task for the audit log (docs/contract/audit.md). Without `capture` the contents of a fact are left
- * out.
+ * Converts a fact of a task to an audit event (docs/contract/audit.md). Without `capture`, the contents of the fact are
+ * omitted.
  */
 export function auditEventOf(
   fact: TaskFact,

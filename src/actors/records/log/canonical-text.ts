@@ -2,21 +2,21 @@ import canonicalize from 'canonicalize';
 import type { JsonValue } from '../../../machines/json.ts';
 
 /**
- * Returns whether a text, which `value` was parsed from, is in the canonical form of RFC 8785.
+ * Returns whether `text`, from which `value` was parsed, is in RFC 8785 canonical form.
  *
- * Native JSON writes strings and numbers as RFC 8785 does, so that where every name is in its place its text is
- * the canonical one. It differs in names that look like numbers and in lone surrogates; then the form is made.
+ * Native JSON formats strings and numbers like RFC 8785, so text with sorted names is canonical. It differs for numeric
+ * names and lone surrogates; in these cases the canonical form is generated.
  */
 export function isCanonicalText(value: JsonValue, text: string): boolean {
   try {
     if (JSON.stringify(value) === text && !text.includes('\\ud') && isSorted(value)) return true;
   } catch {
-    // Nested too deep for recursion, which the other way does without.
+    // Nested too deeply for recursion, which `canonicalize` does not use.
   }
   try {
     return canonicalize(value) === text;
   } catch {
-    // Escaped lone surrogates and numbers beyond a double have no canonical form.
+    // Escaped lone surrogates, and numbers beyond a double, have no canonical form.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import type { Heard, TaskFact } from '../../../machines/task/facts.ts';
 import type { Message } from '../../../machines/task/task.ts';
 import { cutToBytes, type ShownText } from './cut-to-bytes.ts';
 
-/** `audit.capture`: which contents go into the log, and how many bytes of each at most. */
+/** `audit.capture`: the contents to log, and the maximum bytes of each. */
 export interface CaptureSettings {
   tool_args: boolean;
   tool_result: boolean;
@@ -11,36 +11,35 @@ export interface CaptureSettings {
   max_bytes: number;
 }
 
-/** The contents of one event, each a text: arguments and messages as JSON, a result as the tool gave it. */
+/** Contents of one event as texts: arguments and messages as JSON, a result as the tool returned it. */
 export interface CapturedContents {
   args?: string;
   result?: string;
-  /** In place of the kind of a failure. */
+  /** Replaces the kind of a failure. */
   error?: string;
   messages?: string;
 }
 
-/** Returns what the log may hold of the contents of a fact; it never throws. */
+/** Returns the contents of a fact that may be logged; never throws. */
 export type Capture = (fact: TaskFact) => CapturedContents;
 
-/** The longest text that a line of the log holds, in bytes; a larger `max_bytes` has no effect. */
+/** Maximum length of a captured text in bytes; a larger `max_bytes` has no effect. */
 export const longestCapture = 16 * 1024;
 
-/** Characters scanned beyond the cut, so that a secret on the border is seen whole. */
+/** Characters scanned beyond the cut, so that a secret at the cut is recognised whole. */
 const margin = 64 * 1024;
 
-/** Texts of one value that are scanned one by one; further ones are left out. */
+/** Maximum texts of one value that are scanned individually; further ones are omitted. */
 const mostTexts = 1_000;
 
 const unscrubbed = '[left out: secrets could not be looked for]';
 
 /**
- * Creates the capture of contents into the log (docs/contract/configuration.md, docs/contract/audit.md); `null` while
- * nothing is captured. Secrets are scrubbed before a text is cut, and the marker of the cut states the size before
- * either.
+ * Creates the content capture of the audit log (docs/contract/configuration.md, docs/contract/audit.md); `null` if
+ * nothing is captured. Secrets are scrubbed before a text is truncated; the truncation marker states the original size.
  *
- * @param makeScrub is called when something is captured, and makes what returns a text without the secrets in it; where
- * that throws, the text is left out
+ * @param makeScrub called when content is captured; returns a function that removes secrets from a text. If either
+ * throws, the text is omitted
  */
 export function createCapture(
   { max_bytes, ...wanted }: CaptureSettings,
@@ -83,7 +82,7 @@ function guarded(text: () => string): string {
 
 type ModelCalled = Extract<TaskFact, { type: 'model.called' }>;
 
-/** What was said in one turn, in its order: the request or the results that came since, and the answer. */
+/** Returns the messages of one turn in order: the request, or the results since the previous turn, and the answer. */
 function messagesOf({ heard, said }: ModelCalled): JsonValue {
   const answer =
     said === null
@@ -112,7 +111,7 @@ function toldTo({ request, exchanges, followUps }: Heard): JsonValue[] {
   return [...asked, ...results, ...followUps.map(bare)] as unknown as JsonValue[];
 }
 
-/** JSON of a value; a text whose JSON form differs from it is scrubbed by itself, where its own form shows. */
+/** Serialises a value; a text whose JSON form differs from it is also scrubbed in its raw form. */
 function scrubTexts(value: JsonValue, limit: number, scrub: (text: string) => string): string {
   let texts = 0;
   let length = 0;
@@ -126,7 +125,10 @@ function scrubTexts(value: JsonValue, limit: number, scrub: (text: string) => st
   });
 }
 
-/** Scrubs as much of a text as can be shown; its end, where half a secret may stand, goes when there is more. */
+/**
+ * Scrubs only the part of a text that can be shown. If the text is longer, the end of the part is dropped, since it may
+ * contain half a secret.
+ */
 function scrubStart(
   text: string,
   limit: number,

@@ -3,21 +3,21 @@ import type { AuditEvent } from '../../ports.ts';
 /** The `prev_hash` of the first line of a log. */
 export const GENESIS = '0'.repeat(64);
 
-/** The most bytes a line may have, its newline not counted. */
+/** Maximum bytes of a line, without its newline. */
 export const maximumLineBytes = 4 * 1024 * 1024;
 
-/** The name of the event that `checkpoint` makes. */
+/** Name of the event that `checkpoint` creates. */
 export const checkpointEvent = 'checkpoint';
 
-/** Where a log stands, as a line of its own; a log that ends before its last known checkpoint has been cut. */
+/** Length and last hash of a log. A log that ends before its last known checkpoint has been truncated. */
 export interface Standing {
-  /** Lines in the log before the checkpoint, over all its files. */
+  /** Lines in the log before the checkpoint, across all its files. */
   count: number;
-  /** The hash of the last of them, `GENESIS` when there is none. */
+  /** Hash of the last of those lines; `GENESIS` if there is none. */
   head: string;
 }
 
-/** The event that states how long the log was, and its last hash, when it was written (docs/contract/audit.md). */
+/** Creates the event that states the length and last hash of the log at that time (docs/contract/audit.md). */
 export function checkpoint(ts: string, { count, head }: Standing): AuditEvent {
   return { event: checkpointEvent, ts, fields: { count, head } };
 }

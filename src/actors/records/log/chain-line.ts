@@ -6,7 +6,7 @@ import { maximumLineBytes } from './chain-format.ts';
 import type { LineSigner } from './line-signer.ts';
 import { recordableObject } from './recordable.ts';
 
-/** A line of the log and what the next one has to carry as its `prev_hash`. */
+/** A line of the log with the `prev_hash` of the next line. */
 export interface ChainedLine {
   /** RFC 8785 JSON without its newline. */
   line: string;
@@ -14,15 +14,15 @@ export interface ChainedLine {
   hash: string;
 }
 
-/** The bytes of `,"sig":"…"`: an Ed25519 signature is 88 characters of base64. */
+/** Bytes of `,"sig":"…"`: an Ed25519 signature has 88 characters of base64. */
 const signatureBytes = 97;
 
 /**
- * Turns an event into the next line of the log (docs/contract/audit.md); whatever the event holds, it throws nothing
- * but what the signer throws. An event cannot say `prev_hash`, `kid` or `sig` itself.
+ * Converts an event to the next line of the log (docs/contract/audit.md). Throws nothing except the signer's errors,
+ * for any event content. An event cannot set `prev_hash`, `kid` or `sig` itself.
  *
- * @param previousHash the hash of the line before, `GENESIS` at the start, `null` for a log without a chain
- * @param signer gives the line its `kid` and `sig`; `null` for a log without signatures
+ * @param previousHash hash of the previous line, `GENESIS` at the start, `null` for a log without a chain
+ * @param signer adds `kid` and `sig` to the line; `null` for a log without signatures
  */
 export function chainLine(
   event: AuditEvent,
@@ -48,8 +48,8 @@ function canonical(object: JsonObject): string {
 }
 
 /**
- * Puts the signature of a text into it. Canonical form is the members in the order of their names, so `sig` goes
- * where the members that sort after it begin, and their text is the end of the whole.
+ * Inserts a line's signature. Members are sorted by name in canonical form, so `sig` goes before the members that sort
+ * after it, whose text is the end of the line.
  */
 function withSignature(text: string, envelope: JsonObject, signer: LineSigner): string {
   const after = Object.entries(envelope).filter(([name]) => name > 'sig');
@@ -60,7 +60,7 @@ function withSignature(text: string, envelope: JsonObject, signer: LineSigner): 
   return isLast ? `${before},${signature}}` : `${before}${signature},${end}`;
 }
 
-/** The size of a text in bytes when it is above a maximum. */
+/** Returns the size of a text in bytes if it exceeds a maximum. */
 function sizeAbove(maximum: number, text: string): number | null {
   if (text.length * 3 <= maximum) return null;
   const size = Buffer.byteLength(text);

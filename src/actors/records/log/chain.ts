@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../machines/json.ts';
 import { checkpointEvent, GENESIS, type Standing } from './chain-format.ts';
 
-/** What can be wrong with the place of a line in its log. */
+/** Faults of a line's position in its log. */
 export type ChainReason =
   | 'prev_hash is missing'
   | 'prev_hash is not that of the first line of a log'
@@ -11,31 +11,31 @@ export type ChainReason =
   | 'the lines up to here are not those of the kept checkpoint'
   | 'the log ends before the kept checkpoint';
 
-/** A break of the chain; `expected` and `actual` say what differs. */
+/** A break of the chain; `expected` and `actual` state the difference. */
 export interface ChainBreak {
   reason: ChainReason;
   expected?: string;
   actual?: string;
 }
 
-/** Where a reading of a log starts, and what it has to come past. */
+/** Start of a log verification, and the checkpoint that the log must reach. */
 export interface ChainStart {
-  /** The hash of the line before the first one, `GENESIS` for a whole log. */
+  /** Hash of the line before the first one; `GENESIS` for a complete log. */
   from: string;
-  /** A checkpoint kept elsewhere; `null` when there is none. */
+  /** A checkpoint stored elsewhere; `null` if there is none. */
   kept: Standing | null;
 }
 
-/** The chain of a log as far as it was read: what the next line must carry (docs/contract/audit.md). */
+/** Verification state of a log's chain: the values that the next line must contain (docs/contract/audit.md). */
 export class Chain {
   readonly #start: ChainStart;
-  /** Lines of the log before the first one read; `null` until a checkpoint of a continued log tells. */
+  /** Lines of the log before the first one read; `null` until a checkpoint of a continued log states it. */
   #before: number | null;
   #keptSeen = false;
-  /** Lines read. */
+  /** Number of lines read. */
   events = 0;
   head: string;
-  /** Lines before the last checkpoint, over the whole log, and lines read since. */
+  /** Lines before the last checkpoint across the whole log, and lines read since. */
   checkpoint: { count: number; after: number } | null = null;
 
   constructor(start: ChainStart) {
@@ -44,7 +44,7 @@ export class Chain {
     this.head = start.from;
   }
 
-  /** Returns the break at the next line; `null` when it fits. */
+  /** Returns the break at the next line; `null` if it fits. */
   check(line: JsonObject): ChainBreak | null {
     const actual = line['prev_hash'];
     if (typeof actual !== 'string') return { reason: 'prev_hash is missing' };
@@ -52,7 +52,7 @@ export class Chain {
     return line['event'] === checkpointEvent ? this.#checkCheckpoint(line) : null;
   }
 
-  /** Moves to the next line, broken or not; `hash` is that of its bytes. */
+  /** Advances by one line, whether or not it fits; `hash` is the hash of its bytes. */
   advance(line: JsonObject | null, hash: string): ChainBreak | null {
     if (line?.['event'] === checkpointEvent) this.#takeCheckpoint(line);
     else if (this.checkpoint !== null) this.checkpoint.after += 1;
@@ -61,7 +61,7 @@ export class Chain {
     return this.#checkKept();
   }
 
-  /** Returns what is missing at the end of the log; `null` for nothing. */
+  /** Returns the break at the end of the log; `null` if nothing is missing. */
   end(): ChainBreak | null {
     const { kept } = this.#start;
     if (kept === null || this.#keptSeen) return null;

@@ -1,17 +1,17 @@
 const encoder = new TextEncoder();
 
-/** A text that may be shown, and what is known of the one it comes from. */
+/** A text to truncate, and its relation to the original. */
 export interface ShownText {
   text: string;
-  /** True when something of the original is left out already. */
+  /** True if part of the original has already been omitted. */
   isPart: boolean;
-  /** Bytes of the original; asked for when the text is cut. */
+  /** Returns the size of the original in bytes; called only if the text is truncated. */
   originalSize: () => number;
 }
 
 /**
- * Makes a text well formed and cuts it to a number of UTF-8 bytes, between two code points. What was cut ends in
- * ` [cut: N bytes in all]`, which counts as well; a maximum below its length leaves the marker alone.
+ * Makes a text well-formed and truncates it to a number of UTF-8 bytes, between code points. The marker ` [cut: N bytes
+ * in all]` is appended and counts as well; if the maximum is shorter than the marker, only the marker is returned.
  */
 export function cutToBytes({ text, isPart, originalSize }: ShownText, maximum: number): string {
   const wellFormed = text.toWellFormed();

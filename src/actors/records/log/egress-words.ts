@@ -1,6 +1,6 @@
 import type { AuditEvent, EgressRecord } from '../../ports.ts';
 
-/** Words a ruling of the egress policy for the audit log (docs/contract/audit.md). */
+/** Converts a ruling of the egress policy to an audit event (docs/contract/audit.md). */
 export function egressWords({
   domain,
   mode,

@@ -1,4 +1,4 @@
-/** Encodes text as UTF-8; a pair of surrogates may be spread over two chunks. */
+/** Encodes text as UTF-8; a surrogate pair may be split across two chunks. */
 export async function* encodedChunks(
   chunks: AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array> {

@@ -4,51 +4,50 @@ import { LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf } from './log-files.ts';
 import { recordedEvent } from './recorded-event.ts';
 
-/** A line of a task as it stands in the log. */
+/** A line of a task in the log. */
 export interface ExportedLine {
-  /** The file it stands in. */
   file: string;
-  /** Its number in that file, from 1. */
+  /** Line number in that file, from 1. */
   lineNumber: number;
   /** The line without its newline; valid until the next one. */
   bytes: Uint8Array;
-  /** Lower-case hex SHA-256 of `bytes`; empty unless a proof is asked for. */
+  /** Lower-case hex SHA-256 of `bytes`; empty unless a proof is requested. */
   sha256: string;
 }
 
-/** What was read for an export. */
+/** Summary of an export. */
 export interface ExportSummary {
-  /** Lines of the task. */
+  /** Number of lines of the task. */
   exported: number;
-  /** Lines of the log. */
+  /** Number of lines of the log. */
   count: number;
-  /** The hash of its last line; `GENESIS` when there is none or no proof is asked for. */
+  /** Hash of the log's last line; `GENESIS` if there is none or no proof is requested. */
   head: string;
-  /** The first line whose `prev_hash` is not the hash of the line before it; only looked for with a proof. */
+  /** The first line whose `prev_hash` is not the hash of the previous line; determined only with a proof. */
   broken: { file: string; lineNumber: number } | null;
 }
 
-/** What is taken out of a log. */
+/** Options of an export. */
 export interface Exporting {
   task: string;
-  /** True hashes every line of the log, for its place in the chain. */
+  /** True hashes every line of the log, to prove the position of lines in the chain. */
   withProof: boolean;
 }
 
 export interface ExportOptions extends Exporting {
-  /** The current file of the log. */
+  /** Path of the log's current file. */
   path: string;
 }
 
-/** A part of a log, such as a file, whose lines are read without their newlines; each is valid until the next. */
+/** A part of a log, such as a file. Its lines come without newlines; each is valid until the next. */
 export interface LogPart {
   path: string;
   lines(): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Passes every line of a task to `take`, in the order of the log and over all its files, in memory that does not grow
- * with it. A line that has not ended yet is left out.
+ * Passes every line of a task to `take`, in the order of the log and across all its files, in constant memory. An
+ * incomplete last line is skipped.
  *
  * @throws AuditLogError when a file cannot be read
  */
@@ -59,7 +58,7 @@ export function exportTask(
   return exportFrom(filesOf(path), exporting, take);
 }
 
-/** Does what `exportTask` does with a log wherever its parts come from, in their order. */
+/** Like `exportTask`, for a log given as an ordered sequence of parts. */
 export async function exportFrom(
   parts: AsyncIterable<LogPart> | Iterable<LogPart>,
   { task, withProof }: Exporting,
@@ -81,7 +80,7 @@ export async function exportFrom(
         sha256 = hash('sha256', bytes, 'hex');
         summary.head = sha256;
       }
-      // Parsing is for the few lines that name the task at all.
+      // Only lines whose bytes contain the task id are parsed.
       if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(quoted)) continue;
       if (recordedEvent(bytes)?.task_id !== task) continue;
       summary.exported += 1;
@@ -95,7 +94,7 @@ function previousHash(line: Uint8Array): unknown {
   return recordedEvent(line)?.['prev_hash'];
 }
 
-/** Opens the current file first, so that a rotation meanwhile hides no line and repeats none. */
+/** Opens the current file first, so that a concurrent rotation neither hides nor repeats a line. */
 async function* filesOf(path: string): AsyncGenerator<LogFileReader> {
   const current = await LogFileReader.open(path);
   try {

@@ -8,7 +8,7 @@ const bare = /^[^\s"\\=]+$/u;
 
 /**
  * Formats an event as one line for a terminal: time, name, task and its fields in brief. Control, format and
- * line-breaking characters are shown as escapes, so that what a caller wrote cannot draw on the screen.
+ * line-breaking characters are escaped, so that a caller's text cannot manipulate the terminal.
  */
 export function formatEvent(event: RecordedEvent): string {
   const parts = [event.ts, event.event].map((part) => word(part));
@@ -18,7 +18,7 @@ export function formatEvent(event: RecordedEvent): string {
   return parts.join(' ');
 }
 
-/** Formats a line that holds no event for a terminal, by its beginning. */
+/** Formats the beginning of a line without a valid event for a terminal. */
 export function formatBadLine(text: string): string {
   return `bad line: ${plainLine(JSON.stringify(cut(text)))}`;
 }
@@ -27,7 +27,7 @@ function brief(value: JsonValue): string {
   return typeof value === 'string' ? word(value) : plainLine(cut(JSON.stringify(value)));
 }
 
-/** Returns a text as it is when nothing in it can mislead, else as a JSON string. */
+/** Returns an unambiguous text as is, else as a JSON string. */
 function word(text: string): string {
   const short = cut(text);
   return bare.test(short) && plainLine(short) === short ? short : plainLine(JSON.stringify(short));

@@ -1,6 +1,6 @@
-/** Public keys by name, and how signatures are checked with them; one for Node and one for browsers. */
+/** Public keys by name, with signature verification; implemented for Node and for browsers. */
 export interface KeyRing {
   has(kid: string): boolean;
-  /** Returns whether a signature of 64 bytes is one of these bytes by a key that is there. */
+  /** Returns whether a 64-byte signature of these bytes is valid under a known key. */
   verify(kid: string, bytes: Uint8Array, signature: Uint8Array): Promise<boolean>;
 }

@@ -11,9 +11,9 @@ import { readLine } from './read-line.ts';
 import { AuditLogError } from './verify-files.ts';
 
 /**
- * The last signed line of a log, read from its end; `null` when no line is signed.
+ * Returns the last signed line of a log, searching from its end; `null` if no line is signed.
  *
- * @param paths the files of the log, oldest first; one that is not there holds no line
+ * @param paths files of the log, oldest first; missing files are skipped
  * @throws AuditLogError when a file cannot be read
  */
 export async function lastSignedLine(paths: readonly string[]): Promise<JsonObject | null> {
@@ -25,10 +25,10 @@ export async function lastSignedLine(paths: readonly string[]): Promise<JsonObje
 }
 
 /**
- * The event to record when the log is signed with another key from here on; `null` when it is not.
+ * Returns the event to record if the signing key changes at this point; `null` if it does not.
  *
  * @param last the last signed line of the log
- * @throws PublicKeyError when another key signed that line under the `kid` of the current one
+ * @throws PublicKeyError when another key signed that line under the current `kid`
  */
 export async function keyRotation(
   last: JsonObject | null,

@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** What can be wrong with the signature of a line. */
+/** Faults of a line's signature. */
 export type SignatureReason =
   | 'sig is missing'
   | 'kid is missing'
@@ -10,13 +10,13 @@ export type SignatureReason =
   | 'kid is not one of the keys'
   | 'sig does not match the line';
 
-/** 88 characters carry 64 bytes when the last one before the padding holds two bits. */
+/** 88 characters encode 64 bytes if the last one before the padding carries two bits. */
 const encodedSignature = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
 const encoder = new TextEncoder();
 
 /**
- * Checks what a line says about its signature (docs/contract/audit.md), and with `keys` the signature itself; `null`
- * when all is well. A line that names a key has lost its signature when it carries none.
+ * Checks the signature members of a line (docs/contract/audit.md), and with `keys` the signature itself; `null` if
+ * valid. A line with a `kid` but without `sig` has lost its signature.
  *
  * @param line in canonical form
  */

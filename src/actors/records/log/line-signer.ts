@@ -2,13 +2,13 @@ import { type KeyObject, sign } from 'node:crypto';
 
 /** Signs the lines of a log with one Ed25519 key (docs/contract/audit.md). */
 export interface LineSigner {
-  /** The name of the key, which every signed line carries. */
+  /** Name of the key, included in every signed line. */
   readonly kid: string;
-  /** Signs bytes; answers the signature in base64. */
+  /** Signs bytes; returns the signature in base64. */
   sign(bytes: Uint8Array): string;
 }
 
-/** Makes a signer of an Ed25519 private key, which is reachable through nothing but `sign`. */
+/** Creates a signer for an Ed25519 private key; the key is accessible only through `sign`. */
 export function lineSigner(kid: string, privateKey: KeyObject): LineSigner {
   return { kid, sign: (bytes) => sign(null, bytes, privateKey).toString('base64') };
 }

@@ -1,19 +1,17 @@
 const newline = 0x0a;
 
-/**
- * Cuts a stream of bytes into lines, keeping no more of a line than is needed to see that it is too long.
- */
+/** Splits a byte stream into lines; buffers only as much of a line as is needed to detect that it is too long. */
 export class LineSplitter {
   readonly #maximum: number;
   #pieces: Uint8Array[] = [];
   #size = 0;
 
-  /** @param maximum bytes of a line; of a longer one no more than `maximum + 1` are kept between chunks */
+  /** @param maximum bytes of a line; at most `maximum + 1` bytes of a longer one are buffered between chunks */
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
 
-  /** The bytes kept of the line that has begun and has no newline yet. */
+  /** Buffered bytes of the incomplete line. */
   get pending(): number {
     return this.#size;
   }
@@ -25,7 +23,7 @@ export class LineSplitter {
       yield this.#take(chunk.subarray(start, end));
       start = end + 1;
     }
-    // A copy, which `slice` of a Buffer is not: the caller may use its buffer again.
+    // Copies the bytes, since the caller may reuse its buffer; `slice` of a Buffer would not copy.
     this.#keep(new Uint8Array(chunk.subarray(start)));
   }
 

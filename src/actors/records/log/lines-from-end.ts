@@ -4,16 +4,16 @@ import { maximumLineBytes } from './chain-format.ts';
 const newline = 0x0a;
 const blockSize = 64 * 1024;
 
-/** One whole line found from the end of a file. */
+/** A complete line found from the end of a file. */
 export interface FoundLine {
   bytes: Uint8Array;
-  /** The offset of the byte after its newline. */
+  /** Offset of the byte after its newline. */
   end: number;
 }
 
 /**
- * Yields the lines of a file from the last to the first, read in blocks, so that memory does not grow
- * with the file. What follows the last newline is no line yet; a line above 4 MiB is passed over.
+ * Yields the lines of a file from last to first, read in blocks, so that memory is constant. Text after the last
+ * newline is not a line yet; lines above 4 MiB are skipped.
  */
 export async function* linesFromEnd(handle: FileHandle, size: number): AsyncGenerator<FoundLine> {
   let pieces: Uint8Array[] = [];

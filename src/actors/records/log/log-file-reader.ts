@@ -7,12 +7,11 @@ import { AuditLogError } from './verify-files.ts';
 
 const blockSize = 64 * 1024;
 
-/** Reads a file of a log from some position on; the opener closes its handle. */
+/** Reads a log file from a position; its creator closes the handle. */
 export class LogFileReader {
   readonly path: string;
   readonly handle: FileHandle;
   readonly inode: bigint;
-  /** Bytes read so far. */
   position = 0;
   #splitter = new LineSplitter(maximumLineBytes);
 
@@ -22,7 +21,7 @@ export class LogFileReader {
     this.inode = inode;
   }
 
-  /** Opens a file; `null` when there is none. Throws AuditLogError when it cannot be read. */
+  /** Opens a file; `null` if it does not exist. Throws AuditLogError if it cannot be read. */
   static async find(path: string): Promise<LogFileReader | null> {
     try {
       const handle = await openRegularFile(path);
@@ -34,7 +33,7 @@ export class LogFileReader {
     }
   }
 
-  /** Opens a file. Throws AuditLogError when it is missing or cannot be read. */
+  /** Opens a file. Throws AuditLogError if it is missing or cannot be read. */
   static async open(path: string): Promise<LogFileReader> {
     const log = await LogFileReader.find(path);
     if (log !== null) return log;
@@ -50,7 +49,7 @@ export class LogFileReader {
     this.#splitter = new LineSplitter(maximumLineBytes);
   }
 
-  /** The lines that ended since the last call, without their newlines; each is valid until the next. */
+  /** Yields the lines completed since the last call, without their newlines; each is valid until the next. */
   async *lines(): AsyncGenerator<Uint8Array> {
     const block = Buffer.alloc(blockSize);
     for (;;) {
@@ -62,7 +61,7 @@ export class LogFileReader {
   }
 }
 
-/** Returns the inode and the size in bytes of the file at a path; `null` when there is none. Throws AuditLogError. */
+/** Returns the inode and size in bytes of the file at a path; `null` if there is none. Throws AuditLogError. */
 export async function fileAt(path: string): Promise<{ inode: bigint; size: number } | null> {
   try {
     const { ino, size } = await stat(path, { bigint: true });

@@ -1,18 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 
-/** A finished file of a log. */
 export interface FinishedFile {
   path: string;
-  /** The number of its first line in the log, from 1. */
+  /** Number of its first line in the log, from 1. */
   first: number;
 }
 
 const digits = 12;
 
 /**
- * Returns the files of a log, oldest first and the current one last, given the path of the current
- * one. Empty when there is no log; files that were deleted by age or by hand are not among them.
+ * Returns the files of a log, oldest first and the current one last, for the path of the current one. Empty if there is
+ * no log; deleted files are not included.
  */
 export function logFilesOf(path: string): string[] {
   const finished = finishedFilesOf(path).map((file) => file.path);
@@ -32,7 +31,7 @@ export function finishedFilesOf(path: string): FinishedFile[] {
     .toSorted((one, other) => one.first - other.first);
 }
 
-/** Names the file that a log's lines from `first` on are kept in once it is finished. */
+/** Returns the path of the finished file that starts with line `first`. */
 export function finishedPath(path: string, first: number): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}-${String(first).padStart(digits, '0')}${ext}`);

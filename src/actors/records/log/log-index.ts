@@ -1,39 +1,39 @@
 import type { FileHandle } from 'node:fs/promises';
 import { maximumLineBytes } from './chain-format.ts';
 
-/** A file of a log that is open, and what tells it from others. */
+/** An open log file with its identity. */
 export interface OpenLogFile {
   path: string;
   handle: FileHandle;
-  /** Bytes that are read of it, however long it becomes. */
+  /** Bytes to read, even if the file grows. */
   size: number;
-  /** The file whatever its name, such as its device and inode. */
+  /** Identifies the file independent of its name, such as its device and inode. */
   id: string;
-  /** Changes with its content, such as its size and times. */
+  /** Changes with the content, such as its size and times. */
   version: string;
 }
 
-/** Where the lines of a file lie. */
+/** Line positions of a file. */
 export interface FileIndex {
   version: string;
   size: number;
-  /** Lines, the last of which may lack its newline. */
+  /** Number of lines; the last one may lack its newline. */
   lines: number;
-  /** Offset of each line whose number from 0 is a multiple of `spacing`. */
+  /** Offset of each line whose number (from 0) is a multiple of `spacing`. */
   marks: readonly number[];
-  /** Where the line after the last newline begins, and its number from 0. */
+  /** Offset and number (from 0) of the line after the last newline. */
   end: { offset: number; line: number };
 }
 
-/** Lines from one mark to the next. */
+/** Lines between two marks. */
 export const spacing = 1_024;
 
-/** Files whose index is kept. */
+/** Maximum number of cached indexes. */
 const mostKept = 1_024;
 const blockBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** A file has a line that no log has, so that nothing of it is looked for. */
+/** A file contains a line longer than a log allows, so the file cannot be searched. */
 export class LongLineError extends Error {
   readonly code = 'line_too_long';
   readonly path: string;
@@ -44,11 +44,11 @@ export class LongLineError extends Error {
   }
 }
 
-/** Finds lines of logs by their number. A file is read through once, and then only what was added to it. */
+/** Locates log lines by number. A file is read completely once, then only its additions. */
 export class LogIndexes {
   readonly #kept = new Map<string, FileIndex>();
 
-  /** Returns the index of a file. Rejects with a LongLineError, and with the reason of the signal once it aborts. */
+  /** Returns the index of a file. Rejects with a LongLineError, and with the signal's reason when it aborts. */
   async of(file: OpenLogFile, signal: AbortSignal): Promise<FileIndex> {
     const known = this.#kept.get(file.id) ?? null;
     if (known?.version === file.version) return known;
@@ -61,7 +61,7 @@ export class LogIndexes {
   }
 }
 
-/** A log only grows; one of the same length or shorter was written anew. */
+/** A log only grows; a file of equal or shorter length with a new version was rewritten. */
 function grownFrom(known: FileIndex | null, file: OpenLogFile): FileIndex | null {
   return known !== null && known.size < file.size ? known : null;
 }

@@ -5,18 +5,18 @@ import { type SignatureReason, verifySignature } from './line-signature.ts';
 import { readLine } from './read-line.ts';
 import type { ChainVerdict, LineBreak, VerifyOptions } from './verdict.ts';
 
-/** Signatures that are checked at the same time; half of them are waited for before more are begun. */
+/** Maximum concurrent signature checks; at the limit, half of them are awaited before more start. */
 const maximumPending = 512;
 
 type Finding = Omit<LineBreak, 'file' | 'line'>;
 
-/** A line whose signature is being checked. */
+/** A line whose signature is being verified. */
 interface PendingLine {
   place: Omit<LineBreak, 'reason'>;
   reason: Promise<SignatureReason | null>;
 }
 
-/** Reads a log and reports what is wrong in the order of its lines. */
+/** Verifies a log and reports faults in the order of its lines. */
 export class LogReading {
   readonly #options: VerifyOptions;
   readonly #chain: Chain;
@@ -32,7 +32,7 @@ export class LogReading {
     this.#chain = new Chain({ from, kept });
   }
 
-  /** True once a bad line was found and no more are asked for. */
+  /** True once a bad line was found and no further lines are needed. */
   get isOver(): boolean {
     return this.#first !== null && this.#options.onBreak === undefined;
   }
@@ -43,7 +43,7 @@ export class LogReading {
     this.#line = 0;
   }
 
-  /** Checks the next line, given without its newline and with its hash; `null` when nothing has to be waited for. */
+  /** Verifies the next line, given without its newline and with its hash; `null` if there is nothing to await. */
   take(bytes: Uint8Array, hash: string): Promise<void> | null {
     this.#line += 1;
     const line = readLine(bytes);
@@ -54,13 +54,13 @@ export class LogReading {
     return this.#takeObject(line, hash);
   }
 
-  /** Reports what stands, or is missing, where the next line should be. */
+  /** Reports an unreadable or missing line at the current position. */
   giveUp(finding: Finding): Promise<void> {
     this.#line += 1;
     return this.#report(finding);
   }
 
-  /** Resolves with the verdict once every file is read. */
+  /** Resolves with the verdict after every file is read. */
   async finish(): Promise<ChainVerdict> {
     await this.#drain();
     const missing = this.#chain.end();
@@ -84,7 +84,7 @@ export class LogReading {
     return this.#pending.length < maximumPending ? null : this.#drain(maximumPending / 2);
   }
 
-  /** Reports a bad signature rather than the departure from the kept checkpoint: it says more. */
+  /** Prefers a bad signature over the deviation from the stored checkpoint, since it is more specific. */
   async #reportDeparture(
     line: JsonObject,
     departed: Finding,
@@ -99,7 +99,7 @@ export class LogReading {
     return verifySignature(line, { keys, requireSigned });
   }
 
-  /** Waits for the signatures of earlier lines, so that breaks come in order. */
+  /** Awaits the signatures of earlier lines, so that breaks are reported in order. */
   async #report(finding: Finding): Promise<void> {
     const broken = { ...this.#place(), ...finding };
     await this.#drain();
@@ -108,7 +108,7 @@ export class LogReading {
 
   async #drain(count = this.#pending.length): Promise<void> {
     const pending = this.#pending.splice(0, count);
-    // Together, so that none is without anybody who waits for it.
+    // Awaited together, so that no rejection is unhandled.
     const reasons = await Promise.all(pending.map(({ reason }) => reason));
     for (const [index, { place }] of pending.entries()) {
       const reason = reasons[index] as SignatureReason | null;

@@ -5,13 +5,13 @@ import { type FileIndex, type LogIndexes, type OpenLogFile, spacing } from './lo
 import { standingBefore } from './pruned-at.ts';
 import { takesLine, type WantedLine } from './wanted-line.ts';
 
-/** A line with its number in the log, from 1, without its newline. */
+/** A line without its newline, with its number in the log, from 1. */
 export interface NumberedLine {
   number: number;
   bytes: Uint8Array;
 }
 
-/** Lines of a log from the one to the other, both among them. */
+/** A range of lines, both ends inclusive. */
 export interface LineRange {
   from: number;
   to: number;
@@ -20,27 +20,27 @@ export interface LineRange {
 interface Part {
   file: OpenLogFile;
   index: FileIndex;
-  /** Number of its first line in the log. */
+  /** Number of the part's first line in the log. */
   first: number;
 }
 
-/** Bytes of the lines that are given at once; more than the longest line has. */
+/** Maximum bytes of the returned lines; larger than the longest line. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** Bytes that one search looks through. */
+/** Maximum bytes read by one search. */
 const mostSearched = 256 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
-/** Larger counts are nobody's log, and lose their last digit. */
+/** Larger counts are implausible, and lose precision. */
 const mostLines = 1e12;
 
-/** The lines of a log over all its files, found by their numbers without reading those before them. */
+/** Random access by number to the lines of a log across all its files. */
 export class LogView {
   readonly #parts: readonly Part[];
-  /** Where it was cut when its oldest files were removed, as its first line has it. */
+  /** Position at which old files were pruned, from the first line; `null` if none were pruned. */
   readonly pruned: Standing | null;
-  /** Number of the first line that is left, from 1. */
+  /** Number of the first remaining line, from 1. */
   readonly first: number;
-  /** Number of the last line; one less than `first` in an empty log. */
+  /** Number of the last line; `first - 1` for an empty log. */
   readonly last: number;
 
   private constructor(parts: readonly Part[], pruned: Standing | null) {
@@ -51,7 +51,7 @@ export class LogView {
     this.last = end === undefined ? 0 : end.first + end.index.lines - 1;
   }
 
-  /** Looks at the open files of a log, oldest first. Rejects with a LongLineError. */
+  /** Creates a view of a log's open files, oldest first. Rejects with a LongLineError. */
   static async of(
     files: readonly OpenLogFile[],
     indexes: LogIndexes,
@@ -68,7 +68,7 @@ export class LogView {
     return new LogView(parts, pruned);
   }
 
-  /** Reads up to `limit` lines before line `before`, oldest first: fewer where these are long. */
+  /** Reads up to `limit` lines before line `before`, oldest first; fewer if they are long. */
   async before(before: number, limit: number, signal: AbortSignal): Promise<NumberedLine[]> {
     const to = Math.min(this.last, before - 1);
     const found: NumberedLine[] = [];
@@ -82,8 +82,8 @@ export class LogView {
   }
 
   /**
-   * Looks for lines from line `before` backwards. Answers up to about `limit` of them, oldest first, and the number of the
-   * lowest line that was looked at: a long log takes several calls.
+   * Searches backwards from line `before`. Resolves with about `limit` matching lines at most, oldest first, and the
+   * lowest line number that was searched; a long log takes several calls.
    */
   async search(
     { before, limit, wanted }: { before: number; limit: number; wanted: WantedLine },
@@ -109,7 +109,7 @@ export class LogView {
     return { lines, from };
   }
 
-  /** Yields lines in their order; the bytes of each are valid until the next. */
+  /** Yields lines in order; the bytes of each are valid until the next. */
   async *lines(range: LineRange, signal: AbortSignal): AsyncGenerator<NumberedLine> {
     const splitter = new LineSplitter(maximumLineBytes);
     const last = Math.min(this.last, range.to);
@@ -124,7 +124,7 @@ export class LogView {
     for (const bytes of splitter.push(Uint8Array.of(0x0a))) yield { number, bytes };
   }
 
-  /** Yields the bytes of lines as they are kept, newlines among them. */
+  /** Yields the raw bytes of lines, including newlines. */
   async *chunks(range: LineRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     for (const { file, start, end } of await this.#spans(range, signal)) {
       for (let position = start; position < end; ) {
@@ -143,7 +143,7 @@ export class LogView {
     }
   }
 
-  /** Counts the bytes that `chunks` yields. */
+  /** Returns the total number of bytes that `chunks` yields. */
   async bytesOf(range: LineRange, signal: AbortSignal): Promise<number> {
     const spans = await this.#spans(range, signal);
     return spans.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -162,7 +162,7 @@ export class LogView {
     return spans;
   }
 
-  /** The lines from the last mark before a line up to it; there is one before it. */
+  /** Returns the lines from the last mark before a line up to that line; at least one line must precede it. */
   #blockBefore(number: number): LineRange {
     const { first } = this.#parts.findLast((part) => part.first < number) as Part;
     const to = number - 1;
@@ -174,12 +174,14 @@ function becameShorter({ path }: OpenLogFile): Error {
   return new Error(`${path} has become shorter while it was read`);
 }
 
-/** A copy, which `slice` of a Buffer is not: that would hold on to all that was read with the line. */
+/** Copies the bytes, since `slice` of a Buffer would retain the whole read buffer. */
 function copyOf({ number, bytes }: NumberedLine): NumberedLine {
   return { number, bytes: new Uint8Array(bytes) };
 }
 
-/** Returns where a line of a file begins, by its number in it from 0; the end of the file for the one after its last. */
+/**
+ * Returns the offset of a line by its number in the file (from 0); for the line after the last, the end of the file.
+ */
 async function offsetOf({ file, index }: Part, line: number, signal: AbortSignal): Promise<number> {
   if (line >= index.lines) return index.size;
   const mark = Math.floor(line / spacing);

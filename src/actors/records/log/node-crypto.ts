@@ -2,12 +2,12 @@ import { createPublicKey, hash, verify } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
 import type { PublicKeySet } from './public-keys.ts';
 
-/** Lower-case hex SHA-256 of some bytes, by Node. */
+/** Returns the lower-case hex SHA-256 of some bytes, computed by Node. */
 export function sha256Hex(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
-/** Checks signatures by Node, several at once on its threads. */
+/** Verifies signatures with Node, in parallel on its thread pool. */
 export function nodeKeyRing({ keys }: PublicKeySet): KeyRing {
   const objects = new Map(
     keys.map(({ kid, kty, crv, x }) => [

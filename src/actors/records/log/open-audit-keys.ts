@@ -4,7 +4,7 @@ import type { LineSigner } from './line-signer.ts';
 import { PublicKeyError, type PublicKeySet, publicKeySet, readPublicKeys } from './public-keys.ts';
 import { readSigningKey } from './signing-key.ts';
 
-/** Holds older public keys that are published beside the current one: a JWKS, or the path of one. */
+/** Variable for older public keys that are published with the current one: a JWKS, or the path of one. */
 const publishedVariable = 'SERVICE_AUDIT_VERIFY_KEYS';
 
 /** `audit.signing` of the configuration. */
@@ -14,9 +14,9 @@ export interface SigningSettings {
   kid: string;
 }
 
-/** How a log is signed, and which keys are told to everybody. */
+/** Signer of a log, and its published public keys. */
 export interface AuditKeys {
-  /** `null` while signing is off. */
+  /** `null` if signing is off. */
   signer: LineSigner | null;
   published: PublicKeySet;
 }
@@ -24,10 +24,10 @@ export interface AuditKeys {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the key to sign with and the older public keys to publish beside it (docs/contract/audit.md).
+ * Reads the signing key and the older public keys to publish with it (docs/contract/audit.md).
  *
- * @throws SigningKeyError when signing is on and its variable holds no usable key
- * @throws PublicKeyError when the older keys cannot be read, or one has the `kid` of another key
+ * @throws SigningKeyError when signing is on and its variable holds no valid key
+ * @throws PublicKeyError when the older keys are invalid, or one has the `kid` of another key
  */
 export function openAuditKeys(settings: SigningSettings, env: Environment): AuditKeys {
   const older = olderKeys(env);

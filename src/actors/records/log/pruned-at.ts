@@ -5,10 +5,10 @@ import { LineSplitter } from './line-splitter.ts';
 import { readLine } from './read-line.ts';
 
 /**
- * Finds where a log was cut when its oldest files were removed, as the checkpoint that its oldest file begins
- * with has it; `null` for a log that is whole, or that begins with anything else.
+ * Returns the position at which old files were pruned, from the checkpoint at the start of the oldest file; `null` for
+ * a complete log, or one that starts with any other line.
  *
- * @param paths the files of the log, oldest first
+ * @param paths files of the log, oldest first
  */
 export async function prunedAt(paths: readonly string[]): Promise<Standing | null> {
   const [oldest] = paths;
@@ -16,7 +16,7 @@ export async function prunedAt(paths: readonly string[]): Promise<Standing | nul
   return first === null ? null : standingBefore(first);
 }
 
-/** Reads where a log was cut from the first line that is left of it; `null` for one that was not cut there. */
+/** Reads from the first remaining line where a log was pruned; `null` if it was not. */
 export function standingBefore(first: Uint8Array): Standing | null {
   const line = readLine(first);
   if (typeof line === 'string' || line['event'] !== checkpointEvent) return null;

@@ -6,29 +6,29 @@ export interface PublicKey {
   crv: 'Ed25519';
   /** The 32 bytes of the key in base64url. */
   x: string;
-  /** The name that signed lines carry. */
+  /** Key name in signed lines. */
   kid: string;
   use: 'sig';
   alg: 'EdDSA';
 }
 
-/** The public keys of a log as a JWKS; no two share a `kid`. */
+/** The public keys of a log as a JWKS; every `kid` is unique. */
 export interface PublicKeySet {
   keys: readonly PublicKey[];
 }
 
-/** Public keys that cannot be used; the message says which and why, and never shows a key. */
+/** Public keys are invalid; the message names key and reason, and never contains a key. */
 export class PublicKeyError extends Error {
   readonly code = 'audit_keys_invalid';
 }
 
-/** 43 characters carry 32 bytes when the last one holds four bits. */
+/** 43 characters encode 32 bytes if the last one carries four bits. */
 const encodedKey = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads a JWKS of Ed25519 keys (docs/contract/audit.md).
+ * Parses a JWKS of Ed25519 keys (docs/contract/audit.md).
  *
- * @throws PublicKeyError when it is none, when a key is of another kind or no key, and when two share a `kid`
+ * @throws PublicKeyError for an invalid JWKS, a key of another type, an invalid key, and a duplicate `kid`
  */
 export function readPublicKeys(text: string): PublicKeySet {
   let value: JsonValue;
@@ -45,7 +45,7 @@ export function readPublicKeys(text: string): PublicKeySet {
 }
 
 /**
- * Merges keys into a set, without repetitions.
+ * Merges keys into a set without duplicates.
  *
  * @throws PublicKeyError when different keys share a `kid`
  */
@@ -62,7 +62,7 @@ export function publicKeySet(keys: readonly PublicKey[]): PublicKeySet {
   return { keys: [...byName.values()] };
 }
 
-/** Makes the JWK of a key from its name and its base64url `x`. */
+/** Creates the JWK of a key from its name and its base64url `x`. */
 export function publicKey(kid: string, x: string): PublicKey {
   return { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' };
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
 import { isCanonicalText } from './canonical-text.ts';
 import { maximumLineBytes } from './chain-format.ts';
 
-/** What can be wrong with a line by itself. */
+/** Faults of a single line. */
 export type LineReason =
   | 'the line is longer than 4 MiB'
   | 'the line is empty'
@@ -15,7 +15,7 @@ export type LineReason =
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads one line of the log, given without its newline; a string says why it is none. */
+/** Parses one line of the log, without its newline; returns a string with the reason if it is invalid. */
 export function readLine(bytes: Uint8Array): JsonObject | LineReason {
   const refused = refusedBytes(bytes);
   if (refused !== null) return refused;

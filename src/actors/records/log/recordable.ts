@@ -7,11 +7,11 @@ const tooDeep = '[left out: nested too deep]';
 const encoder = new TextEncoder();
 
 /**
- * Makes a value one that RFC 8785 can carry without an exception and without a loss of meaning.
+ * Converts a value to one that RFC 8785 can represent without exceptions or loss of meaning.
  *
- * Strings and keys become well formed and are cut at 16 KiB. Integers beyond 2^53-1 and numbers that
- * are not finite become strings. What is nested deeper than 16 levels, where the line is level 1,
- * gives way to a marker. What JSON cannot say (`undefined`, functions) gives `undefined`.
+ * Strings and keys become well-formed and are truncated at 16 KiB. Integers beyond 2^53-1 and non-finite numbers become
+ * strings. Values nested deeper than 16 levels, with the line as level 1, are replaced by a marker. Values that JSON
+ * cannot represent (`undefined`, functions) become `undefined`.
  *
  * @param depth the level of `value` within its line
  */
@@ -37,8 +37,8 @@ function recordable(value: unknown, depth: number): JsonValue | undefined {
 }
 
 /**
- * The same for the members of an object at level `depth`; members without a value are dropped. Names
- * that become equal are told apart by a number, so that no member overwrites another.
+ * Like `recordable`, for the members of an object at level `depth`; members without a value are dropped. Names that
+ * become equal get a number, so that no member overwrites another.
  */
 export function recordableObject(value: object, depth: number): JsonObject {
   const result: JsonObject = {};
@@ -59,7 +59,7 @@ export function recordableObject(value: object, depth: number): JsonObject {
 
 function setMember(object: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__') {
-    // An assignment would set the prototype and lose the member.
+    // An assignment to `__proto__` would set the prototype and lose the member.
     Object.defineProperty(object, name, {
       value,
       enumerable: true,
@@ -80,8 +80,8 @@ function recordableText(text: string): string {
 }
 
 /**
- * Makes a text well formed and cuts it to a number of UTF-8 bytes, the marker with its original size
- * included; never in the middle of a code point.
+ * Makes a text well-formed and truncates it to a number of UTF-8 bytes between code points; the marker with the
+ * original size is included.
  *
  * @param maximum bytes, at least 64
  */

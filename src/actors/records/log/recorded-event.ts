@@ -7,16 +7,16 @@ const shape = z.looseObject({
   task_id: z.string().optional(),
 });
 
-/** An event as it stands in a log; what is not named here is whatever its line says. */
+/** An event as stored in a log; unnamed members are unvalidated. */
 export type RecordedEvent = JsonObject & { event: string; ts: string; task_id?: string };
 
-/** Reads an event from a line; `null` when the line holds none. */
+/** Parses an event from a line; `null` if the line contains none. */
 export function recordedEvent(line: Uint8Array): RecordedEvent | null {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder().decode(line));
   } catch {
-    // What is no JSON holds none, as nothing does.
+    // Invalid JSON contains no event.
   }
   const parsed = shape.safeParse(value);
   return parsed.success ? (parsed.data as RecordedEvent) : null;

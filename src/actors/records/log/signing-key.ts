@@ -3,12 +3,12 @@ import { commandLine } from '../../command-line.ts';
 import { type LineSigner, lineSigner } from './line-signer.ts';
 import { type PublicKey, publicKey } from './public-keys.ts';
 
-/** A key that cannot be used to sign the log; the message names the variable and never shows its value. */
+/** The signing key of the log is invalid; the message names the variable and never contains its value. */
 export class SigningKeyError extends Error {
   readonly code = 'signing_key_unusable';
 }
 
-/** A key to sign the log with, and its public part. */
+/** The signing key of the log, and its public part. */
 export interface SigningKey {
   signer: LineSigner;
   publicKey: PublicKey;
@@ -18,8 +18,8 @@ const pem = /^-----BEGIN ([A-Z ]+)-----/;
 const base64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 /**
- * Reads the Ed25519 key that the variable `key_env` holds: PKCS#8 as PEM, whose line breaks may be written as `\n`, or
- * as base64 of its DER form (docs/contract/audit.md).
+ * Reads the Ed25519 key in the variable `key_env`: PKCS#8 as PEM, whose line breaks may be written as `\n`, or as
+ * base64 DER (docs/contract/audit.md).
  *
  * @throws SigningKeyError when it is not set or holds no such key
  */
@@ -51,7 +51,7 @@ function parseKey(text: string, variable: string): KeyObject {
   try {
     key = label === undefined ? fromDer(text) : createPrivateKey(text.replaceAll('\\n', '\n'));
   } catch {
-    // What OpenSSL says may quote the key.
+    // OpenSSL's message may quote the key, so it is dropped.
     throw says(label === undefined && isPublicDer(text) ? 'holds a public key' : 'holds no key');
   }
   const type = key.asymmetricKeyType;

@@ -4,29 +4,29 @@ import { fileAt, LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
 import { type LineFilter, matchingLine, type TailedLine } from './tailed-line.ts';
 
-/** How much of a log is shown, and for how long. */
+/** Options for tailing a log. */
 export interface Tailing extends LineFilter {
-  /** How many of the latest lines to begin with. */
+  /** Number of latest lines to start with. */
   limit: number;
-  /** Go on with new events until the signal aborts; waits for the log when there is none yet. */
+  /** Continues with new events until the signal aborts; waits for the log if there is none yet. */
   follow?: boolean;
   signal?: AbortSignal;
   clock: Clock;
 }
 
 export interface TailOptions extends Tailing {
-  /** The current file of the log. */
+  /** Path of the log's current file. */
   path: string;
 }
 
 const pollInterval = 200;
 
 /**
- * Yields the latest matching lines of a log, oldest first, over all its files, then new ones as they are written. A
- * line that holds no event is yielded as well unless a task or a name was asked for. A file that is rotated away is
- * read to its end, and then every one after it; one that is cut is read again from its start.
+ * Yields the latest matching lines of a log across all its files, oldest first, then new ones as they are written. A
+ * line without an event is also yielded, unless the filter names a task or event. A rotated file is read to its end,
+ * then each file after it; a truncated file is read again from its start.
  *
- * @throws AuditLogError when the log cannot be read, or is not there and is not followed
+ * @throws AuditLogError when the log cannot be read, or does not exist and is not followed
  */
 export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLine> {
   const { path, follow, signal } = options;
@@ -37,7 +37,7 @@ export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLin
       if (log !== null) yield* unread(log, options);
       const next = await successorOf(log, path);
       if (next !== null) {
-        // What was written after the last look and before the rotation.
+        // Lines written between the last read and the rotation.
         if (log !== null) yield* unread(log, options);
         await log?.handle.close();
         log = next;
@@ -68,7 +68,7 @@ async function* latest(log: LogFileReader, options: TailOptions): AsyncGenerator
   yield* found.reverse();
 }
 
-/** The latest matching lines of the finished files, newest first. */
+/** Returns the latest matching lines of the finished files, newest first. */
 async function latestBefore(
   current: LogFileReader,
   already: number,
@@ -93,19 +93,19 @@ async function latestBefore(
   return found;
 }
 
-/** Opens the file that follows one; `null` while it is the current one, or its successor is not there yet. */
+/** Opens the successor of a file; `null` while it is the current one, or its successor does not exist yet. */
 async function successorOf(log: LogFileReader | null, path: string): Promise<LogFileReader | null> {
   if (log === null) return LogFileReader.find(path);
   const current = await fileAt(path);
   if (current === null || current.inode === log.inode) return null;
   const files = logFilesOf(path);
   const inodes = await Promise.all(files.map(async (file) => (await fileAt(file))?.inode));
-  // A log that some other program moved away is followed by the file in its place.
+  // If another program moved the log away, continues with the new file at its path.
   const position = inodes.indexOf(log.inode);
   const next = position === -1 ? files.length - 1 : position + 1;
   const found = await LogFileReader.find(files[next] ?? path);
   if (found === null || found.inode === inodes[next]) return found;
-  // It was rotated away this very moment; the next look finds it under its new name.
+  // It was just rotated; the next poll finds it under its new name.
   await found.handle.close();
   return null;
 }
@@ -117,7 +117,7 @@ async function wasCut(log: LogFileReader): Promise<boolean> {
   return true;
 }
 
-/** Waits until the next look at a log that is followed, or until the signal aborts. */
+/** Waits until the next poll of a followed log, or until the signal aborts. */
 export function pauseTail({ clock, signal }: Tailing): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

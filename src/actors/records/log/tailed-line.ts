@@ -1,21 +1,20 @@
 import { maximumLineBytes } from './chain-format.ts';
 import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
 
-/** One line of a log; `event` is `null` when it holds none. */
+/** One line of a log; `event` is `null` if it contains none. */
 export interface TailedLine {
   text: string;
   event: RecordedEvent | null;
 }
 
-/** Which lines of a log are meant. */
+/** Filter for the lines of a log. */
 export interface LineFilter {
-  /** Only events of this task. */
   task?: string;
-  /** Only events of this name, or those whose name begins with what stands before a final `*`. */
+  /** Event name; with a final `*`, all events with that prefix. */
   event?: string;
 }
 
-/** Returns a line that a filter lets through, else `null`; one that holds no event is let through by an empty filter alone. */
+/** Returns the line if it matches a filter, else `null`. A line without an event matches only an empty filter. */
 export function matchingLine(line: Uint8Array, { task, event }: LineFilter): TailedLine | null {
   const read = line.length > maximumLineBytes ? null : recordedEvent(line);
   const text = () => new TextDecoder().decode(line);

@@ -4,16 +4,16 @@ import type { KeyRing } from './key-ring.ts';
 import type { SignatureReason } from './line-signature.ts';
 import type { LineReason } from './read-line.ts';
 
-/** One file of a log, read piece by piece. */
+/** One file of a log, read in chunks. */
 export interface LogFile {
   name: string;
   chunks: AsyncIterable<Uint8Array | string>;
 }
 
-/** Lower-case hex SHA-256 of some bytes. */
+/** Returns the lower-case hex SHA-256 of some bytes. */
 export type Sha256Hex = (bytes: Uint8Array) => string | Promise<string>;
 
-/** What can be wrong with a log, in words that follow the number of the line. */
+/** Faults of a log, worded to follow the line number. */
 export type BreakReason =
   | LineReason
   | ChainReason
@@ -32,42 +32,42 @@ export interface LineBreak {
   actual?: string;
 }
 
-/** A log in order, as far as it was checked. */
+/** Verdict for a log without faults, as far as it was checked. */
 export interface IntactLog {
   ok: true;
   events: number;
-  /** Lines that carry a signature; checked only where `keys` were given. */
+  /** Number of signed lines; signatures are verified only if `keys` were given. */
   signed: number;
-  /** The hash of the last line; that of the line before the log when there is none. */
+  /** Hash of the last line; for an empty log, that of the line before it. */
   head: string;
-  /** Lines before the last checkpoint, over all files, and those read after it; left out when there is none. */
+  /** Lines before the last checkpoint across all files, and lines read after it; absent without a checkpoint. */
   checkpoint?: { count: number; after: number };
 }
 
-/** What a verification found: all of it in order, or the first line that is not. */
+/** Result of a verification: intact, or the first bad line. */
 export type ChainVerdict = IntactLog | ({ ok: false } & LineBreak);
 
-/** How closely a log is looked at. */
+/** Options of a verification. */
 export interface VerifyOptions {
-  /** Checks signatures; without it they are counted. */
+  /** Keys for verifying signatures; without keys, signatures are only counted. */
   keys?: KeyRing | null;
-  /** Takes a line without a signature for a bad one. */
+  /** Treats a line without a signature as bad. */
   requireSigned?: boolean;
-  /** The hash of the line before the first one, for a log whose oldest files are gone. */
+  /** Hash of the line before the first one, for a log whose oldest files are gone. */
   continuedFrom?: string;
-  /** A checkpoint kept elsewhere, which the log has to come past: it shows a cut tail. */
+  /** A checkpoint stored elsewhere that the log must reach; detects a truncated log. */
   kept?: Standing | null;
-  /** Is told every bad line in order; with it the reading goes on after the first. */
+  /** Called for every bad line, in order; if set, the verification continues after the first. */
   onBreak?: (broken: LineBreak) => void;
 }
 
-/** Puts a verdict into one sentence: `N events, chain intact, M signed`, or the first bad line with its reason. */
+/** Formats a verdict as one sentence: `N events, chain intact, M signed`, or the first bad line with its reason. */
 export function verdictSentence(verdict: ChainVerdict): string {
   if (!verdict.ok) return breakSentence(verdict);
   return `${verdict.events} events, chain intact, ${verdict.signed} signed`;
 }
 
-/** Puts a break into one sentence: which line and why. */
+/** Formats a break as one sentence with line and reason. */
 export function breakSentence(broken: LineBreak): string {
   const { file, line, seq, event, reason, expected, actual } = broken;
   const about = [event, seq === undefined ? undefined : `seq ${seq}`].filter(Boolean).join(', ');

@@ -1,4 +1,4 @@
-// What a browser needs to verify a log by itself: the rules of `audit verify`, with hashes and signatures of WebCrypto.
+// Log verification for browsers: the rules of `audit verify`, with WebCrypto hashes and signatures.
 
 export { GENESIS } from './chain-format.ts';
 export { readPublicKeys } from './public-keys.ts';

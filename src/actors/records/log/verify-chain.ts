@@ -5,8 +5,8 @@ import { LogReading } from './log-reading.ts';
 import type { ChainVerdict, LogFile, Sha256Hex, VerifyOptions } from './verdict.ts';
 
 /**
- * Reads a log from its first line on, across its files in order, and checks lines, chain, checkpoints and, given keys,
- * signatures (docs/contract/audit.md) in memory that does not grow with the log. It needs nothing of Node.
+ * Verifies a log from its first line across its files in order: lines, chain, checkpoints and, given keys, signatures
+ * (docs/contract/audit.md). Uses constant memory and no Node APIs.
  */
 export async function verifyChain(
   files: Iterable<LogFile> | AsyncIterable<LogFile>,
@@ -44,7 +44,7 @@ async function readFile(
   }
 }
 
-/** Hashes the lines of a chunk together: WebCrypto takes four times as long for one after the other. */
+/** Hashes the lines of a chunk concurrently; with WebCrypto, sequential hashing takes four times as long. */
 async function hashesOf(lines: readonly Uint8Array[], sha256Hex: Sha256Hex): Promise<string[]> {
   const hashes: string[] = [];
   const awaited: Promise<string>[] = [];

@@ -4,7 +4,7 @@ import type { PublicKeySet } from './public-keys.ts';
 import type { ChainVerdict, LogFile, VerifyOptions } from './verdict.ts';
 import { verifyChain } from './verify-chain.ts';
 
-/** An audit log that cannot be read; `path` says which. */
+/** An audit log cannot be read; `path` names the file. */
 export class AuditLogError extends Error {
   readonly code = 'audit_log_unreadable';
   readonly path: string;
@@ -18,13 +18,13 @@ export class AuditLogError extends Error {
   }
 }
 
-/** How closely a log is looked at, with public keys as a JWKS; without `keys` signatures are only counted. */
+/** Options of a verification, with public keys as a JWKS; without `keys`, signatures are only counted. */
 export type VerifyFilesOptions = Omit<VerifyOptions, 'keys'> & {
   keys?: PublicKeySet | null;
 };
 
 /**
- * Verifies a log that is kept in files, oldest file first.
+ * Verifies a log in files, oldest file first.
  *
  * @throws AuditLogError when a file cannot be read
  */
@@ -38,7 +38,7 @@ export function verifyFiles(
   );
 }
 
-/** Verifies a log wherever its parts come from, the oldest first. Rejects with what reading one rejects with. */
+/** Verifies a log given as parts, oldest first. Rejects with the read error of a part. */
 export function verifyNamed(
   files: readonly LogFile[],
   { keys = null, ...options }: VerifyFilesOptions = {},

@@ -4,8 +4,8 @@ import type { ChainVerdict } from './verdict.ts';
 import { verifyChain } from './verify-chain.ts';
 
 /**
- * Verifies the chain of a log that is open, from the first line that is left of it; the line of a break counts from there.
- * Rejects with the reason of the signal once it aborts.
+ * Verifies the chain of an open log from its first remaining line; line numbers of breaks count from there. Rejects
+ * with the signal's reason when it aborts.
  */
 export function verifyLog(log: LogView, signal: AbortSignal): Promise<ChainVerdict> {
   const chunks = log.chunks({ from: log.first, to: log.last }, signal);

@@ -1,21 +1,23 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 
-/** What is looked for in a log; an empty text takes all. */
+/** Search criteria for log lines; an empty text matches all. */
 export interface WantedLine {
-  /** Part of the name of an event. */
+  /** Substring of the event name. */
   event: string;
-  /** Part of the id of a task. */
+  /** Substring of the task id. */
   task: string;
-  /** What was decided, such as `deny` or `approve`. */
+  /** The decision, such as `deny` or `approve`. */
   decision: string;
-  /** Takes the id of the task as a whole. */
+  /** Matches the task id exactly. */
   isWholeTask?: boolean;
 }
 
-/** Text that stands in JSON as it is. */
+/** Text that JSON represents without escapes. */
 const asItIs = /^[\w.:/-]+$/;
 
-/** Says whether a line is one of those that are looked for. Most of the others are told by their bytes. */
+/**
+ * Returns whether a line matches the criteria. Most non-matching lines are excluded by their bytes, without parsing.
+ */
 export function takesLine(wanted: WantedLine, line: Uint8Array): boolean {
   const { event, task, decision, isWholeTask = false } = wanted;
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);

@@ -3,7 +3,7 @@ import type { PublicKeySet } from './public-keys.ts';
 
 const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Lower-case hex SHA-256 of some bytes, by WebCrypto as browsers have it. */
+/** Returns the lower-case hex SHA-256 of some bytes, computed by WebCrypto. */
 export async function webSha256Hex(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
   let hex = '';
@@ -11,7 +11,7 @@ export async function webSha256Hex(bytes: Uint8Array): Promise<string> {
   return hex;
 }
 
-/** Checks signatures by WebCrypto. Rejects when it takes none of the keys. */
+/** Verifies signatures with WebCrypto. Rejects if it accepts none of the keys. */
 export async function webKeyRing({ keys }: PublicKeySet): Promise<KeyRing> {
   const imported = await Promise.all(
     keys.map(async ({ kid, kty, crv, x }) => {

@@ -21,7 +21,7 @@ const append = `WITH
   me AS (UPDATE replicas SET commits = $9, refused = $10 WHERE id = $8)
   SELECT pg_notify($11, $8)`;
 
-/** Puts the events at the end of the one log, in the order of the commits: who holds its row is the next. */
+/** Appends events to the shared log in commit order: the transaction that holds the head row is the next. */
 export async function appendLog(
   client: PoolClient,
   { writes, events, checkpointAt, number }: Batch,

@@ -1,7 +1,7 @@
 import type { AskedRecord, EndedRecord } from '../../../machines/channels/notice-of.ts';
 import type { Task } from '../../../machines/task/task.ts';
 
-/** A row of who is asked for a release, as a parked task has it. */
+/** An approval notice row of a parked task. */
 export interface Asking {
   task_id: string;
   deferral_id: string;
@@ -12,7 +12,7 @@ export interface Asking {
   expires_at: number;
 }
 
-/** Returns the rows that a task has while it waits: one for each target that is asked. */
+/** Returns the notice rows of a waiting task: one for each target. */
 export function askingsOf({ id, deferral, requester, stage }: Task): Asking[] {
   if (deferral === null) return [];
   const { args: _, ...shown } = deferral;
@@ -32,13 +32,13 @@ export function askingsOf({ id, deferral, requester, stage }: Task): Asking[] {
   }));
 }
 
-/** Returns what is kept of a task at the moment at which it no longer waits. */
+/** Returns the record of a task at the moment its wait ends. */
 export function endedOf({ state, text, changedAt, settled, failure }: Task): string {
   const ended: EndedRecord = { state, text, changedAt, settled, failure };
   return JSON.stringify(ended);
 }
 
-/** The middle of `channel:<adapter>:<target>`; all after the first colon when there is no other. */
+/** Returns the adapter of `channel:<adapter>:<target>`; everything after the first colon if there is no second. */
 function adapterOf(target: string): string {
   return target.slice(target.indexOf(':') + 1).split(':', 1)[0] ?? '';
 }

@@ -6,7 +6,7 @@ export interface StoreChange {
   change: number;
   taskId: string;
   revision: number;
-  /** Whose the task was while a call of it waited that waits no more; `null` when none did. */
+  /** Owner data of the task while its call was held, if the change ended the wait; `null` otherwise. */
   waited: OwnedTask | null;
 }
 
@@ -17,10 +17,10 @@ interface ChangeRow {
   waited: string | null;
 }
 
-/** Changes read at once. */
+/** Maximum changes per read. */
 const mostAtOnce = 1_000;
 
-/** Reads what other daemons have committed, in the order of their commits, from wherever it stands on. */
+/** Reads the commits of other daemons in order, from a position. */
 export class ChangeReader {
   readonly #database: PostgresDatabase;
   readonly #replica: string;
@@ -30,7 +30,7 @@ export class ChangeReader {
   #behindSince: number | null = null;
   #isAskedAgain = false;
 
-  /** @param position the number of the last change that is known */
+  /** @param position number of the last known change */
   constructor(
     {
       database,
@@ -45,12 +45,12 @@ export class ChangeReader {
     this.#hear = hear;
   }
 
-  /** Milliseconds for which there has been something to read. */
+  /** Milliseconds since unread changes were first reported; 0 if there are none. */
   get lag(): number {
     return this.#behindSince === null ? 0 : Date.now() - this.#behindSince;
   }
 
-  /** Reads what is new; what is asked for meanwhile is read after it. Never rejects. */
+  /** Reads new changes; a request during a read triggers another one after it. Never rejects. */
   read(): Promise<void> {
     if (this.#reading !== null) {
       this.#isAskedAgain = true;
@@ -70,13 +70,13 @@ export class ChangeReader {
         while (await this.#readSome());
         this.#behindSince = null;
       } catch {
-        // It is asked again when the database is back.
+        // The reader is called again when the database is back.
         return;
       }
     } while (this.#isAskedAgain);
   }
 
-  /** Returns whether there may be more. */
+  /** Returns whether there may be more changes. */
   async #readSome(): Promise<boolean> {
     const [head] = await this.#database.query<{ changes: number }>(
       'SELECT changes FROM audit_head',
@@ -96,7 +96,7 @@ export class ChangeReader {
       this.#position = change;
     }
     if (rows.length === mostAtOnce) return true;
-    // What is left up to there was changed here.
+    // The remaining changes up to this number were made by this daemon.
     this.#position = upTo;
     return false;
   }

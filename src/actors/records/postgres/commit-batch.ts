@@ -4,28 +4,28 @@ import type { LineSigner } from '../log/line-signer.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import type { JobWriter } from './job-writer.ts';
 
-/** What one commit is to hold. */
+/** The content of one commit. */
 export interface Batch {
-  /** The number of the commit among those of this daemon. */
+  /** Sequence number of the commit within this daemon. */
   number: number;
   writes: readonly TaskWrite[];
   /** Events that belong to no task. */
   events: readonly AuditEvent[];
-  /** When a checkpoint was asked for; `null` for none. */
+  /** Time at which a checkpoint was requested; `null` for none. */
   checkpointAt: string | null;
 }
 
-/** What a commit is written with. */
+/** Ports for writing a commit. */
 export interface CommitPorts {
   replica: string;
-  /** Where other daemons hear of it. */
+  /** Notification channel that informs other daemons of the commit. */
   channel: string;
   chain: boolean;
   signer: LineSigner | null;
   jobs: JobWriter;
 }
 
-/** What is known of a task before the commit. */
+/** State of a task before the commit. */
 export interface Before {
   id: string;
   revision: number;

@@ -35,35 +35,35 @@ interface PendingSave extends Settle {
   collect: () => TaskWrite;
 }
 
-/** A save that was collected; one that is tried again writes the same. */
+/** A save with its collected content; a retry writes the same content. */
 interface Collected {
   save: PendingSave;
   write: TaskWrite;
 }
 
-/** What goes into a commit besides tasks. */
+/** Content of a commit other than tasks. */
 interface Loose {
   events: AuditEvent[];
-  /** Who waits for the events. */
+  /** Promises to settle once the events are recorded. */
   recorded: Settle[];
   checkpointAt: string | null;
 }
 
-/** Milliseconds between two tries of a commit, at first and at most. */
+/** Initial and maximum pause between two attempts of a commit, in milliseconds. */
 const pause = { first: 50, most: 2_000 };
 
-/** Milliseconds after which a database that has refused a commit is tried with an empty one. */
+/** Time after which an empty commit probes a database that has refused one, in milliseconds. */
 const tryAgain = 1_000;
 
-/** Saves of one commit at most: after a long wait for the database it must not take longer than a statement may. */
+/** Maximum saves of one commit: after a long outage it must stay within the statement timeout. */
 const mostSaves = 500;
 
-/** Before there is an engine there are no jobs. */
+/** No jobs are written before the engine is attached. */
 const noJobs: JobWriter = { write: async () => undefined };
 
 /**
- * The commits of one daemon, one after the other: what comes up during one goes together into the next. While the
- * database cannot be asked nothing is refused; it is committed when it is back, and once.
+ * Commits of one daemon, one at a time; changes that arrive during a commit are batched into the next. During a
+ * database outage nothing is refused: changes are committed exactly once when the database is back.
  */
 export class CommitQueue {
   jobs: JobWriter = noJobs;
@@ -95,12 +95,12 @@ export class CommitQueue {
     });
   }
 
-  /** How many changes were refused, as others came first. */
+  /** Number of changes refused because another process committed first. */
   get conflicts(): number {
     return this.#conflicts;
   }
 
-  /** Why the last commit was not taken, or not yet; `null` while nothing is wrong. */
+  /** Error of the last failed or pending commit; `null` if there is none. */
   get failure(): Error | null {
     return this.#failure;
   }
@@ -125,25 +125,25 @@ export class CommitQueue {
     return settle.promise;
   }
 
-  /** Asks the next commit for a checkpoint. */
+  /** Requests a checkpoint in the next commit. */
   checkpoint(ts: string): void {
     this.#checkpointAt = ts;
     this.#schedule();
   }
 
-  /** Resolves with `null` once what is pending is settled, and with the reason as soon as the database does not take it. */
+  /** Resolves with `null` once all pending work is settled, or with the error as soon as the database refuses. */
   flush(): Promise<Error | null> {
     if (this.#running === null) return Promise.resolve(null);
     if (this.#failure !== null) return Promise.resolve(this.#failure);
     return new Promise((resolve) => void this.#flushing.push(resolve));
   }
 
-  /** Tries again at once. */
+  /** Retries immediately. */
   hurry(): void {
     this.#hurry();
   }
 
-  /** Commits what is pending; what the database does not take now is given up. */
+  /** Commits pending work; anything that the database refuses now is dropped. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#trial);
@@ -156,7 +156,7 @@ export class CommitQueue {
   }
 
   async #run(): Promise<void> {
-    // What one turn of the event loop saves goes together.
+    // Batches all saves of one event-loop turn.
     await turn();
     while (this.#hasWork()) {
       const saves = [...this.#saves.values()].slice(0, mostSaves);
@@ -171,7 +171,7 @@ export class CommitQueue {
       this.#checkpointAt = null;
       this.#isTrying = false;
       await this.#settle(collectAll(saves), rest);
-      // Who hears of a commit may have more to save that knows of it.
+      // Saves triggered by the commit join the next batch.
       await turn();
     }
     this.#running = null;
@@ -185,7 +185,7 @@ export class CommitQueue {
 
   async #settle(collected: Collected[], { events, recorded, checkpointAt }: Loose): Promise<void> {
     const isEmpty = collected.length + events.length === 0 && checkpointAt === null;
-    // An empty commit shows whether the database takes one again.
+    // After a failure, an empty commit tests whether the database accepts writes again.
     if (isEmpty && this.#failure === null) {
       for (const { resolve } of recorded) resolve();
       return;
@@ -212,7 +212,7 @@ export class CommitQueue {
     }
   }
 
-  /** One value that cannot be kept takes no other save with it. */
+  /** Commits saves separately, so that one invalid value rejects only its own save. */
   async #settleEach(collected: readonly Collected[], rest: Loose): Promise<void> {
     for (const one of collected) {
       await this.#settle([one], { events: [], recorded: [], checkpointAt: null });
@@ -220,7 +220,7 @@ export class CommitQueue {
     await this.#settle([], rest);
   }
 
-  /** Commits once, however often that has to be tried; returns the ids of the tasks that were refused. */
+  /** Commits exactly once, with as many attempts as needed; returns the ids of the refused tasks. */
   async #commit(content: Omit<Batch, 'number'>): Promise<string[]> {
     this.#number += 1;
     const batch = { ...content, number: this.#number };
@@ -253,8 +253,8 @@ export class CommitQueue {
   }
 
   /**
-   * Returns what was refused by the last commit when it is there after all; `null` when it is not. A commit that is
-   * still under way holds the row.
+   * Returns the tasks refused by the last commit if the commit did succeed; `null` if it did not. A commit still in
+   * progress holds the row lock, so this waits for it.
    */
   async #committed(client: PoolClient): Promise<string[] | null> {
     const { rows } = await client.query<{ commits: number; refused: string }>(
@@ -272,7 +272,7 @@ export class CommitQueue {
     this.#tellFlushed(failure);
   }
 
-  /** Nothing new is begun until a commit is taken; an empty one is tried, as nothing else may come. */
+  /** No new work starts until a commit succeeds; an empty one is tried, since no other may follow. */
   #refused(refusal: UnrecordedError): void {
     if (this.#failure === null) {
       const { cause } = refusal;
@@ -295,7 +295,7 @@ export class CommitQueue {
   }
 }
 
-/** Collects what is to be saved; a defect in one task is refused alone. */
+/** Collects the content to save; an error in one task rejects only that task's save. */
 function collectAll(saves: readonly PendingSave[]): Collected[] {
   return saves.flatMap((save): Collected[] => {
     try {

@@ -1,23 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-/** Lines of the log as they are committed, the first of them with its number, from 1. */
+/** Committed log lines; `first` is the number of the first one, from 1. */
 export interface CommittedLines {
   first: number;
   texts: string[];
 }
 
-/** How long lines are read. */
+/** Signals that end reading lines. */
 export interface LinesUntil {
-  /** Nothing more is read from then on. */
+  /** Aborts reading immediately. */
   lost: AbortSignal;
-  /** What is there by then is read to its end. */
+  /** Ends reading after all existing lines are read. */
   over: AbortSignal;
 }
 
 const mostLines = 1_000;
 
-/** Reads the lines of the log after a number, a bounded count at once; the oldest of a log may be gone. */
+/** Reads a bounded number of log lines after a line number; the oldest lines may have been deleted. */
 export async function readLines(
   database: Pick<PostgresDatabase, 'query'>,
   after: number,
@@ -31,13 +31,13 @@ export async function readLines(
   return { first: rows[0]?.line ?? after + 1, texts: rows.map(({ text }) => text) };
 }
 
-/** How lines that are to come are waited for. */
+/** Options for following new lines. */
 export interface FollowedLines extends LinesUntil {
-  /** Has somebody hear of each commit, and once at first; the returned function stops it. */
+  /** Subscribes a listener to commits and calls it once at the start; the returned function unsubscribes. */
   onCommit: (hear: () => void) => () => void;
 }
 
-/** Yields the lines of the log after a number, and those to come, as long as is said. */
+/** Yields the log lines after a line number, then new ones, until a signal ends it. */
 export async function* followLines(
   database: Pick<PostgresDatabase, 'query'>,
   after: number,

@@ -1,24 +1,24 @@
 import type { ClientConfig } from 'pg';
 
-/** What a connection is opened with. */
+/** Parameters of a connection. */
 export interface ConnectionParts {
   url: string;
-  /** The schema whose tables are meant by their names. */
+  /** Default schema of the tables. */
   schema: string;
-  /** How values of a type are read, by its number. */
+  /** Returns the parser for a type by its OID. */
   parserOf: (oid: number, format?: string) => unknown;
 }
 
-/** The time that a statement may take, in milliseconds; a lock is given up sooner. */
+/** Statement timeout in milliseconds; the lock timeout is shorter. */
 const statementPatience = 10_000;
 
-/** The time after which PostgreSQL gives up a transaction of which it hears nothing, in milliseconds: others wait for its locks. */
+/** Timeout of idle transactions in milliseconds; other daemons wait for their locks. */
 const idlePatience = statementPatience / 2;
 
-/** The time after which a server that does not answer at all is taken for gone, in milliseconds. */
+/** Time after which an unresponsive server counts as lost, in milliseconds. */
 const answerPatience = statementPatience + 2_000;
 
-/** PostgreSQL tells of a client that is cut off after at most six seconds, and lets go of its locks. */
+/** With these settings PostgreSQL detects a disconnected client within six seconds and releases its locks. */
 const settings = (schema: string): string =>
   Object.entries({
     search_path: schema,
@@ -33,10 +33,10 @@ const settings = (schema: string): string =>
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** The numbers of PostgreSQL that a driver reads as text: all that are kept here fit into a number. */
+/** OID of bigint, which the driver returns as text; all stored values fit into a number. */
 const bigint = 20;
 
-/** Puts together what the driver opens a connection with. */
+/** Creates the driver's connection settings. */
 export function connectionConfig({ url, schema, parserOf }: ConnectionParts): ClientConfig {
   return {
     connectionString: withStrictTls(url),
@@ -53,10 +53,13 @@ export function connectionConfig({ url, schema, parserOf }: ConnectionParts): Cl
   };
 }
 
-/** The driver checks certificates for all of these, and means to give that up for all but the last. */
+/**
+ * The driver currently verifies certificates in all of these modes, but plans to stop doing so for all except
+ * `verify-ca`.
+ */
 const looserModes = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/;
 
-/** Returns a URL whose TLS checks certificates wherever it is asked for, unless it names the looser ways of libpq. */
+/** Returns a URL with certificate verification wherever TLS is requested, unless it sets `uselibpqcompat=true`. */
 export function withStrictTls(url: string): string {
   if (/[?&]uselibpqcompat=true(?=[&#]|$)/.test(url)) return url;
   return url.replace(looserModes, '$1verify-full');

@@ -4,30 +4,30 @@ import type { Log } from '../../ports.ts';
 import { OutageNotice } from './outage-notice.ts';
 import { cutOff, UnconnectedError } from './postgres-connection.ts';
 
-/** What connections are lent from. */
+/** Parameters of a connection pool. */
 export interface PoolParts {
   driver: Pick<typeof library, 'Pool'>;
-  /** Makes a connection that is not opened yet. */
+  /** Creates an unopened connection. */
   newClient: () => Client;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   max: number;
   log: Log;
-  /** Puts an error of the driver into a sentence. */
+  /** Converts a driver error to a sentence. */
   explain: (error: unknown) => string;
 }
 
-/** The time that connections may take to end in good order, in milliseconds. */
+/** Time for connections to close cleanly, in milliseconds. */
 const endPatience = 1_000;
 
-/** Milliseconds for which no further connection is tried after one was refused, while others stand. */
+/** Time without new connection attempts after one was refused while others are open, in milliseconds. */
 const restAfterRefusal = 2_000;
 
-/** Connections that stay when there is nothing to do, for times in which no new one is to be had. */
+/** Idle connections kept open, for times when no new one is available. */
 const kept = 2;
 
 const ignore = (): void => undefined;
 
-/** The connections that statements are run on. While no further one is to be had, it goes on with those that stand. */
+/** The connection pool for statements. If no further connection can be opened, it continues with the open ones. */
 export class ConnectionPool {
   readonly #pool: Pool;
   readonly #max: number;
@@ -55,7 +55,7 @@ export class ConnectionPool {
     });
   }
 
-  /** Lends a connection, which the caller releases. Rejects with UnconnectedError when there is none. */
+  /** Acquires a connection, which the caller must release. Rejects with UnconnectedError if there is none. */
   async connect(): Promise<PoolClient> {
     try {
       return await this.#pool.connect();
@@ -69,19 +69,18 @@ export class ConnectionPool {
     });
   }
 
-  /** Closes every connection. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.cutOff(), endPatience);
     await this.#pool.end().finally(() => clearTimeout(timer));
   }
 
-  /** Ends every connection at once, without a word to the server. */
+  /** Drops every connection immediately, without closing it cleanly. */
   cutOff(): void {
     this.#standing.clear();
     for (const client of this.#made) cutOff(client);
   }
 
-  /** Has whoever asks wait for one of the connections that stand. */
+  /** Makes callers wait for one of the open connections. */
   #makeDo(): void {
     this.#pool.options.max = this.#standing.size;
     setTimeout(() => {
@@ -91,8 +90,8 @@ export class ConnectionPool {
 }
 
 /**
- * Makes what a pool takes for the class of its connections. One that cannot be put together, as when a file that its URL
- * names is gone, fails as one that cannot be made does: the pool asks for it where nobody could catch that.
+ * Returns a client class for the pool. If a client cannot be constructed, such as when a file named by its URL is
+ * missing, it fails like a failed connection: the pool constructs clients where an exception could not be caught.
  */
 function pooledClients(newClient: () => Client, made: Set<Client>) {
   return function PooledClient() {

@@ -1,15 +1,15 @@
 import type { AskedRecord } from '../../../machines/channels/notice-of.ts';
 import type { SourceRow } from '../sqlite/source-store.ts';
 
-/** A table that is copied: how its rows are read from SQLite, and how PostgreSQL calls their columns. */
+/** A table to copy: reading its rows from SQLite, and its PostgreSQL columns. */
 export interface CopiedTable {
   name: string;
   select: string;
-  /** Each column with its type. */
+  /** Columns with their types. */
   columns: Readonly<Record<string, 'bigint' | 'integer' | 'text' | 'boolean'>>;
-  /** True for rows that are numbered in the order of their making. */
+  /** True for rows with a sequential number. */
   isNumbered?: boolean;
-  /** Adds what SQLite has no column for. */
+  /** Adds columns that do not exist in SQLite. */
   complete?: (row: SourceRow) => object;
 }
 
@@ -18,7 +18,7 @@ const bigint = 'bigint';
 const integer = 'integer';
 const boolean = 'boolean';
 
-/** The tables of an agent but for its log, in an order in which they can be written. */
+/** Tables of an agent without its log, in a valid insertion order. */
 export const copiedTables: readonly CopiedTable[] = [
   {
     name: 'tasks',
@@ -106,7 +106,7 @@ export const copiedTables: readonly CopiedTable[] = [
   },
 ];
 
-/** When a call was held and when it is denied by itself, which PostgreSQL orders by. */
+/** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */
 function timesOf({ asked }: SourceRow): object {
   const { requestedAt, expiresAt } = (JSON.parse(String(asked)) as AskedRecord).deferral;
   return { requested_at: requestedAt, expires_at: expiresAt };

@@ -3,18 +3,17 @@ import type { Db, PgBoss } from 'pg-boss';
 import { deadlineId, workId } from './job-ids.ts';
 import { deadlines, works } from './job-queues.ts';
 
-/** Jobs written at once. */
+/** Maximum jobs per insert. */
 const most = 1_000;
 
-/** How many jobs tasks got that were copied. */
+/** Number of jobs created for copied tasks. */
 export interface CopiedJobs {
-  /** Tasks at work, which are given out to the first daemon that asks. */
+  /** Running tasks, assigned to the first daemon that asks. */
   working: number;
-  /** Tasks with a deadline. */
   waiting: number;
 }
 
-/** Gives the tasks that were copied the jobs that they would have, in the transaction that copies them. */
+/** Creates the jobs of copied tasks in the same transaction. */
 export async function copyJobs(
   boss: Pick<PgBoss, 'insert'>,
   client: Pick<PoolClient, 'query'>,

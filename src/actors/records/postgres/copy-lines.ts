@@ -3,22 +3,22 @@ import type { PoolClient } from 'pg';
 import { maximumLineBytes } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 
-/** Lines, and bytes, that go to PostgreSQL at once. */
+/** Maximum lines and bytes per insert. */
 const most = { lines: 1_000, bytes: 4 * 1024 * 1024 };
 
 const insert = `INSERT INTO audit_lines
   SELECT $1::bigint + n, line FROM unnest($2::text[]) WITH ORDINALITY AS x(line, n)`;
 
 /**
- * Copies the lines of a log, given the number of its first one; returns the number of the last. Rejects with the driver's
- * error, and with TypeError for a line that is not UTF-8.
+ * Copies the lines of a log whose first line has the given number; returns the number of the last. Rejects with the
+ * driver's error, and with TypeError for a line that is not UTF-8.
  */
 export async function copyLines(
   files: readonly string[],
   first: number,
   client: Pick<PoolClient, 'query'>,
 ): Promise<number> {
-  // What begins with a byte order mark keeps it.
+  // Preserves a leading byte order mark.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let last = first - 1;
   let texts: string[] = [];

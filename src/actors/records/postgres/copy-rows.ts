@@ -4,10 +4,13 @@ import type { SourceRow } from '../sqlite/source-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { type CopiedTable, copiedTables } from './copied-tables.ts';
 
-/** Characters of JSON that go to PostgreSQL at once. */
+/** Maximum characters of JSON per insert. */
 const most = 4 * 1024 * 1024;
 
-/** Copies the rows of a store but for its log into empty tables; returns how many each got. Rejects with the driver's error. */
+/**
+ * Copies the rows of a store without its log into empty tables; returns the number of rows per table. Rejects with the
+ * driver's error.
+ */
 export async function copyRows(
   source: DatabaseSync,
   client: Pick<PoolClient, 'query'>,
@@ -68,7 +71,7 @@ function insertInto({ name, columns, isNumbered = false }: CopiedTable): string 
     SELECT ${names} FROM json_to_recordset($1::text::json) AS x(${types.join(', ')})`;
 }
 
-/** The next row is numbered after those that were copied. */
+/** Continues the row numbering after the copied rows. */
 function numberOn(table: string): string {
   return `SELECT setval(pg_get_serial_sequence('${table}', 'position'), max(position))
     FROM ${table} HAVING count(*) > 0`;

@@ -12,20 +12,20 @@ import { jobSchemaOf, startEngine } from './job-queues.ts';
 import { migrateStore, type StoreAddress } from './migrate-store.ts';
 import { PostgresDatabase } from './postgres-database.ts';
 
-/** What was copied. */
+/** Result of a copy. */
 export interface StoreCopy {
-  /** Rows by table. */
+  /** Number of rows by table. */
   rows: Record<string, number>;
   jobs: CopiedJobs;
-  /** Lines of the log. */
+  /** Number of log lines. */
   lines: number;
 }
 
 /**
- * Copies a SQLite store that nobody serves, and its log, into the empty tables of the same agent in one transaction, so
- * that the agent and the chain of its log go on there. Rejects with StoreError, and then nothing of it is there.
+ * Copies an unused SQLite store and its log into the empty tables of the same agent in one transaction, so that the
+ * agent and the chain of its log continue there. On a StoreError nothing is copied.
  *
- * @param source the path of the SQLite file
+ * @param source path of the SQLite file
  */
 export async function copyStore(
   address: StoreAddress,
@@ -65,7 +65,7 @@ async function copyAll(
   client: PoolClient,
   { schema, source, log, boss }: CopyParts,
 ): Promise<StoreCopy> {
-  // What is copied may take longer than any statement of a daemon.
+  // A copy may exceed the statement timeout of a daemon.
   await client.query(
     'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   );
@@ -86,7 +86,7 @@ async function copyAll(
   return { rows, jobs, lines: last - log.first + 1 };
 }
 
-/** A daemon that has begun over the tables has written to their log. */
+/** A daemon that has started over the tables has already written to their log. */
 async function checkEmpty(client: PoolClient, schema: string): Promise<void> {
   const { rows } = await client.query<{ events: number; tasks: boolean }>(
     'SELECT events, EXISTS (SELECT 1 FROM tasks) AS tasks FROM audit_head FOR UPDATE',

@@ -4,7 +4,7 @@ import { UnreachableError } from '../store/task-store.ts';
 import { databaseWords } from './database-words.ts';
 import { UnconnectedError } from './postgres-connection.ts';
 
-/** A database that cannot be used: what is wrong and what to do, neither of which says an address or a password. */
+/** The database is unusable; the message gives reason and remedy and contains neither an address nor a password. */
 export class DatabaseError extends StoreError {
   readonly reason: string;
   readonly remedy: string;
@@ -16,20 +16,20 @@ export class DatabaseError extends StoreError {
   }
 }
 
-/** How the parts of an address are called in a sentence. */
+/** Names of the connection settings used in messages. */
 interface Named {
-  /** The variable with the URL. */
+  /** The variable that holds the URL. */
   variable?: string | undefined;
   schema: string;
 }
 
-/** Puts an error of the driver into a sentence that says what to do; one of ours stays as it is. */
+/** Converts a driver error to a sentence with a remedy; errors of this project are returned unchanged. */
 export function databaseError(
   error: unknown,
   { variable = 'the variable of store.url_env', schema }: Named,
 ): StoreError {
   if (error instanceof StoreError) return error;
-  // An error of ours around it says less.
+  // A wrapping error of this project is less specific than its cause.
   const causes = causesOf(error).filter((each) => !(each instanceof UnreachableError));
   const cause = causes.findLast((each) => codeOf(each) !== '') ?? causes[0] ?? error;
   const code = codeOf(cause);
@@ -38,7 +38,7 @@ export function databaseError(
   const words = databaseWords({ variable, schema, isOutside });
   const found = words.find(([when]) => when.test(said));
   if (found !== undefined) return new DatabaseError(found[1], found[2], error);
-  // What could hold an address is left out.
+  // Text that could contain an address is omitted.
   const which = /:\/\/|@/.test(said) ? code : said.trim();
   const why = which === '' ? '' : ` (${which})`;
   return new DatabaseError(

@@ -1,16 +1,16 @@
-/** What an error of the driver says, given its code and its words. */
+/** Meaning of a driver error, matched by its code and message. */
 type Words = [when: RegExp, reason: string, remedy: string];
 
-/** What was tried. */
+/** Context of the failed operation. */
 export interface Tried {
-  /** The variable with the URL. */
+  /** The variable that holds the URL. */
   variable: string;
   schema: string;
-  /** True when there was no connection. */
+  /** True if there was no connection. */
   isOutside: boolean;
 }
 
-/** Lists what errors of the driver mean and what to do; the first that fits counts. */
+/** Lists driver errors with their meaning and remedy; the first match wins. */
 export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
   const database = `the database of ${variable}`;
   return [

@@ -6,21 +6,21 @@ import { PostgresDatabase } from './postgres-database.ts';
 import type { LogAddress, LogHead } from './postgres-log.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
 
-/** What can be said of the store of an agent without a place among its daemons. */
+/** State of an agent's store, inspected without joining its daemons. */
 export interface StoreReport {
   version: number;
-  /** Daemons at work over it. */
+  /** Running daemons that use the store. */
   living: number;
-  /** Daemons that are gone and whose end nobody has taken note of. */
+  /** Dead daemons that have not been cleaned up. */
   dead: number;
-  /** Tasks that have not ended and that this release cannot go on with. */
+  /** Unfinished tasks that this release cannot continue. */
   strange: number;
-  /** Where the log stands as the store knows, and its last line with its hash; `null` when there is none. */
+  /** Position of the log according to the store, and its last line with its hash; `null` if there is none. */
   head: LogHead;
   last: { line: number; hash: string } | null;
 }
 
-/** Looks at the store of an agent; `null` when there are no tables yet. Rejects with StoreError. */
+/** Inspects the store of an agent; `null` if there are no tables yet. Rejects with StoreError. */
 export async function examineStore(address: LogAddress): Promise<StoreReport | null> {
   const database = await PostgresDatabase.load({ ...address, pool: 1 });
   try {
@@ -63,6 +63,6 @@ const daemonsOf = `WITH here AS (${living(groupOf)})
     count(*) FILTER (WHERE NOT is_here AND gone_at IS NULL) AS dead
   FROM (SELECT gone_at, number IN (SELECT * FROM here) AS is_here FROM replicas) AS daemons`;
 
-/** One statement, so that no commit comes in between. */
+/** A single statement, so that both values come from the same commit. */
 const logOf = `SELECT head.events, head.hash, last.line, last.text FROM audit_head AS head
   LEFT JOIN LATERAL (SELECT line, text FROM audit_lines ORDER BY line DESC LIMIT 1) AS last ON true`;

@@ -3,16 +3,16 @@ import type { PostgresDatabase } from './postgres-database.ts';
 
 const places = z.array(z.object({ address: z.string(), port: z.int() })).max(1_000);
 
-/** An address and a port at which a daemon listens. */
+/** A listening address and port of a daemon. */
 export type ListeningPlace = z.infer<typeof places>[number];
 
-/** Tells the daemons over one schema where each of them listens. */
+/** Shares the listening addresses of the daemons over one schema. */
 export class FellowDaemons {
   readonly #database: PostgresDatabase;
   readonly #replica: string;
   readonly #hearers = new Set<(fellows: readonly ListeningPlace[]) => void>();
   readonly #known = new Set<string>();
-  /** Where this daemon listens, as it stands in its row. */
+  /** This daemon's listening addresses, as stored in its row. */
   listens = '[]';
 
   constructor(database: PostgresDatabase, replica: string) {
@@ -20,7 +20,7 @@ export class FellowDaemons {
     this.#replica = replica;
   }
 
-  /** Writes where this daemon listens, and has the others read it. Rejects with the driver's error. */
+  /** Stores this daemon's listening addresses and notifies the others. Rejects with the driver's error. */
   async tell(own: readonly ListeningPlace[], channel: string): Promise<void> {
     this.listens = JSON.stringify(own);
     await this.#database.query(
@@ -29,16 +29,19 @@ export class FellowDaemons {
     );
   }
 
-  /** Has somebody hear where the others listen, now and whenever it is read anew. Rejects with the driver's error. */
+  /**
+   * Subscribes to the listening addresses of the other daemons; calls the listener now and after each read. Rejects
+   * with the driver's error.
+   */
   async follow(hear: (fellows: readonly ListeningPlace[]) => void): Promise<void> {
     this.#hearers.add(hear);
     await this.#read();
   }
 
-  /** Hears who has committed; one that is new here, or nobody in particular, has the addresses read anew. */
+  /** Handles a commit notification; an unknown or unnamed daemon triggers a new read of the addresses. */
   heard(replica: string | null): void {
     if (this.#hearers.size === 0 || (replica !== null && this.#known.has(replica))) return;
-    // The next look comes within seconds.
+    // The next read follows within seconds.
     void this.#read().catch(() => undefined);
   }
 
@@ -49,7 +52,7 @@ export class FellowDaemons {
     );
     this.#known.clear();
     for (const { id, listens } of rows) {
-      // One that has not said where it listens is looked at again.
+      // A daemon without addresses is checked again.
       if (listens !== '[]') this.#known.add(id);
     }
     const fellows = rows.flatMap(({ listens }) => placesIn(listens));
@@ -57,7 +60,7 @@ export class FellowDaemons {
   }
 }
 
-/** Another release may have written what is read here. */
+/** Another release may have written an unknown format. */
 function placesIn(text: string): ListeningPlace[] {
   try {
     return places.safeParse(JSON.parse(text)).data ?? [];

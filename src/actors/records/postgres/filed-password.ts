@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
-/** Has a connection whose URL names no password look for it in the file that `PGPASSFILE` names, as `psql` does. */
+/** Makes a connection whose URL contains no password look it up in the file of `PGPASSFILE`, like `psql`. */
 export function useFiledPassword(client: Client): void {
-  // The driver has a password asked for by a function as well, which its types leave out.
+  // The driver also accepts an asynchronous function as password, which its types omit.
   const open = client as unknown as { password: string | null | typeof filedPassword };
   if (open.password === null) open.password = filedPassword;
 }

@@ -3,22 +3,22 @@ import type { Log } from '../../ports.ts';
 import { rest } from '../../rest.ts';
 import type { SessionLock } from './session-lock.ts';
 
-/** Ends a duty; with the lock there is time to bring it to an end, without it another daemon may have it already. */
+/** Ends a duty. With the lock there is time to finish; without it another daemon may already perform the duty. */
 export type EndOfDuty = (hasLock: boolean) => Promise<void>;
 
-/** What a duty needs that one daemon of several has at a time. */
+/** Ports of a duty that one daemon performs at a time. */
 export interface DutyPorts {
-  /** Takes the lock of the duty; `null` while another daemon has it. */
+  /** Acquires the lock of the duty; `null` while another daemon has it. */
   lock: () => Promise<SessionLock | null>;
-  /** Begins the duty; resolves with what ends it, which is told whether the lock is still there meanwhile. */
+  /** Starts the duty; resolves with a function that ends it, which receives whether the lock is still held. */
   begin: () => Promise<EndOfDuty>;
   log: Log;
 }
 
-/** How often a daemon without the duty asks for it, in milliseconds. */
+/** Interval at which a daemon without the duty tries to acquire it, in milliseconds. */
 const askEvery = 1_000;
 
-/** A duty that one daemon of several has at a time: it passes on as soon as the connection of who had it is gone. */
+/** A duty that one daemon performs at a time; it passes to another as soon as its holder's connection is lost. */
 export class HeldDuty {
   readonly #ports: DutyPorts;
   readonly #stopped = new AbortController();
@@ -29,17 +29,17 @@ export class HeldDuty {
     this.#ports = ports;
   }
 
-  /** True while this daemon has it. */
+  /** True while this daemon performs the duty. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Takes the duty whenever it is free, from now on. */
+  /** Starts acquiring the duty whenever it is free. */
   start(): void {
     this.#running = this.#run();
   }
 
-  /** Lets go of the duty and asks for it no more. */
+  /** Releases the duty and stops acquiring it. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;

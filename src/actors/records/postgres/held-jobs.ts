@@ -1,15 +1,15 @@
 import type { Job, PgBoss } from 'pg-boss';
 
-/** One try at a job: only who has made it may speak for it. */
+/** One attempt of a job; only its owner may complete or extend it. */
 type Attempt = Pick<Job, 'id' | 'retryCount'>;
 
-/** What keeping jobs alive needs. */
+/** Ports for keeping jobs alive. */
 export interface HeldJobsPorts {
   boss: Pick<PgBoss, 'touch'>;
   queue: string;
 }
 
-/** The jobs that this daemon has at work, of which it gives signs of life. */
+/** The running jobs of this daemon, for which it sends heartbeats. */
 export class HeldJobs {
   readonly #ports: HeldJobsPorts;
   readonly #attempts = new Map<string, number>();
@@ -18,27 +18,30 @@ export class HeldJobs {
     this.#ports = ports;
   }
 
-  /** Holds jobs that were given to this daemon. */
+  /** Adds jobs assigned to this daemon. */
   begin(jobs: readonly Attempt[]): void {
     for (const { id, retryCount } of jobs) this.#attempts.set(id, retryCount);
   }
 
-  /** Holds jobs no more. */
+  /** Removes jobs. */
   end(ids: readonly string[]): void {
     for (const id of ids) this.#attempts.delete(id);
   }
 
-  /** Tells whether this try at a job is the one that is held. */
+  /** Returns whether this attempt of a job is held. */
   isHeld({ id, retryCount }: Attempt): boolean {
     return this.#attempts.get(id) === retryCount;
   }
 
-  /** Holds a try at a job no more, whatever came in its place. */
+  /** Removes this attempt of a job, unless a later one has replaced it. */
   forget(attempt: Attempt): void {
     if (this.isHeld(attempt)) this.#attempts.delete(attempt.id);
   }
 
-  /** Gives a sign of life for every job; one that is somebody else's by now has none of it. Rejects when the engine cannot be asked. */
+  /**
+   * Sends a heartbeat for every job; has no effect on a job reassigned to another daemon. Rejects when the engine is
+   * unreachable.
+   */
   async touch(): Promise<void> {
     const attempts = [...this.#attempts].map(([id, retryCount]) => ({ id, retryCount }));
     if (attempts.length > 0) await this.#ports.boss.touch(this.#ports.queue, attempts);

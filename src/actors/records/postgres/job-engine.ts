@@ -7,54 +7,53 @@ import { checkpoints, deadlines, retention, startEngine, works } from './job-que
 import type { JobChanges, JobTransaction, JobWriter } from './job-writer.ts';
 import { OutageNotice } from './outage-notice.ts';
 
-/** What the engine asks for; each may be asked of any daemon. */
+/** Callbacks of the job engine; the engine may call each one on any daemon. */
 export interface JobDuties {
-  /** Takes up a task at work whose daemon is gone. */
+  /** Resumes a running task whose daemon is dead. */
   takeUp(taskId: string): Promise<void>;
-  /** Has a parked task go on whose deadline has come. */
+  /** Resumes a parked task whose deadline has passed. */
   wake(taskId: string): Promise<void>;
-  /** Deletes tasks that have been final for long enough. */
+  /** Deletes tasks that have been final for longer than the retention time. */
   deleteExpired(): Promise<void>;
-  /** States in the log where it stands. */
+  /** Records a checkpoint in the log. */
   checkpoint(): Promise<void>;
 }
 
-/** What the engine is opened with. */
 export interface JobEngineOptions {
   /** Runs statements on connections of the store. */
   database: Db;
-  /** The schema of the engine's own tables. */
+  /** Schema of the engine's own tables. */
   schema: string;
-  /** The name of this daemon among those over the store. */
+  /** Name of this daemon among those that share the store. */
   replica: string;
-  /** Returns the daemons whose end nobody has taken note of yet. */
+  /** Returns the dead daemons that have not been cleaned up. */
   deadReplicas: () => Promise<string[]>;
-  /** Returns whether a daemon has its connection. */
+  /** Returns whether a daemon is connected to the database. */
   isAlive: (replica: string) => Promise<boolean>;
-  /** Forgets a daemon whose work has been given out. */
+  /** Forgets a daemon whose jobs have been reassigned. */
   forgetReplica: (replica: string) => Promise<void>;
-  /** Puts an error of the database into a sentence. */
+  /** Converts a database error to a sentence. */
   explain: (error: unknown) => string;
   log: Log;
 }
 
-/** What a job says. */
+/** Payload of a job. */
 interface JobData {
   task: string;
-  /** The daemon that began it. */
+  /** The daemon that started it. */
   replica?: string;
 }
 
-/** How often signs of life are given and looked for, in milliseconds. */
+/** Interval of heartbeats and job polls, in milliseconds. */
 const lookEvery = 1_000;
 
-/** Tries that a job is left to the daemon that began it, while that lives. */
+/** Number of attempts that are left to the daemon that started the job, while that daemon is alive. */
 const triesOfOwner = 4;
 
-/** Tasks taken up at once. */
+/** Maximum tasks taken over at once. */
 const takenAtOnce = 100;
 
-/** The job engine over the database of the tasks: who runs what, and when, is decided there (pg-boss). */
+/** The job engine (pg-boss) in the task database; it assigns tasks to daemons and schedules deadlines. */
 export class JobEngine implements JobWriter {
   readonly #boss: PgBoss;
   readonly #options: JobEngineOptions;
@@ -74,7 +73,7 @@ export class JobEngine implements JobWriter {
     this.#held = new HeldJobs({ boss, queue: works });
   }
 
-  /** Opens the engine and makes its tables and queues on first use. */
+  /** Opens the engine and creates its tables and queues on first use. */
   static async open(options: JobEngineOptions): Promise<JobEngine> {
     const { database, schema, log, explain } = options;
     const outage = new OutageNotice({
@@ -90,7 +89,7 @@ export class JobEngine implements JobWriter {
     return new JobEngine(boss, outage, options);
   }
 
-  /** How many tasks of daemons that were gone were taken up here. */
+  /** Number of tasks that this daemon has taken over from dead daemons. */
   get takeovers(): number {
     return this.#takeovers;
   }
@@ -104,7 +103,7 @@ export class JobEngine implements JobWriter {
     this.#held.end(ended.map(workId));
   }
 
-  /** Gives work to this daemon from now on. */
+  /** Starts accepting work. */
   async start(duties: JobDuties): Promise<void> {
     this.#duties = duties;
     const boss = this.#boss;
@@ -124,18 +123,18 @@ export class JobEngine implements JobWriter {
     this.#look();
   }
 
-  /** Gives signs of life at once, as after the database was gone. */
+  /** Sends heartbeats immediately, such as after a database outage. */
   hurry(): void {
     this.#looks = 0;
     this.#look();
   }
 
-  /** Holds the job of a task no more that another daemon has changed. */
+  /** Releases the job of a task that another daemon has changed. */
   release(taskId: string): void {
     this.#held.end([workId(taskId)]);
   }
 
-  /** Takes no work any more. */
+  /** Stops accepting work. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -147,15 +146,15 @@ export class JobEngine implements JobWriter {
   async #begin(begun: readonly string[], db: Db): Promise<void> {
     const given = await this.#give(begun, db);
     if (given.length === begun.length) return this.#held.begin(given);
-    // A job of the same id was left, such as that of the daemon which a task is taken up from.
+    // A job with the same id remained, such as that of the dead daemon whose task is taken over.
     await this.#boss.deleteJob(works, begun.map(workId), { db });
     this.#held.begin(await this.#give(begun, db));
   }
 
-  /** Makes jobs and gives them to this daemon; one whose id is there already is left out. */
+  /** Creates jobs and assigns them to this daemon; existing job ids are skipped. */
   async #give(tasks: readonly string[], db: Db): Promise<Job<JobData>[]> {
     const { replica } = this.#options;
-    // A number that no other job has: nobody sees these before they are given out, and nothing else is given with them.
+    // A unique priority: the jobs are invisible until fetched, and the fetch below returns no others.
     const priority = randomInt(1, 2 ** 31 - 1);
     const jobs = tasks.map((task) => ({ id: workId(task), data: { task, replica }, priority }));
     await this.#boss.insert(works, jobs, { db });
@@ -198,7 +197,7 @@ export class JobEngine implements JobWriter {
     await Promise.all(jobs.map((job) => this.#takeUp(job)));
   }
 
-  /** Has the jobs of a daemon that is gone given out again, long before they miss a sign of life. */
+  /** Reassigns the jobs of a dead daemon at once, instead of waiting for its heartbeat to time out. */
   async #giveOut(replica: string): Promise<void> {
     let after: string | undefined;
     for (;;) {
@@ -208,7 +207,7 @@ export class JobEngine implements JobWriter {
         ...(after === undefined ? {} : { after }),
       });
       const last = found.at(-1);
-      // One that was given out before belongs to somebody else by now.
+      // A job with retries has already been reassigned to another daemon.
       const lost = found.filter(({ state, retryCount }) => state === 'active' && retryCount === 0);
       if (lost.length > 0) {
         const attempts = lost.map(({ id, retryCount }) => ({ id, retryCount }));
@@ -221,7 +220,7 @@ export class JobEngine implements JobWriter {
     await this.#options.forgetReplica(replica);
   }
 
-  /** A daemon that lives takes its own up again, unless it has stood still for several tries. */
+  /** A living daemon resumes its own jobs, unless it has stalled for several attempts. */
   async #isLeftToOwner({ data, retryCount }: Job<JobData>): Promise<boolean> {
     const { replica: own, isAlive } = this.#options;
     const { replica } = data;
@@ -236,7 +235,7 @@ export class JobEngine implements JobWriter {
       if (await this.#isLeftToOwner(job)) throw new Error('its daemon lives');
       await this.#duties.takeUp(task);
       this.#takeovers += 1;
-      // What goes on has a job of its own by now, in the place of this one.
+      // A task that continues has a new job by now, which replaces this one.
       if (this.#held.isHeld(job)) await this.#boss.deleteJob(works, [job]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -1,28 +1,28 @@
 import type { ConstructorOptions, Db, PgBoss } from 'pg-boss';
 import { makeSchema } from './make-schema.ts';
 
-/** Tasks at work. */
+/** Queue of running tasks. */
 export const works = 'tasks';
 
-/** Parked tasks whose deadline is to come. */
+/** Queue of parked tasks with a deadline. */
 export const deadlines = 'deadlines';
 
-/** What is done now and then, by one daemon at a time. */
+/** Queue of periodic work, done by one daemon at a time. */
 export const retention = 'retention';
 export const checkpoints = 'checkpoints';
 
 /**
- * The seconds without a sign of life after which the engine gives a job out again, and the least that it knows. A daemon
- * whose connection is gone is noticed sooner, by the lock that went with it.
+ * Heartbeat timeout in seconds, after which the engine reassigns a job; this is the engine's minimum. A disconnected
+ * daemon is detected sooner, by the loss of its lock.
  */
 const heartbeat = 10;
 
-/** Names the schema of the engine's tables, given that of an agent's. */
+/** Returns the schema of the engine's tables for an agent's schema. */
 export function jobSchemaOf(schema: string): string {
   return `${schema}_jobs`;
 }
 
-/** Starts the engine over a database, and makes its tables and queues on first use; the caller stops it. */
+/** Starts the engine on a database, and creates its tables and queues on first use; the caller must stop it. */
 export async function startEngine(
   db: Db,
   schema: string,
@@ -33,11 +33,11 @@ export async function startEngine(
   await db.executeSql(makeSchema(schema));
   const boss = new PgBoss({
     ...{ db, schema, createSchema: false },
-    // Nobody reads them there.
+    // Stored warnings would never be read.
     persistWarnings: false,
     reindex: false,
     monitorVacuum: false,
-    // Its spans are about its own queues, and would stand in the traces of the agent.
+    // Its spans describe its own queues and would clutter the agent's traces.
     openTelemetry: { enabled: false },
     ...others,
   });
@@ -70,7 +70,7 @@ async function createQueues(boss: PgBoss): Promise<void> {
   }
 }
 
-/** The engine tells of what its workers ran into by objects that are no errors. */
+/** The engine reports errors of its workers as objects that are not Errors. */
 function errorOf(told: Error): Error {
   return told instanceof Error ? told : Object.assign(new Error(), told);
 }

@@ -1,19 +1,19 @@
-/** What of a commit concerns the job engine. */
+/** The parts of a commit that affect jobs. */
 export interface JobChanges {
-  /** Tasks that are at work with this commit, at this daemon, and were not before. */
+  /** Tasks that this daemon starts running with this commit. */
   begun: readonly string[];
-  /** Tasks that were at work and are parked or final now. */
+  /** Tasks that were running and are now parked or final. */
   ended: readonly string[];
-  /** Tasks with another deadline than before, in epoch milliseconds; `null` for none any more. */
+  /** Tasks with a changed deadline, in epoch milliseconds; `null` for none. */
   deadlines: readonly { id: string; at: number | null }[];
 }
 
-/** The connection of a transaction, for statements that belong to it. */
+/** The connection of an open transaction. */
 export interface JobTransaction {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** Writes the jobs of a commit inside its transaction, so that both are there or neither. */
+/** Writes the jobs of a commit inside its transaction, so both take effect together or not at all. */
 export interface JobWriter {
   write(transaction: JobTransaction, changes: JobChanges): Promise<void>;
 }

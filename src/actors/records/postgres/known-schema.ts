@@ -2,25 +2,25 @@ import { causesOf, codeOf } from '../../../machines/error-code.ts';
 import { DatabaseError } from './database-error.ts';
 import { postgresSteps } from './postgres-steps.ts';
 
-/** The version of the tables that this release knows. */
+/** Schema version of this release. */
 export const knownVersion = postgresSteps.length;
 
-/** Whose tables a schema holds, and of which version. */
+/** Agent and version of the tables in a schema. */
 export interface FoundSchema {
   version: number;
   agentId: string;
 }
 
 /**
- * Reads whose tables a schema holds by a way to run a statement; `null` when there are none. Rejects with what that way
- * rejects with.
+ * Reads agent and version of a schema's tables with the given query function; `null` if there are none. Rejects like
+ * that function.
  */
 export async function findSchema(
   schema: string,
   query: (sql: string) => Promise<unknown[]>,
 ): Promise<FoundSchema | null> {
   try {
-    // By its full name, since a schema that may not be used is passed over otherwise.
+    // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId" FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
@@ -29,12 +29,12 @@ export async function findSchema(
   }
 }
 
-/** Returns whether an error says that there is no table of that name, or no schema. */
+/** Returns whether an error reports a missing table or schema. */
 export function isMissing(error: unknown): boolean {
   return causesOf(error).some((cause) => /^(42P01|3F000)$/.test(codeOf(cause)));
 }
 
-/** Throws DatabaseError for tables of a later version, and for those of an agent other than the one named. */
+/** Throws DatabaseError for tables of a later version, or of another agent than the given one. */
 export function checkSchema(
   { version, agentId }: FoundSchema,
   { schema, agentId: wanted }: { schema: string; agentId: string | null },

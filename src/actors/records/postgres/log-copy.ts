@@ -8,7 +8,7 @@ import { recordedEvent } from '../log/recorded-event.ts';
 import type { LinesUntil } from './committed-lines.ts';
 import type { PostgresStore } from './postgres-store.ts';
 
-/** What a copy of the log is written with. */
+/** Ports for copying the log. */
 export interface LogCopyPorts {
   store: Pick<PostgresStore, 'lines' | 'lineAt'>;
   path: string;
@@ -19,8 +19,8 @@ export interface LogCopyPorts {
 const longestLine = 4 * 1024 * 1024;
 
 /**
- * Writes the log of the database to a file, line by line as it grows, as long as is said; a file that is there goes on
- * where it ends. One that is no beginning of this log is moved aside. Rejects when the file cannot be written.
+ * Copies the log of the database to a file, line by line as it grows, until a signal ends it. An existing file is
+ * continued; a file that is not a prefix of this log is moved aside. Rejects when the file cannot be written.
  */
 export async function copyLog({ store, path, log, until }: LogCopyPorts): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -36,7 +36,7 @@ export async function copyLog({ store, path, log, until }: LogCopyPorts): Promis
   }
 }
 
-/** Returns the number of the last line that a file has of the log, after what is torn at its end was cut off. */
+/** Returns the number of the last log line in a file, after removing an incomplete line at its end. */
 async function beginningOf({
   store,
   path,
@@ -70,7 +70,7 @@ async function beginningOf({
   return 0;
 }
 
-/** A file that begins in the middle of a log begins with a checkpoint, which says where. */
+/** A file that starts in the middle of a log starts with a checkpoint that states the position. */
 function linesBefore(first: Uint8Array): number {
   const event = recordedEvent(first);
   const { count } = Object(event?.['fields']) as { count?: unknown };

@@ -1,6 +1,7 @@
 /**
- * Returns what makes a schema that is not there, as one statement during which no other daemon makes it. Who may not create
- * schemas can have been given one. `CREATE SCHEMA IF NOT EXISTS` alone goes by what the connection knew before it waited.
+ * Returns a statement that creates a missing schema under a lock against other daemons. Works for a user who may not
+ * create schemas but already has one. `CREATE SCHEMA IF NOT EXISTS` alone is insufficient: it uses the connection's
+ * snapshot from before the lock.
  */
 export function makeSchema(schema: string): string {
   return `DO $$ BEGIN

@@ -4,29 +4,29 @@ import { isMissing, knownVersion } from './known-schema.ts';
 import { openSchema } from './open-schema.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 
-/** Whose tables are brought up to date, and where. */
+/** Location and owner of the tables to migrate. */
 export interface StoreAddress extends Omit<PostgresAddress, 'pool'> {
   agentId: string;
 }
 
-/** The version of some tables before and after; `null` while there were none. */
+/** Schema version before and after; `null` if there were no tables. */
 export interface Versions {
   before: number | null;
   after: number;
 }
 
-/** What was brought up to date: the tables of the agent, and those of the job engine. */
+/** Migrated versions: the agent's tables, and the job engine's tables. */
 export interface Migration {
   tables: Versions;
   jobs: Versions;
 }
 
-/** Connections that bringing tables up to date needs at most. */
+/** Maximum connections of a migration. */
 const connections = 2;
 
 /**
- * Brings the tables of an agent and of its job engine up to date, under the locks that daemons take for that at their
- * start. Rejects with StoreError.
+ * Migrates the tables of an agent and its job engine, under the locks that daemons use at start-up. Rejects with
+ * StoreError.
  */
 export async function migrateStore(address: StoreAddress): Promise<Migration> {
   const database = await PostgresDatabase.load({ ...address, pool: connections });

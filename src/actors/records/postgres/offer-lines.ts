@@ -4,8 +4,8 @@ import type { PostgresStore } from './postgres-store.ts';
 import { sinksMark } from './sinks-mark.ts';
 
 /**
- * Offers the lines of the log to the sinks as they are committed, as long as is said, from where the daemon
- * before stopped; one that ended at a bad moment offers the last lines again.
+ * Sends committed log lines to the sinks until a signal ends it, starting where the previous daemon stopped. After a
+ * crash the last lines are sent again.
  */
 export async function offerLines({
   store,

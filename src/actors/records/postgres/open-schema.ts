@@ -3,15 +3,15 @@ import { checkSchema, findSchema, knownVersion } from './known-schema.ts';
 import { makeSchema } from './make-schema.ts';
 import { postgresSteps } from './postgres-steps.ts';
 
-/** Whose tables they are. */
+/** Owner of the tables. */
 export interface SchemaOwner {
   schema: string;
   agentId: string;
 }
 
 /**
- * Brings the tables of an agent up to date inside a transaction, during which nobody else does; returns the version that
- * they had, 0 for none. Throws StoreError for tables of a later version, and for those of another agent.
+ * Migrates the tables of an agent inside a transaction that excludes other daemons; returns the previous version, 0 for
+ * none. Throws StoreError for tables of a later version, or of another agent.
  */
 export async function openSchema(
   client: PoolClient,

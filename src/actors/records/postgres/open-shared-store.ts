@@ -3,13 +3,13 @@ import { JobEngine } from './job-engine.ts';
 import { jobSchemaOf } from './job-queues.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 
-/** A store that several daemons share, with the engine that gives out their work. */
+/** A store shared by several daemons, with the engine that distributes their work. */
 export interface SharedStore {
   store: PostgresStore;
   engine: Pick<JobEngine, 'start' | 'stop' | 'takeovers' | 'release'>;
 }
 
-/** Opens the store of an agent in PostgreSQL and joins the daemons over it. Throws StoreError. */
+/** Opens the PostgreSQL store of an agent and joins its daemons. Throws StoreError. */
 export async function openSharedStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const store = await PostgresStore.open(options);
   try {

@@ -1,29 +1,29 @@
 import type { Log } from '../../ports.ts';
 
-/** What an outage is told with. */
+/** Parameters of outage logging. */
 export interface OutageParts {
   log: Log;
-  /** What is said when it begins, and when it is over. */
+  /** Log messages for the start and the end of an outage. */
   begins: string;
   ends: string;
-  /** Puts a failure into a sentence. */
+  /** Converts a failure to a sentence. */
   explain: (error: unknown) => string;
 }
 
-/** Sentences about one outage at most. */
+/** Maximum log lines about one outage. */
 const mostSentences = 10;
 
-/** Says once that something fails, once for each reason, and once that it works again, however often these are seen. */
+/** Logs an outage once for each distinct reason, and its end once, however often they are reported. */
 export class OutageNotice {
   readonly #parts: OutageParts;
-  /** What was said since it failed. */
+  /** Reasons logged since the outage began. */
   readonly #said = new Set<string>();
 
   constructor(parts: OutageParts) {
     this.#parts = parts;
   }
 
-  /** Takes in a failure. */
+  /** Reports a failure. */
   failed(error: unknown): void {
     const { log, begins, explain } = this.#parts;
     const reason = explain(error);
@@ -32,7 +32,7 @@ export class OutageNotice {
     log.warn({ error: reason }, begins);
   }
 
-  /** Takes in that it works. */
+  /** Reports a success. */
   worked(): void {
     if (this.#said.size === 0) return;
     this.#said.clear();

@@ -1,5 +1,5 @@
 declare module 'pgpass' {
-  /** Looks a password up in the file that `PGPASSFILE` names, or in `~/.pgpass`; `undefined` when there is none. */
+  /** Looks up a password in the file of `PGPASSFILE` or in `~/.pgpass`; `undefined` if there is none. */
   export default function pgpass(
     connection: object,
     found: (password: string | undefined) => void,

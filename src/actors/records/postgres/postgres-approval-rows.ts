@@ -26,7 +26,7 @@ interface Kept {
 
 const columns = 'position, adapter, target, version, asked, ended, ref, told';
 
-/** The approval notices of an agent in PostgreSQL. */
+/** Approval notices of an agent in PostgreSQL. */
 export class PostgresApprovalRows implements ApprovalRows {
   readonly #database: PostgresDatabase;
 
@@ -34,7 +34,7 @@ export class PostgresApprovalRows implements ApprovalRows {
     this.#database = database;
   }
 
-  /** Every commit that parks a task has queued its notices here. */
+  /** Nothing to do: every commit that parks a task has queued its notices. */
   async queueUnasked(): Promise<number> {
     return 0;
   }
@@ -97,7 +97,7 @@ export class PostgresApprovalRows implements ApprovalRows {
     const kept = new Map<number, object>();
     const refs = new Map<number, MessageRef | null>();
     for (const { position, version, ref, told, isClosed } of writes) {
-      // Of two writes of one row the later holds; it may leave the message where the earlier put it.
+      // Of two writes of one row the later wins; without a `ref` it keeps that of the earlier.
       const place = ref ?? refs.get(position) ?? null;
       refs.set(position, place);
       kept.set(position, {
@@ -131,7 +131,7 @@ export class PostgresApprovalRows implements ApprovalRows {
   }
 }
 
-/** The columns hold what the commits and `keep` put there. */
+/** Safe to cast: the columns contain only values written by commits and `keep`. */
 function rowOf({ position, adapter, target, version, asked, ended, ref, told }: Kept): ApprovalRow {
   const wait = JSON.parse(asked) as AskedRecord;
   return {

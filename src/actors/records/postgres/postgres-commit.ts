@@ -9,7 +9,10 @@ import type { JobWriter } from './job-writer.ts';
 import { parameterOf } from './parameter-of.ts';
 import { putParts } from './put-parts.ts';
 
-/** Writes a batch inside an open transaction; returns the ids of the tasks whose writes were refused, as others came first. */
+/**
+ * Writes a batch inside an open transaction; returns the ids of the tasks refused because of an earlier concurrent
+ * change.
+ */
 export async function writeCommit(
   client: PoolClient,
   batch: Batch,
@@ -38,7 +41,9 @@ export async function writeCommit(
 const lockTasks = `SELECT id, revision, state, deadline_at, deferral_id, approvers, task
   FROM tasks WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`;
 
-/** Returns the tasks of which a message has led elsewhere, be it with a write before it. */
+/**
+ * Returns the tasks with a message that already belongs to another task, including by an earlier write of the batch.
+ */
 async function takenMessages(
   client: PoolClient,
   writes: readonly TaskWrite[],
@@ -74,7 +79,7 @@ const updateTasks = `UPDATE tasks SET ${names.map((name) => `${name} = x.${name}
   FROM ${rowsOf} WHERE tasks.id = x.id AND tasks.revision = x.expected AND x.expected > 0
   RETURNING tasks.id`;
 
-/** Writes the rows of tasks; returns the writes that nobody came before. */
+/** Writes the rows of tasks; returns the writes without a conflict. */
 async function put(
   client: PoolClient,
   writes: readonly TaskWrite[],

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { UnreachableError } from '../store/task-store.ts';
 
-/** No connection was to be had, so that nothing was asked. */
+/** No connection was available, so no statement was sent. */
 export class UnconnectedError extends UnreachableError {}
 
-/** The time that a connection may take to end in good order, in milliseconds. */
+/** Time for a connection to close cleanly, in milliseconds. */
 const endPatience = 1_000;
 
-/** Ends a connection in good order, or without it when the server does not answer. */
+/** Closes a connection cleanly, or drops it if the server does not respond. */
 export async function endConnection(client: Client): Promise<void> {
   const timer = setTimeout(() => cutOff(client), endPatience);
   await client
@@ -17,13 +17,13 @@ export async function endConnection(client: Client): Promise<void> {
     .finally(() => clearTimeout(timer));
 }
 
-/** Ends a connection at once; whoever waits for an answer hears of its end. */
+/** Drops a connection immediately; pending queries are rejected. */
 export function cutOff(client: Client): void {
   const { connection } = client as unknown as { connection: { stream: Socket } };
   connection.stream.destroy();
 }
 
-/** A server that says nothing on a connection that stands. */
+/** The server does not respond on an open connection. */
 export class SilenceError extends Error {
   readonly code = 'ETIMEDOUT';
 
@@ -32,10 +32,10 @@ export class SilenceError extends Error {
   }
 }
 
-/** Resolves as an answer does that comes in time, in milliseconds. Rejects with SilenceError when it does not. */
+/** Settles like the promise. Rejects with SilenceError after `patience` milliseconds. */
 export async function inTime<Answer>(answer: Promise<Answer>, patience: number): Promise<Answer> {
   const { promise, reject } = Promise.withResolvers<never>();
-  // After a long turn of the event loop the answer may be there, and still to be read.
+  // After a long event-loop turn the response may have arrived without having been read.
   const timer = setTimeout(
     () => setImmediate(() => setImmediate(reject, new SilenceError())),
     patience,

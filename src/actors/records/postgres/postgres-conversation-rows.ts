@@ -2,7 +2,7 @@ import type { ChatMessage, Turn } from '../../../machines/channels/turn.ts';
 import type { ConversationRows } from '../store/conversation-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-/** What was said to the agent in chats, in PostgreSQL. */
+/** Chat messages to the agent in PostgreSQL. */
 export class PostgresConversationRows implements ConversationRows {
   readonly #database: PostgresDatabase;
 
@@ -39,7 +39,7 @@ export class PostgresConversationRows implements ConversationRows {
     const rows = await this.#database.query<{ turn: string }>(
       'SELECT turn FROM conversation_turns WHERE turn IS NOT NULL ORDER BY position',
     );
-    // The column holds what `take` and `keep` put there.
+    // Safe to cast: the column contains only values written by `take` and `keep`.
     return rows.map(({ turn }) => JSON.parse(turn) as Turn);
   }
 

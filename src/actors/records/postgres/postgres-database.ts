@@ -9,17 +9,16 @@ import { useFiledPassword } from './filed-password.ts';
 import { UnconnectedError } from './postgres-connection.ts';
 import { isConnectionLost, isServerGone } from './server-failure.ts';
 
-/** How a database is reached. */
+/** Connection settings of a database. */
 export interface PostgresAddress {
-  /** Returns the URL; asked for each connection, so that a new password is taken up. */
+  /** Returns the URL; called for each connection, so that a changed password takes effect. */
   url: () => string;
-  /** The variable with that URL, for what people are told. */
+  /** The variable with that URL, for messages. */
   variable?: string;
-  /** The schema of the tables. */
   schema: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   pool: number;
-  /** Where it is told that no further connection is to be had; nowhere when left out. */
+  /** Log for failed attempts to open further connections; nothing is logged when absent. */
   log?: Log;
 }
 
@@ -44,22 +43,22 @@ export class PostgresDatabase {
         driver.types.getTypeParser(oid, format as never);
       const client = new driver.Client(connectionConfig({ url: address.url(), schema, parserOf }));
       useFiledPassword(client);
-      // Whoever asks a connection next hears of its end, and it may come when nobody does any more.
+      // An error may occur while the connection is unused; its next user also notices the end.
       return client.on('error', ignore);
     };
     const explain = (error: unknown): string => this.explain(error);
     this.#pool = new ConnectionPool({ driver, newClient: this.#newClient, max, log, explain });
   }
 
-  /** Loads the driver; nothing is asked yet. */
+  /** Loads the driver; does not connect yet. */
   static async load(address: PostgresAddress): Promise<PostgresDatabase> {
     const { default: driver } = await import('pg');
     return new PostgresDatabase(driver as unknown as Library, address);
   }
 
   /**
-   * Runs one statement. A text that PostgreSQL cannot hold is in no row that is looked for. Rejects with UnreachableError
-   * while the database cannot be asked.
+   * Runs one statement. Returns no rows if a value contains text that PostgreSQL cannot store. Rejects with
+   * UnreachableError while the database is unreachable.
    */
   async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     if (!text.trimStart().startsWith('INSERT') && values.some(hasNul)) return [];
@@ -71,19 +70,19 @@ export class PostgresDatabase {
     }
   }
 
-  /** Runs the statements of the job engine, which reads the driver's own results. */
+  /** Runs statements of the job engine, which expects the driver's own results. */
   executeSql = (text: string, values?: unknown[]): Promise<QueryResult> => {
-    // It begins transactions within one text of several statements, and one that failed is still open.
+    // The engine runs whole transactions as one text, so a failed one is still open on its connection.
     const isLostBy = (): boolean => true;
     return this.#lend((client) => client.query(text, values), isLostBy).catch((error: unknown) => {
-      // It keeps of an error its code and its words, and not what caused it.
+      // The engine keeps only code and message of an error, not its cause.
       throw error instanceof UnreachableError ? error.cause : error;
     });
   };
 
   /**
-   * Runs statements in one transaction, which is rolled back when `run` rejects. Rejects with UnconnectedError when there
-   * is no connection; any other error is the driver's own.
+   * Runs statements in one transaction, which is rolled back if `run` rejects. Rejects with UnconnectedError if there
+   * is no connection; other errors are the driver's own.
    */
   transaction<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return this.#lend(async (client) => {
@@ -99,7 +98,7 @@ export class PostgresDatabase {
     });
   }
 
-  /** Opens a connection of its own; the caller ends it. Rejects with UnconnectedError. */
+  /** Opens a dedicated connection; the caller must close it. Rejects with UnconnectedError. */
   async connect(): Promise<Client> {
     try {
       const client = this.#newClient();
@@ -110,22 +109,22 @@ export class PostgresDatabase {
     }
   }
 
-  /** Says in a sentence what is wrong and what to do, without an address or a password. */
+  /** Describes an error and its remedy in a sentence, without address or password. */
   explain(error: unknown): string {
     return databaseError(error, this.#address).message;
   }
 
-  /** Cuts every connection off but those that have a caller of their own; new ones are made when they are asked for. */
+  /** Drops every pooled connection; new ones are opened on demand. */
   cutOff(): void {
     this.#pool.cutOff();
   }
 
-  /** Closes every connection but those that have a caller of their own. */
+  /** Closes every pooled connection. */
   close(): Promise<void> {
     return this.#pool.close();
   }
 
-  /** Lends a connection; one that is lost by an error is not lent again. */
+  /** Acquires a connection for a callback; a connection lost by an error is not reused. */
   async #lend<Result>(
     run: (client: PoolClient) => Promise<Result>,
     isLostBy: (error: unknown) => boolean = isConnectionLost,

@@ -6,28 +6,28 @@ import { DatabaseError, databaseError } from './database-error.ts';
 import { checkSchema, findSchema } from './known-schema.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 
-/** Whose log is read, and where. */
+/** Location and owner of a log. */
 export interface LogAddress extends Omit<PostgresAddress, 'pool'> {
-  /** The agent whose it must be; `null` where that is not known. */
+  /** The expected agent; `null` if unknown. */
   agentId: string | null;
 }
 
-/** Where a log stands, as its store knows. */
+/** Position of a log according to its store. */
 export interface LogHead {
-  /** Lines in the log, those included that are there no more. */
+  /** Lines in the log, including deleted ones. */
   events: number;
-  /** The hash of the last one. */
+  /** Hash of the last line. */
   hash: string;
 }
 
 const mostLines = 1_000;
 
 /**
- * Reads the audit log of an agent from its PostgreSQL, without a place among the daemons over it. Whatever it is asked
- * rejects with DatabaseError when the database cannot be read.
+ * Reads the audit log of an agent from PostgreSQL, without joining its daemons. All methods reject with DatabaseError
+ * when the database cannot be read.
  */
 export class PostgresLog {
-  /** What the log is called in the place of a file. */
+  /** Name of the log, used in place of a file name. */
   readonly name: string;
   readonly #address: LogAddress;
   readonly #database: PostgresDatabase;
@@ -38,12 +38,12 @@ export class PostgresLog {
     this.#database = database;
   }
 
-  /** Loads the driver; nothing is asked yet. The caller closes it. */
+  /** Loads the driver; does not connect yet. The caller must close it. */
   static async load(address: LogAddress): Promise<PostgresLog> {
     return new PostgresLog(address, await PostgresDatabase.load({ ...address, pool: 1 }));
   }
 
-  /** Tells whether there is a log. Rejects when it is that of another agent, or of a later version. */
+  /** Returns whether there is a log. Rejects if it belongs to another agent or a later version. */
   isThere(): Promise<boolean> {
     const { schema } = this.#address;
     return this.#asked(async () => {
@@ -53,7 +53,7 @@ export class PostgresLog {
     });
   }
 
-  /** Rejects unless there is a log that can be read. */
+  /** Rejects unless there is a readable log. */
   async check(): Promise<void> {
     if (await this.isThere()) return;
     const { schema } = this.#address;
@@ -65,7 +65,7 @@ export class PostgresLog {
     );
   }
 
-  /** Returns where the log stands. */
+  /** Returns the position of the log. */
   async head(): Promise<LogHead> {
     const rows = await this.#asked(() =>
       this.#database.query<{ events: number; hash: string }>('SELECT events, hash FROM audit_head'),
@@ -73,13 +73,13 @@ export class PostgresLog {
     return rows[0] ?? { events: 0, hash: '' };
   }
 
-  /** Returns the first line that is left; `null` when there is none. */
+  /** Returns the first remaining line; `null` if there is none. */
   async firstLine(): Promise<Uint8Array | null> {
     const { texts } = await this.#asked(() => readLines(this.#database, 0, 1));
     return texts[0] === undefined ? null : Buffer.from(texts[0]);
   }
 
-  /** Yields the lines that are there, from the one after a number up to another one. */
+  /** Yields the existing lines after one number up to another. */
   async *pages(
     after: number,
     last = Number.MAX_SAFE_INTEGER,
@@ -93,7 +93,7 @@ export class PostgresLog {
     }
   }
 
-  /** Yields the lines up to a number, the last first. */
+  /** Yields the lines up to a number, last first. */
   async *fromEnd(last: number): AsyncGenerator<string> {
     for (let next = last; ; ) {
       const rows = await this.#asked(() =>
@@ -109,7 +109,7 @@ export class PostgresLog {
     }
   }
 
-  /** Verifies the log as `verifyFiles` does, and that it ends where its store knows it to end. */
+  /** Verifies the log like `verifyFiles`, and that it ends at the position recorded in its store. */
   async verify(options: VerifyFilesOptions = {}): Promise<ChainVerdict> {
     const { events, hash } = await this.head();
     const chunks = this.#chunks(events);
@@ -124,7 +124,7 @@ export class PostgresLog {
     return { ok: false, ...broken };
   }
 
-  /** Takes the lines of a task out, as `exportTask` does. */
+  /** Exports the lines of a task, like `exportTask`. */
   async exportTask(
     exporting: Exporting,
     take: Parameters<typeof exportFrom>[2],
@@ -132,7 +132,6 @@ export class PostgresLog {
     return exportFrom([{ path: this.name, lines: () => this.#lines() }], exporting, take);
   }
 
-  /** Closes its connections. */
   async close(): Promise<void> {
     await this.#database.close();
   }

@@ -4,7 +4,7 @@ import { type KeyRows, keyLength } from '../store/key-rows.ts';
 import type { ReleaseRows } from '../store/release-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-/** Makes the rows of what names of channels stand for, in PostgreSQL. */
+/** Creates the access to channel name rows in PostgreSQL. */
 export function postgresChannelNames(database: PostgresDatabase): ChannelNameRows {
   return {
     async find(adapter, name) {
@@ -18,7 +18,7 @@ export function postgresChannelNames(database: PostgresDatabase): ChannelNameRow
   };
 }
 
-/** Makes the rows of which release brought which version of the task chart, in PostgreSQL. */
+/** Creates the access to release rows in PostgreSQL: the release that introduced each version of the task chart. */
 export function postgresReleases(database: PostgresDatabase): ReleaseRows {
   return {
     async find(machineVersion) {
@@ -36,7 +36,7 @@ export function postgresReleases(database: PostgresDatabase): ReleaseRows {
   };
 }
 
-/** Makes the rows of the keys of an agent, in PostgreSQL. */
+/** Creates the access to the agent's key rows in PostgreSQL. */
 export function postgresKeys(database: PostgresDatabase): KeyRows {
   return {
     async of(purpose) {

@@ -2,10 +2,10 @@ import type { PushTarget } from '../../ports.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-/** A task that has ended may have run again since its end was told. */
+/** A closed receiver is open again if its task has run since the last notification. */
 const isOpen = '(NOT is_closed OR told < (SELECT revision FROM tasks WHERE tasks.id = task_id))';
 
-/** The receivers of push notifications in PostgreSQL. */
+/** Push notification receivers in PostgreSQL. */
 export class PostgresPushRows implements PushRows {
   readonly #database: PostgresDatabase;
 
@@ -64,7 +64,7 @@ export class PostgresPushRows implements PushRows {
   }
 }
 
-/** The column holds what `put` put there. */
+/** Safe to cast: the column contains only values written by `put`. */
 function targetOf(text: string): PushTarget {
   return JSON.parse(text) as PushTarget;
 }

@@ -1,12 +1,12 @@
 import { conversing, type TaskScope } from '../../../machines/task/task-access.ts';
 import { keyOfOwner, listedAs } from '../store/task-owners.ts';
 
-/** The conditions of a selection, with the values that they name by their number. */
+/** The conditions of a query, with their numbered parameters. */
 export class Conditions {
   readonly #all: string[] = [];
   readonly values: unknown[] = [];
 
-  /** Adds a value; returns how the statement names it. */
+  /** Adds a parameter; returns its placeholder. */
   value(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
@@ -22,13 +22,13 @@ export class Conditions {
     return this.#all.length === 0 ? '' : `WHERE ${this.#all.join(' AND ')}`;
   }
 
-  /** The `WHERE` clause with one more condition, which is not kept. */
+  /** Returns the `WHERE` clause with one more condition, which is not added. */
   and(condition: string): string {
     return `WHERE ${[condition, ...this.#all].join(' AND ')}`;
   }
 }
 
-/** Narrows a selection of tasks down to a scope, as `isWithin` does. */
+/** Restricts a task query to a scope, like `isWithin`. */
 export function addScope(conditions: Conditions, scope: TaskScope): void {
   if (scope.kind === 'all') return;
   if (scope.kind === 'conversations') {

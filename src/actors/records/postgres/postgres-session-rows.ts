@@ -7,7 +7,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
 
-/** The tasks of one owner by the context that they belong to, in PostgreSQL. */
+/** Tasks of one owner by context, in PostgreSQL. */
 export class PostgresSessionRows implements SessionRows {
   readonly #database: PostgresDatabase;
 

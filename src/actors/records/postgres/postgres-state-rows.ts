@@ -3,7 +3,7 @@ import { historyOf, type KeptStates } from '../store/kept-states.ts';
 import type { StateRows } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-/** Which states of their chart tasks have entered, in PostgreSQL. */
+/** Chart states that tasks have entered, in PostgreSQL. */
 export class PostgresStateRows implements StateRows {
   readonly #database: PostgresDatabase;
 

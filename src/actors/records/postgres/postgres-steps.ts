@@ -1,4 +1,4 @@
-/** The first tables. JSON stands in columns of text: a task may hold what PostgreSQL's own types of JSON refuse. */
+/** Version 1. JSON is stored as text, since tasks may contain values that PostgreSQL's JSON types refuse. */
 const first = `
   CREATE TABLE tasks (
     position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -114,7 +114,10 @@ const first = `
   );
 `;
 
-/** Daemons say where they listen, and the calls that wait are counted by caller and listed by their deadline. */
+/**
+ * Version 2: listening addresses of daemons, and indexes for counting waiting calls by caller and listing them by
+ * deadline.
+ */
 const fellows = `
   ALTER TABLE replicas ADD COLUMN listens TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE tasks ADD COLUMN expires_at BIGINT;
@@ -125,10 +128,10 @@ const fellows = `
   CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
 `;
 
-/** Daemons share keys, such as the one that signs the sessions of MCP clients. */
+/** Version 3: keys shared by daemons, such as the key that signs MCP sessions. */
 const agentKeys = `
   CREATE TABLE agent_keys (purpose TEXT PRIMARY KEY, key TEXT NOT NULL);
 `;
 
-/** What leads from each version of the tables to the next one; only ever added to. */
+/** Migrations from each version of the tables to the next; append only. */
 export const postgresSteps: readonly string[] = [first, fellows, agentKeys];

@@ -25,13 +25,13 @@ import { sinksMark } from './sinks-mark.ts';
 
 export interface PostgresStoreOptions extends PostgresAddress {
   agentId: string;
-  /** The folder of the agent's state, which this daemon has locked; nothing is known of who had it before when absent. */
+  /** State folder of the agent, locked by this daemon; when absent, earlier users of the folder are unknown. */
   folder?: string;
   audit: { chain: boolean; signer: LineSigner | null };
   log: Log;
 }
 
-/** What is known of the daemons over a schema when one more begins. */
+/** State of a schema's daemons when another one joins. */
 interface Joined {
   group: number;
   number: number;
@@ -39,10 +39,10 @@ interface Joined {
   changes: number;
 }
 
-/** Milliseconds in which a daemon that lives has its connection again, after the database was gone. */
+/** Time for a living daemon to reconnect after a database outage, in milliseconds. */
 const returnTime = 5_000;
 
-/** The tasks of an agent and its log in PostgreSQL, for several daemons at once. */
+/** The tasks and the log of an agent in PostgreSQL, for several concurrent daemons. */
 export class PostgresStore implements TaskStore {
   readonly rows: PostgresTaskRows;
   readonly push: PostgresPushRows;
@@ -53,15 +53,15 @@ export class PostgresStore implements TaskStore {
   readonly keys: TaskStore['keys'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
-  /** What is committed is in the database; files are copies. */
+  /** Commits are durable in the database; files are only copies. */
   readonly unsynced = 0;
   readonly recovery: AuditRecovery = { torn: null, replayed: 0 };
   readonly opening: AuditOpening = { behind: null, lost: null, lines: null };
   readonly database: PostgresDatabase;
-  /** The name of this daemon among those over the schema, and its number. */
+  /** Name of this daemon among those over the schema; its number is below. */
   readonly replica: string;
   readonly number: number;
-  /** True when no other daemon was at work over the schema as this one began, nor had been a moment before. */
+  /** True if no other daemon was running over the schema when this one joined, or shortly before. */
   readonly isFirst: boolean;
   readonly #fellows: FellowDaemons;
   readonly #group: number;
@@ -105,7 +105,7 @@ export class PostgresStore implements TaskStore {
     });
   }
 
-  /** Opens the store of an agent and joins the daemons over it. Throws StoreError when it cannot be used. */
+  /** Opens the store of an agent and joins its daemons. Throws StoreError when it cannot be used. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const database = await PostgresDatabase.load(options);
     const replica = randomUUID().slice(0, 8);
@@ -114,7 +114,7 @@ export class PostgresStore implements TaskStore {
     let store: PostgresStore | null = null;
     try {
       const opened = await database.transaction(async (client) => {
-        // It stands still while the other connection is made.
+        // The transaction is idle while the other connection is opened.
         await client.query(`SET LOCAL idle_in_transaction_session_timeout = '30s'`);
         await openSchema(client, options);
         await client.query(firstMark, [sinksMark]);
@@ -123,7 +123,7 @@ export class PostgresStore implements TaskStore {
           note?.gone ?? [],
         ]);
         store = new PostgresStore(database, replica, rows[0] as Joined, options);
-        // Others see this daemon with its lock, or not at all.
+        // Other daemons see this one together with its lock, or not at all.
         store.#session = await store.#openSession(options.log);
         return store;
       });
@@ -137,17 +137,20 @@ export class PostgresStore implements TaskStore {
     }
   }
 
-  /** Has somebody hear that the database can be asked again. */
+  /** Subscribes to the return of the database after an outage. */
   onReturn(hear: () => void): void {
     this.#onReturn.add(hear);
   }
 
-  /** Has the jobs of every commit written by an engine, from now on. */
+  /** Sets the engine that writes the jobs of every commit from now on. */
   useJobs(jobs: JobWriter): void {
     this.#queue.jobs = jobs;
   }
 
-  /** How many changes were refused, as others came first, and for how many milliseconds changes of others wait to be read. */
+  /**
+   * Number of refused conflicting changes, and time for which changes of other daemons have been waiting to be read, in
+   * milliseconds.
+   */
   get figures(): { conflicts: number; lag: number } {
     const lag = Math.max(0, ...[...this.#readers].map((reader) => reader.lag));
     return { conflicts: this.#queue.conflicts, lag };
@@ -185,7 +188,7 @@ export class PostgresStore implements TaskStore {
     return this.#closing;
   }
 
-  /** Has something done once the last commit was made, while the database can still be asked. */
+  /** Sets a callback that runs after the last commit, while the database is still available. */
   beforeClosing(end: () => Promise<void>): void {
     this.#beforeClosing = end;
   }
@@ -193,7 +196,7 @@ export class PostgresStore implements TaskStore {
   async #close(): Promise<void> {
     await this.#queue.close();
     await this.#beforeClosing();
-    // Others give out what it had at work; it does not come back.
+    // Marks this daemon as gone, so that others take over its tasks.
     const goodbye = `UPDATE replicas SET seen_at = 'epoch' WHERE id = $1`;
     if (this.#isConnected) {
       await this.database.query(goodbye, [this.replica]).catch(() => undefined);
@@ -202,7 +205,9 @@ export class PostgresStore implements TaskStore {
     await this.database.close();
   }
 
-  /** Has somebody hear of the changes of other daemons since this one began, in the order of their commits; the returned function stops it. */
+  /**
+   * Subscribes to changes by other daemons since this one joined, in commit order; the returned function unsubscribes.
+   */
   follow(hear: (change: StoreChange) => Promise<void>): () => void {
     const { database, replica } = this;
     const reader = new ChangeReader({ database, replica, position: this.#changes }, hear);
@@ -210,7 +215,7 @@ export class PostgresStore implements TaskStore {
     return this.#onEachCommit(() => void reader.read());
   }
 
-  /** Yields the lines of the log after a number, and those to come, as long as is said. */
+  /** Yields the log lines after a line number, then new ones, until a signal ends it. */
   lines(after: number, until: LinesUntil): AsyncGenerator<CommittedLines> {
     return followLines(this.database, after, {
       ...until,
@@ -218,31 +223,34 @@ export class PostgresStore implements TaskStore {
     });
   }
 
-  /** Returns a line of the log by its number, from 1. */
+  /** Returns a log line by its number, from 1. */
   async lineAt(line: number): Promise<string | undefined> {
     const sql = 'SELECT text FROM audit_lines WHERE line = $1';
     return (await this.database.query<{ text: string }>(sql, [line]))[0]?.text;
   }
 
-  /** Returns the number of the last line that somebody has taken note of under a name. */
+  /** Returns the number of the last processed line under a name. */
   async mark(name: string): Promise<number> {
     const sql = 'SELECT line FROM audit_marks WHERE name = $1';
     return (await this.database.query<{ line: number }>(sql, [name]))[0]?.line ?? 0;
   }
 
-  /** Keeps the number of the last line that somebody has taken note of under a name. */
+  /** Stores the number of the last processed line under a name. */
   async setMark(name: string, line: number): Promise<void> {
     await this.database.query('UPDATE audit_marks SET line = $2 WHERE name = $1', [name, line]);
   }
 
-  /** Takes a lock that one daemon alone can have; `null` while another one has it. Rejects with the driver's error, or SilenceError. */
+  /**
+   * Acquires a lock that only one daemon can hold; `null` while another one holds it. Rejects with the driver's error,
+   * or SilenceError.
+   */
   async lock(name: string): Promise<SessionLock | null> {
     return (await this.#session?.lock(`${name} of ${this.database.schema}`)) ?? null;
   }
 
-  /** Returns the daemons that PostgreSQL sees no more, and whose end nobody has taken note of. */
+  /** Returns the daemons without a connection that have not been cleaned up. */
   async deadReplicas(): Promise<string[]> {
-    // After the database was gone the others are on their way back as well.
+    // After a database outage the other daemons are still reconnecting.
     if ((this.#session?.age ?? 0) < returnTime) return [];
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM replicas WHERE gone_at IS NULL AND id <> $1 AND number NOT IN (${living('$2')})`,
@@ -251,7 +259,7 @@ export class PostgresStore implements TaskStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns whether a daemon has its connection. */
+  /** Returns whether a daemon is connected to the database. */
   async isAlive(replica: string): Promise<boolean> {
     const rows = await this.database.query(
       `SELECT 1 FROM replicas WHERE id = $1 AND number IN (${living('$2')})`,
@@ -260,9 +268,9 @@ export class PostgresStore implements TaskStore {
     return rows.length > 0;
   }
 
-  /** Takes note of the end of a daemon. */
+  /** Records the end of a daemon. */
   async forgetReplica(replica: string): Promise<void> {
-    // It may have come back meanwhile.
+    // The daemon may have returned meanwhile.
     await this.database.query(
       `UPDATE replicas SET gone_at = now() WHERE id = $1 AND number NOT IN (${living('$2')})`,
       [replica, this.#group],
@@ -270,8 +278,8 @@ export class PostgresStore implements TaskStore {
   }
 
   /**
-   * Tells the other daemons over the schema where this one listens, and has somebody hear where they do, now and
-   * whenever that changes. Rejects with the driver's error.
+   * Shares this daemon's listening addresses with the other daemons over the schema, and subscribes to theirs; calls
+   * the listener now and on each change. Rejects with the driver's error.
    */
   async listensAt(
     own: readonly ListeningPlace[],
@@ -281,7 +289,7 @@ export class PostgresStore implements TaskStore {
     await this.#fellows.follow(hear);
   }
 
-  /** Returns a clock that goes by the time of the database, so that daemons whose clocks differ agree. */
+  /** Returns a clock based on database time, so that daemons with different clocks agree. */
   clock(base: Clock): Clock {
     const clock = new ServerClock(base);
     if (this.#session !== null) clock.set(this.#session.serverTime);
@@ -340,10 +348,10 @@ const parts = [
   'approval_notices',
 ];
 
-/** Whoever was seen since may be on the way back, as after the database was gone. */
+/** A daemon seen since then may be reconnecting, such as after a database outage. */
 const lately = `now() - interval '15 seconds'`;
 
-/** A task that runs again meanwhile is looked at once more when it is locked, and stays. */
+/** A task that runs again concurrently is re-evaluated when it is locked, and kept. */
 const deleteEnded = `WITH gone AS (
     SELECT id FROM tasks WHERE state IN ('completed', 'failed', 'canceled') AND changed_at < $1
     LIMIT 1000 FOR UPDATE SKIP LOCKED
@@ -352,7 +360,7 @@ const deleteEnded = `WITH gone AS (
     .join(', ')}
   DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
 
-/** The connection of a daemon that is known to be gone may end a moment later. */
+/** The connection of a dead daemon may end a moment after its death is detected. */
 const join = `WITH me AS (INSERT INTO replicas (id) VALUES ($2) RETURNING number)
   SELECT ${groupOf} AS "group", me.number, head.changes,
     NOT EXISTS (${living(groupOf)}
@@ -365,7 +373,7 @@ const join = `WITH me AS (INSERT INTO replicas (id) VALUES ($2) RETURNING number
 const firstMark =
   'INSERT INTO audit_marks SELECT $1, events FROM audit_head ON CONFLICT DO NOTHING';
 
-/** Where daemons over a schema hear of each other's commits. */
+/** Returns the notification channel of a schema's daemons for commits. */
 function channelOf(schema: string): string {
   return `holdpoint_${schema}`;
 }

@@ -15,11 +15,11 @@ import type { TaskListing } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { addScope, Conditions } from './postgres-scope.ts';
 
-/** Finds the tasks whose call waits at another program; only a row that may be one is parsed. */
+/** Finds tasks whose call waits at another program; rows that cannot match are not parsed. */
 const elsewhere = `CASE WHEN strpos(task, '"waits":') > 0
   THEN task::json -> 'waits' IS NOT NULL ELSE false END`;
 
-/** The lists of the tasks of an agent in PostgreSQL. */
+/** Task lists of an agent in PostgreSQL. */
 export class PostgresTaskListing implements TaskListing {
   readonly #database: PostgresDatabase;
 
@@ -92,16 +92,16 @@ export class PostgresTaskListing implements TaskListing {
   }
 }
 
-/** What to list, and in which order. */
+/** Filter and order of a list. */
 interface SqlList {
   conditions: Conditions;
   state: ListedState | undefined;
   order: string;
-  /** Columns to read besides. */
+  /** Additional columns. */
   more?: string;
 }
 
-/** Selects the rows of a state, which an index has in the order of a list. */
+/** Selects the rows of a state; an index provides the order of the list. */
 function rowsOf(columns: string, conditions: Conditions, state: ListedState | undefined): string {
   const states = conditionsOfState(state, elsewhere);
   const every = states.length === 0 ? [conditions.where] : states.map((one) => conditions.and(one));

@@ -21,7 +21,7 @@ import { PostgresSessionRows } from './postgres-session-rows.ts';
 import { PostgresStateRows } from './postgres-state-rows.ts';
 import { PostgresTaskListing } from './postgres-task-listing.ts';
 
-/** The tasks of an agent in PostgreSQL. */
+/** Tasks of an agent in PostgreSQL. */
 export class PostgresTaskRows implements TaskRows {
   readonly listing: TaskListing;
   readonly messages: MessageRows;

@@ -1,4 +1,4 @@
-// What is loaded for a store that several daemons share.
+// Loaded only for a store that several daemons share.
 
 export { copyStore, type StoreCopy } from './copy-store.ts';
 export { DatabaseError } from './database-error.ts';

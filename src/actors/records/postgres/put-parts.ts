@@ -6,13 +6,13 @@ import { askingsOf, endedOf } from './approval-askings.ts';
 import type { Before } from './commit-batch.ts';
 import { parameterOf } from './parameter-of.ts';
 
-/** A message has just led to another task, in a commit that was not there when this one began. */
+/** A message was assigned to another task by a commit that was not visible when this one started. */
 class OvertakenError extends Error {
-  /** As PostgreSQL names a transaction that is to be tried again. */
+  /** SQLSTATE of a transaction that should be retried. */
   readonly code = '40001';
 }
 
-/** Writes what belongs to the tasks besides their rows. */
+/** Writes the data of tasks outside their rows. */
 export async function putParts(
   client: PoolClient,
   writes: readonly TaskWrite[],
@@ -121,7 +121,10 @@ async function putAskings(
   );
 }
 
-/** The messages of writes, each once: of several writes of one message the last holds, over what the first found. */
+/**
+ * Returns the messages of writes, each once: several writes of one message are merged into the last, relative to the
+ * state before the first.
+ */
 function sentOf(writes: readonly TaskWrite[]) {
   const sent = new Map<string, { key: string; supersedes: string | null; taskId: string }>();
   for (const { change } of writes) {

@@ -5,27 +5,27 @@ import { z } from 'zod';
 const names = z.array(z.string()).max(100);
 
 /**
- * A small file in the folder of an agent's state that says under which names its daemons were among those over a
- * database. One daemon at a time has the folder, so whoever reads it knows that all of them are gone, before the
- * database can tell. Without it a daemon starts all the same, and leaves them the time to come back.
+ * A small file in the agent's state folder with the names of its recent daemons in a database. Only one daemon at a
+ * time has the folder, so all daemons named there are gone, even before the database notices. If the file is missing, a
+ * daemon starts anyway and gives them time to reconnect.
  */
 export class ReplicaNote {
-  /** The daemons that had the folder before; they are gone. */
+  /** Daemons that used the folder before and are gone. */
   readonly gone: readonly string[];
   readonly #path: string;
 
-  /** @param folder the folder of the state, which this daemon has locked */
+  /** @param folder the state folder, locked by this daemon */
   constructor(folder: string) {
     this.#path = join(folder, 'replicas.json');
     this.gone = read(this.#path);
   }
 
-  /** Notes a daemon that is about to join. */
+  /** Records a daemon that is about to join. */
   joins(replica: string): void {
     this.#write([...this.gone.slice(-50), replica]);
   }
 
-  /** Notes that a daemon has joined, which those before it no longer matter to. */
+  /** Records that a daemon has joined; earlier ones are dropped. */
   joined(replica: string): void {
     this.#write([replica]);
   }
@@ -35,7 +35,7 @@ export class ReplicaNote {
       writeFileSync(`${this.#path}.new`, JSON.stringify(replicas), { mode: 0o600 });
       renameSync(`${this.#path}.new`, this.#path);
     } catch {
-      // The next daemon then leaves this one the time to come back.
+      // Without the note, the next daemon gives this one time to reconnect.
     }
   }
 }

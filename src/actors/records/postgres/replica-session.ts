@@ -6,50 +6,50 @@ import type { PostgresDatabase } from './postgres-database.ts';
 import { isConnectionLost } from './server-failure.ts';
 import { type SessionLock, SessionLocks } from './session-lock.ts';
 
-/** What is heard of on the connection that a daemon keeps for its life. */
+/** Ports of a daemon's permanent connection. */
 export interface SessionPorts {
   database: PostgresDatabase;
-  /** The names of the lock by which others see that this daemon lives. */
+  /** Key of the lock that shows other daemons that this one is alive. */
   lock: { group: number; number: number };
   replica: string;
   channel: string;
-  /** Where this daemon listens, as JSON; it stands in its row. */
+  /** Returns this daemon's listening addresses as JSON, stored in its row. */
   listens: () => string;
-  /** Hears that somebody has committed, or may have while nobody listened; the argument is who, if that is known. */
+  /** Called after a commit, or when one may have been missed; the argument is the committing daemon, if known. */
   onCommit: (replica: string | null) => void;
-  /** Hears what time it is at the database, in epoch milliseconds, now and then. */
+  /** Called periodically with the database time, in epoch milliseconds. */
   onTime: (serverTime: number) => void;
-  /** Hears that the database takes writes, or does not. */
+  /** Called when the database becomes available or unavailable for writes. */
   onConnected: (isConnected: boolean) => void;
   log: Log;
 }
 
-/** Milliseconds between two tries to connect, at first and at most. */
+/** Initial and maximum pause between two connection attempts, in milliseconds. */
 const pause = { first: 100, most: 2_000 };
 
-/** Others may have given this daemon up, and deleted its row after a while. */
+/** Inserts this daemon's row again, since other daemons may have considered it dead and deleted the row. */
 const stillHere = `INSERT INTO replicas (number, id, listens) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3)
   ON CONFLICT (id) DO UPDATE SET gone_at = NULL, seen_at = now(), listens = $3`;
 
-/** The time in which the least of questions has an answer, in milliseconds; without one the way there is taken for dead. */
+/** Timeout of a trivial query in milliseconds; without an answer the connection counts as dead. */
 const answerPatience = 5_000;
 
-/** Has the server end a connection on which it hears of no look for a while; those before version 14 cannot. */
+/** Makes the server end a connection without regular queries; unsupported before PostgreSQL 14. */
 const endWhenUnheard = `SELECT set_config(name, '15s', false) FROM pg_settings
   WHERE name = 'idle_session_timeout'`;
 
-/** Ends the connection that has the place of this daemon; nobody but this daemon takes it. */
+/** Ends the connection that holds this daemon's lock; only an earlier connection of this daemon can hold it. */
 const endHolder = `SELECT pg_terminate_backend(pid) FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND pid <> pg_backend_pid()
     AND classid = $1::int::oid AND objid = $2::int::oid
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** How often somebody looks for commits that nobody told of, and asks for the time, in milliseconds. */
+/** Interval at which missed commits and the database time are polled, in milliseconds. */
 const lookEvery = 5_000;
 
 /**
- * The connection that a daemon keeps: it hears of commits there, and has the locks that PostgreSQL lets go of with it.
- * It comes back by itself.
+ * The daemon's permanent connection: it receives commit notifications and holds locks that PostgreSQL releases with it.
+ * Reconnects automatically.
  */
 export class ReplicaSession {
   readonly #ports: SessionPorts;
@@ -60,10 +60,10 @@ export class ReplicaSession {
   #isOver = false;
   #isLooking = false;
   #isComingBack = false;
-  /** What was told last of whether the database can be asked. */
+  /** The availability reported last. */
   #isConnected = false;
   #connectedAt = 0;
-  /** What time it was at the database when this process began, by the last look at it, in epoch milliseconds. */
+  /** Database time at the start of this process, from the last query, in epoch milliseconds. */
   #origin = 0;
 
   private constructor(ports: SessionPorts) {
@@ -77,7 +77,7 @@ export class ReplicaSession {
     this.#timer = setInterval(() => void this.#look(), lookEvery).unref();
   }
 
-  /** Connects for the first time. Rejects with UnconnectedError, or the driver's error. */
+  /** Opens the first connection. Rejects with UnconnectedError, or the driver's error. */
   static async open(ports: SessionPorts): Promise<ReplicaSession> {
     const session = new ReplicaSession(ports);
     try {
@@ -89,30 +89,33 @@ export class ReplicaSession {
     }
   }
 
-  /** Milliseconds for which the connection has been there; 0 while it is not. */
+  /** Milliseconds since the connection was established; 0 without one. */
   get age(): number {
     return this.#client === null ? 0 : performance.now() - this.#connectedAt;
   }
 
-  /** What time it is at the database, in epoch milliseconds. */
+  /** Current database time, in epoch milliseconds. */
   get serverTime(): number {
     return this.#origin + performance.now();
   }
 
-  /** Takes a lock that one daemon alone can have; `null` while another one has it, or the connection is gone. Rejects with the driver's error, or SilenceError. */
+  /**
+   * Acquires a lock that only one daemon can hold; `null` while another one holds it, or without a connection. Rejects
+   * with the driver's error, or SilenceError.
+   */
   async lock(name: string): Promise<SessionLock | null> {
     const client = this.#client;
     if (client === null || this.#locks === null) return null;
     try {
       return await inTime(this.#locks.take(name), answerPatience);
     } catch (error) {
-      // Nobody would know of a lock that is given later.
+      // A lock granted later would remain unnoticed, so the connection is dropped.
       if (error instanceof SilenceError) this.#refused(client, error);
       throw error;
     }
   }
 
-  /** Ends the connection, and with it its locks. */
+  /** Closes the connection, which releases its locks. */
   async close(): Promise<void> {
     this.#isOver = true;
     clearInterval(this.#timer);
@@ -128,13 +131,13 @@ export class ReplicaSession {
       cutOff(client);
       throw error;
     }
-    // It was closed while it came back.
+    // Closed during the reconnection.
     if (this.#isOver) return endConnection(client);
     this.#client = client;
     this.#locks = new SessionLocks(client);
     this.#connectedAt = performance.now();
     client.on('end', () => this.#lost(client));
-    // The first connection is there before this daemon can be seen.
+    // The first connection precedes this daemon's row, so there is nothing to check yet.
     if (isFirst) this.#accepted();
     else await this.#look();
   }
@@ -142,18 +145,18 @@ export class ReplicaSession {
   async #prepare(client: Client): Promise<void> {
     const { lock, channel, onCommit } = this.#ports;
     client.on('notification', ({ payload }) => onCommit(payload ?? null));
-    // Idle is what it is for, as long as this daemon looks.
+    // This connection is meant to be idle; the regular query keeps it alive.
     await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
     await client.query(endWhenUnheard);
     await client.query(`LISTEN "${channel}"`);
     const place = [lock.group, lock.number];
-    // The server may not know yet that the connection before is gone.
+    // The server may not have noticed yet that the previous connection is gone.
     await client.query(endHolder, place);
     await client.query('SELECT pg_advisory_lock($1, $2)', place);
     await this.#tellTime(client);
   }
 
-  /** Gives a sign of life, and asks for the time and for commits that nobody told of. */
+  /** Updates this daemon's row, and queries the time and missed commits. */
   async #look(): Promise<void> {
     const client = this.#client;
     if (client === null || this.#isLooking) return;
@@ -176,11 +179,11 @@ export class ReplicaSession {
     this.#ports.onCommit(null);
   }
 
-  /** A server that answers and takes nothing has the lock; one that is lost, or only follows another, has not. */
+  /** A server that answers but refuses writes still holds the lock; a lost server or a standby does not. */
   #refused(client: Client, error: unknown): void {
     if (this.#client !== client) return;
     this.#outage.failed(error);
-    // What goes no way here goes none on other connections either, and each would have to find out for itself.
+    // If this connection is dead, so are the pooled ones; dropping them saves each its own timeout.
     if (error instanceof SilenceError) this.#ports.database.cutOff();
     if (!isConnectionLost(error)) {
       this.#tell(false);
@@ -223,7 +226,7 @@ export class ReplicaSession {
     this.#isComingBack = true;
     for (let wait = pause.first; !this.#isOver; wait = Math.min(wait * 2, pause.most)) {
       await this.#connect(false).catch((error: unknown) => this.#outage.failed(error));
-      // It may be lost again by what it was asked first.
+      // The first query may already have lost the connection again.
       if (this.#client !== null) break;
       await new Promise((next) => setTimeout(next, wait).unref());
     }

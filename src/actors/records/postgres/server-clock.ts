@@ -1,18 +1,18 @@
 import type { Clock } from '../../ports.ts';
 
-/** A clock that goes by the time of a server, and on its own between two looks at it; it is never put back. */
+/** A clock that follows a server's time and advances on its own between updates; never goes back. */
 export class ServerClock implements Clock {
   readonly #base: Clock;
-  /** Milliseconds by which the server is ahead of the base. */
+  /** Milliseconds by which the server is ahead of the base clock. */
   #ahead = 0;
   #last = 0;
 
-  /** @param base is this machine's, and has the timers */
+  /** @param base this machine's clock, which provides the timers */
   constructor(base: Clock) {
     this.#base = base;
   }
 
-  /** Takes in what time it is at the server, in epoch milliseconds. */
+  /** Sets the server's current time, in epoch milliseconds. */
   set(serverTime: number): void {
     this.#ahead = serverTime - this.#base.now();
   }

@@ -1,13 +1,13 @@
 import type { Client } from 'pg';
 
-/** Something that one daemon alone has, until its connection is gone. */
+/** A lock that one daemon holds until its connection is lost. */
 export interface SessionLock {
-  /** Resolves when it was lost, and when it was let go of. */
+  /** Resolves when the lock is lost or released. */
   readonly lost: Promise<void>;
   release(): Promise<void>;
 }
 
-/** Locks of one connection, each of which one daemon can have. */
+/** Exclusive locks held by one connection. */
 export class SessionLocks {
   readonly #client: Client;
   readonly #held = new Map<string, () => void>();
@@ -16,9 +16,9 @@ export class SessionLocks {
     this.#client = client;
   }
 
-  /** Takes the lock of a name; `null` while somebody has it. Rejects with the driver's error. */
+  /** Acquires a named lock; `null` while it is held. Rejects with the driver's error. */
   async take(name: string): Promise<SessionLock | null> {
-    // The server would give it to one connection several times.
+    // PostgreSQL would grant it several times to the same connection.
     if (this.#held.has(name)) return null;
     const { promise: lost, resolve } = Promise.withResolvers<void>();
     this.#held.set(name, resolve);
@@ -30,7 +30,7 @@ export class SessionLocks {
     return isTaken ? { lost, release: () => this.#release(name) } : null;
   }
 
-  /** Has whoever holds one know that the connection is gone. */
+  /** Notifies all holders that the connection is lost. */
   lose(): void {
     for (const lost of this.#held.values()) lost();
     this.#held.clear();

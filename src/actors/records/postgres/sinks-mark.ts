@@ -1,2 +1,2 @@
-/** Where the sinks stand in the log is kept under this name; they begin where the first daemon joined. */
+/** Name of the mark for the last log line sent to the sinks; it starts where the first daemon joined. */
 export const sinksMark = 'sinks';

@@ -5,10 +5,9 @@ import { DatabaseError } from './database-error.ts';
 import type { PostgresLog } from './postgres-log.ts';
 
 /**
- * Does what `tailLines` does with the log of a database; one that is followed and cannot be reached meanwhile goes on
- * where it was.
+ * Like `tailLines`, for the log of a database. When followed, it continues after an outage where it stopped.
  *
- * @throws DatabaseError when it cannot be read, or is not there and is not followed
+ * @throws DatabaseError when it cannot be read, or does not exist and is not followed
  */
 export async function* tailDatabase(
   log: PostgresLog,
@@ -50,7 +49,7 @@ async function latest(log: PostgresLog, last: number, options: Tailing): Promise
   return found;
 }
 
-/** What comes out of a database that is gone for a while. */
+/** Returns whether an error comes from a temporary outage. */
 function isPassing(error: unknown): boolean {
   return error instanceof DatabaseError && error.cause instanceof UnreachableError;
 }

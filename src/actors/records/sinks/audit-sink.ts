@@ -4,25 +4,25 @@ import type { Clock } from '../../ports.ts';
 import { type BatchBounds, LineQueue, type QueueBounds } from './line-queue.ts';
 import type { SinkTarget } from './sink-target.ts';
 
-/** A sink that stopped taking lines, or takes them again. */
+/** A change of a sink between up and down. */
 export interface SinkFlip {
   sink: string;
   state: 'up' | 'down';
-  /** Lines dropped since the flip before. */
+  /** Lines dropped since the previous change. */
   dropped: number;
-  /** Why it is down; `null` when it is up. */
+  /** Why the sink is down; `null` if it is up. */
   error: string | null;
 }
 
-/** How a sink fares. */
+/** Statistics of a sink. */
 export interface SinkStats {
   name: string;
   state: 'connecting' | 'open' | 'backoff' | 'closed';
-  /** Lines that have arrived. */
+  /** Number of delivered lines. */
   delivered: number;
-  /** Lines dropped because the queue was full. */
+  /** Number of lines dropped because the queue was full. */
   dropped: number;
-  /** Lines that wait. */
+  /** Number of queued lines. */
   lag: number;
 }
 
@@ -35,7 +35,7 @@ export interface AuditSinkOptions {
   bounds?: QueueBounds;
 }
 
-/** A sink of the audit log; nothing it does holds up who offers it lines. */
+/** A sink of the audit log; it never blocks the caller that offers lines. */
 export class AuditSink {
   readonly #options: AuditSinkOptions;
   readonly #queue: LineQueue;
@@ -61,7 +61,6 @@ export class AuditSink {
     if (isFull) this.#goDown(new Error('more lines wait than the queue holds'));
   }
 
-  /** Returns the state of the sink. */
   stats(): SinkStats {
     const { status, value } = this.#actor.getSnapshot();
     return {
@@ -73,7 +72,7 @@ export class AuditSink {
     };
   }
 
-  /** Waits up to `grace` milliseconds for queued lines to arrive, then closes. Never rejects. */
+  /** Waits up to `grace` milliseconds for queued lines to be delivered, then closes. Never rejects. */
   async close(grace: number): Promise<void> {
     const { clock, target } = this.#options;
     if (this.#actor.getSnapshot().status !== 'active') return;
@@ -113,7 +112,7 @@ export class AuditSink {
       const delivering = this.#deliver(AbortSignal.any([signal, hungUp.signal]));
       await Promise.race([delivering, this.#options.target.hungUp()]);
     } finally {
-      // Otherwise it would go on beside the delivery of the next connection, with the same lines.
+      // Otherwise it would continue in parallel to the next connection's delivery, with the same lines.
       hungUp.abort();
     }
   }
@@ -152,7 +151,7 @@ export class AuditSink {
     try {
       this.#options.report({ sink: this.#options.name, state, dropped: since, error });
     } catch {
-      // Whoever cannot hear of it must not end the way of the lines.
+      // A failure of the listener must not stop the delivery of lines.
     }
   }
 }

@@ -9,7 +9,7 @@ import { unixTarget } from './unix-target.ts';
 
 export type { SinkStats } from './audit-sink.ts';
 
-/** A sink as `audit.sinks` of `service.yaml` has it; the timeout is milliseconds. */
+/** A sink of `audit.sinks` in `service.yaml`; the timeout is in milliseconds. */
 export type SinkSettings =
   | { type: 'stdout' }
   | { type: 'unix'; path: string }
@@ -17,41 +17,41 @@ export type SinkSettings =
 
 export interface AuditSinksOptions {
   sinks: readonly SinkSettings[];
-  /** What paths of sockets are relative to. */
+  /** Base of relative socket paths. */
   directory: string;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
-  /** Writes what happened to a sink into the audit log; the envelope is the caller's. */
+  /** Records an event about a sink in the audit log; the caller adds the envelope. */
   record: (event: Pick<AuditEvent, 'event' | 'fields'>) => void;
-  /** The egress policy's own where there is one. */
+  /** Fetch under the egress policy, if there is one. */
   fetch?: typeof globalThis.fetch;
-  /** What each queue holds; 10,000 lines and 16 MiB unless said otherwise. */
+  /** Limits of each queue; 10,000 lines and 16 MiB by default. */
   bounds?: QueueBounds;
 }
 
 /** The sinks of an agent. */
 export interface AuditSinks {
-  /** Queues the bytes of whole lines for every sink. Never throws and never waits. */
+  /** Queues the bytes of complete lines for every sink. Never throws or blocks. */
   offer(lines: Uint8Array): void;
-  /** Returns the state of each sink, in the order of the configuration. */
+  /** Returns the statistics of each sink, in the order of the configuration. */
   stats(): SinkStats[];
-  /** Waits up to two seconds for queued lines to arrive, then closes every sink. Never rejects. */
+  /** Waits up to two seconds for queued lines to be delivered, then closes every sink. Never rejects. */
   close(): Promise<void>;
 }
 
-/** How long a shutdown waits for lines to arrive, in milliseconds. */
+/** Time that a shutdown waits for deliveries, in milliseconds. */
 const grace = 2_000;
 
 const newline = 0x0a;
 
-/** The most bytes of a batch. */
+/** Maximum bytes of a batch. */
 const batchBytes = 1024 * 1024;
 
-/** Lines of a batch for sinks that say nothing about it. */
+/** Maximum lines of a batch for sinks without their own setting. */
 const batchLines = 500;
 
-/** Opens the sinks of an agent, each with a queue and a life of its own. */
+/** Opens the sinks of an agent, each with its own queue and connection. */
 export function createAuditSinks(options: AuditSinksOptions): AuditSinks {
   const { clock, bounds } = options;
   const report = (flip: SinkFlip): void => tell(flip, options);
@@ -89,7 +89,7 @@ function targetOf(settings: SinkSettings, options: AuditSinksOptions): SinkTarge
   }
 }
 
-/** The type of a sink, numbered when it is not the first of its type. */
+/** Returns the type of a sink, numbered unless it is the first of its type. */
 function nameOf({ type }: SinkSettings, earlier: readonly SinkSettings[]): string {
   const number = earlier.filter((other) => other.type === type).length + 1;
   return number === 1 ? type : `${type}-${number}`;
@@ -103,7 +103,7 @@ function tell(flip: SinkFlip, { log, record }: AuditSinksOptions): void {
   record({ event: 'audit_sink', fields });
 }
 
-/** Each line with its newline, as views of the same bytes. */
+/** Splits bytes into lines with their newlines, as views of the same buffer. */
 function linesOf(bytes: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   let start = 0;

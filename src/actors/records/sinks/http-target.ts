@@ -4,15 +4,15 @@ export interface HttpTargetOptions {
   url: string;
   /** Sent as `Authorization: Bearer`; `null` for none. */
   token: string | null;
-  /** How long a request may take, in milliseconds. */
+  /** Timeout of a request, in milliseconds. */
   timeout: number;
-  /** The egress policy's own where there is one. */
+  /** Fetch under the egress policy, if there is one. */
   fetch: typeof globalThis.fetch;
 }
 
 /**
- * Posts lines as NDJSON; any 2xx says that they have arrived. A batch is sent again until one comes,
- * so a collector may see lines twice.
+ * Posts lines as NDJSON; any 2xx confirms delivery. A batch is resent until it is confirmed, so a collector may receive
+ * lines twice.
  */
 export function httpTarget({ url, token, timeout, fetch }: HttpTargetOptions): SinkTarget {
   const headers = {
@@ -20,7 +20,7 @@ export function httpTarget({ url, token, timeout, fetch }: HttpTargetOptions): S
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   };
   return {
-    // Whether a collector takes lines shows with the first batch alone.
+    // Whether a collector accepts lines is known only after the first batch.
     connect: () => Promise.resolve(),
     async deliver(lines, signal) {
       let response: Response;
@@ -29,7 +29,7 @@ export function httpTarget({ url, token, timeout, fetch }: HttpTargetOptions): S
           method: 'POST',
           headers,
           body: Buffer.concat(lines),
-          // Another address would get lines and token that were not meant for it.
+          // A redirect would send lines and token to another host.
           redirect: 'error',
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
         });
@@ -46,7 +46,7 @@ export function httpTarget({ url, token, timeout, fetch }: HttpTargetOptions): S
   };
 }
 
-/** The code of what went wrong; messages of a client may hold what it was given. */
+/** Returns the code of a failure; messages of a client may quote its input. */
 function reasonOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

@@ -1,31 +1,31 @@
-/** How much a queue holds before it lets lines go. */
+/** Limits of a queue, beyond which lines are dropped. */
 export interface QueueBounds {
   lines: number;
   bytes: number;
 }
 
-/** What one sink holds by default: 10,000 lines or 16 MiB, whichever comes first. */
+/** Default limits of one sink: 10,000 lines or 16 MiB, whichever is reached first. */
 const queueBounds: QueueBounds = { lines: 10_000, bytes: 16 * 1024 * 1024 };
 
-/** How much of a queue goes out at once. */
+/** Maximum size of one batch. */
 export type BatchBounds = QueueBounds;
 
-/** The bounded queue of one sink, oldest line first; while it is full, new lines are dropped and counted. */
+/** The bounded queue of one sink, oldest line first; when full, new lines are dropped and counted. */
 export class LineQueue {
   readonly #bounds: QueueBounds;
   #lines: Uint8Array[] = [];
-  /** Where the oldest line is; lines before it are gone. */
+  /** Index of the oldest line; earlier ones are delivered. */
   #start = 0;
   #bytes = 0;
   #wake: (() => void) | null = null;
-  /** Lines dropped, in all. */
+  /** Total number of dropped lines. */
   dropped = 0;
 
   constructor(bounds: QueueBounds = queueBounds) {
     this.#bounds = bounds;
   }
 
-  /** Lines that wait. */
+  /** Number of queued lines. */
   get length(): number {
     return this.#lines.length - this.#start;
   }
@@ -36,7 +36,7 @@ export class LineQueue {
     return this.length * 2 <= lines && this.#bytes * 2 <= bytes;
   }
 
-  /** Adds a line with its newline; `false` when there is no room for it. */
+  /** Adds a line with its newline; returns `false` if there is no room. */
   push(line: Uint8Array): boolean {
     const { lines, bytes } = this.#bounds;
     if (this.length >= lines || this.#bytes + line.length > bytes) {
@@ -49,7 +49,7 @@ export class LineQueue {
     return true;
   }
 
-  /** Returns the oldest lines, at least one when there is any; they stay until they are removed. */
+  /** Returns the oldest lines, at least one if there is any, without removing them. */
   peek({ lines, bytes }: BatchBounds): Uint8Array[] {
     const batch: Uint8Array[] = [];
     let size = 0;
@@ -69,14 +69,14 @@ export class LineQueue {
       this.#bytes -= (this.#lines[at] as Uint8Array).length;
     }
     this.#start = end;
-    // Moving the rest forward now and then costs less than with every batch.
+    // Compacting occasionally costs less than with every batch.
     if (this.#start * 2 >= this.#lines.length) {
       this.#lines = this.#lines.slice(this.#start);
       this.#start = 0;
     }
   }
 
-  /** Resolves when there is a line; rejects when the signal aborts. For one waiter at a time. */
+  /** Resolves when there is a line; rejects when the signal aborts. Supports one waiter at a time. */
   async filled(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.length > 0) return;

@@ -1,16 +1,18 @@
-/** A place that takes lines of the audit log, as one connection after another. */
+/** A destination of audit log lines, with one connection at a time. */
 export interface SinkTarget {
-  /** Resolves once the place takes lines. Rejects with a SinkError when it does not. */
+  /** Resolves once the destination accepts lines. Rejects with a SinkError if it does not. */
   connect(signal: AbortSignal): Promise<void>;
-  /** Resolves once the place has taken the lines. Rejects when it has not; some may have arrived then. */
+  /**
+   * Resolves once the destination has accepted the lines. Rejects if it has not; some lines may have arrived
+   * nevertheless.
+   */
   deliver(lines: readonly Uint8Array[], signal: AbortSignal): Promise<void>;
-  /** Resolves when the place hangs up; never for one that has no connection. */
+  /** Resolves when the destination disconnects; never resolves for one without a connection. */
   hungUp(): Promise<void>;
-  /** Closes the connection, if there is one. */
   disconnect(): void;
 }
 
-/** A sink that cannot take lines now; the message says why and holds nothing secret. */
+/** A sink currently accepts no lines; the message gives the reason without secrets. */
 export class SinkError extends Error {
   readonly code = 'sink_failed';
 }

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { SinkTarget } from './sink-target.ts';
 import { streamTarget } from './stream-target.ts';
 
-/** Writes lines to the output of this process; a slow reader, or none, holds nothing else up. */
+/** Writes lines to stdout; a slow or missing reader blocks nothing else. */
 export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
   let stream: Writable | null = null;
   return streamTarget(
@@ -13,7 +13,7 @@ export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
       return Promise.resolve(stream);
     },
     (released) => {
-      // The output cannot be opened again, so it is kept unless it is broken.
+      // stdout cannot be reopened, so the stream is reused unless it is broken.
       if (released.destroyed) stream = null;
     },
   );
@@ -21,7 +21,7 @@ export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
 
 function opened(open: () => Writable): Writable {
   const stream = open();
-  // An error without a listener ends the process.
+  // An error without a listener would crash the process.
   stream.on('error', () => undefined);
   return stream;
 }

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { codeOf } from '../../../machines/error-code.ts';
 import { SinkError, type SinkTarget } from './sink-target.ts';
 
-/** Writes lines to a stream that `open` brings, and waits until the system has taken each batch. */
+/** Writes lines to a stream created by `open`, and waits until the system has accepted each batch. */
 export function streamTarget(
   open: (signal: AbortSignal) => Promise<Writable>,
   release: (stream: Writable) => void,
@@ -37,7 +37,7 @@ export function streamTarget(
   };
 }
 
-/** Says in the system's word why a stream failed, such as `EPIPE`. */
+/** Returns the system's code of a stream failure, such as `EPIPE`. */
 export function failureWord(error: Error): string {
   return codeOf(error) || 'no reason given';
 }

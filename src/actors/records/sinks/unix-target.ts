@@ -16,10 +16,10 @@ function dial(path: string, signal: AbortSignal): Promise<Writable> {
   const socket = connect({ path });
   const stop = (): void => void socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', stop);
-  // What the other end says is of no interest, but unread it would hide that it hangs up.
+  // Discards incoming data; if it were unread, the disconnect would not be detected.
   socket.resume();
   socket.once('connect', () => resolve(socket));
-  // Stays for as long as the socket does: an error without a listener ends the process.
+  // Attached for the whole life of the socket: an error without a listener would crash the process.
   socket.on('error', (error) => {
     reject(
       new SinkError(`nobody takes lines on the socket (${failureWord(error)})`, { cause: error }),

@@ -1,12 +1,12 @@
-/** Where a task says whom its held call asks; tasks parked by an older version name one target in `to`. */
+/** JSON path of a held call's targets; tasks parked by an older version have a single target in `to`. */
 const targetsPath = '$.deferral.targets';
 
 /**
- * SQL that makes a row for each target that a parked task asks, and brings those that are there up to date.
- * `from` is a table of tasks, or the selection of the new row of a trigger; `filter` narrows it down.
+ * SQL that inserts or updates a notice row for each target of a parked task. `from` is a table of tasks, or the
+ * selection of a trigger's new row; `filter` restricts it.
  */
 export function askings(from: string, filter = ''): string {
-  // A task that SQLite cannot read, being nested too deeply, must still be saved: it is then asked about nowhere.
+  // A task nested too deeply for SQLite's JSON functions must still be saved; it then has no notices.
   return `INSERT INTO approval_notices (task_id, deferral_id, adapter, target, asked)
     SELECT task_id, deferral_id, ${adapterOf('channel.value')}, channel.value, asked
     FROM (
@@ -27,10 +27,14 @@ export function askings(from: string, filter = ''): string {
       WHERE asked <> excluded.asked`;
 }
 
-/** SQL for when a held call is denied by itself; the index of what is due is in its order. */
+/**
+ * SQL expression of the time at which a held call is denied automatically; the index of due notices uses this order.
+ */
 export const deadline = "asked ->> '$.deferral.expiresAt'";
 
-/** The middle of `channel:<adapter>:<target>`; all after the first colon when there is no other. */
+/**
+ * Returns SQL for the adapter of `channel:<adapter>:<target>`; everything after the first colon if there is no second.
+ */
 function adapterOf(channel: string): string {
   const rest = `substr(${channel}, instr(${channel}, ':') + 1)`;
   return `substr(${rest}, 1, instr(${rest} || ':', ':') - 1)`;
@@ -39,9 +43,9 @@ function adapterOf(channel: string): string {
 const changed = `(SELECT NEW.id AS id, NEW.deferral_id AS deferral_id, NEW.task AS task)`;
 
 /**
- * The table of who is asked for which release, and the triggers that keep it in step with the tasks; a task
- * that never waits costs them nothing. `due` is 1 while a message does not say what is true; `version` counts
- * the changes of what it is to say. A wait that ended before anybody was asked leaves nothing to tell.
+ * The table of approval notices, and the triggers that synchronise it with the tasks; a task that never waits costs
+ * nothing. `due` is 1 while a message is outdated; `version` counts the changes of its content. A wait that ended
+ * before any notice was sent needs no message.
  */
 export const approvalSchema = `
   CREATE TABLE IF NOT EXISTS approval_notices (
@@ -86,12 +90,12 @@ export const approvalSchema = `
     BEGIN DELETE FROM approval_notices WHERE task_id = OLD.id; END;
 `;
 
-/** Returns whether the triggers of a store, as it holds their SQL, ask every target of a held call. */
+/** Returns whether the triggers of a store, given as SQL, create notices for every target of a held call. */
 export function asksEveryTarget(trigger: string): boolean {
   return trigger.includes(targetsPath);
 }
 
-/** Takes out the triggers of an older version, so that `approvalSchema` makes them anew. */
+/** Drops the triggers of an older version, so that `approvalSchema` recreates them. */
 export const dropTriggers = ['new', 'ended', 'changed', 'deleted']
   .map((name) => `DROP TRIGGER IF EXISTS approval_notices_of_${name};`)
   .join('\n');

@@ -4,10 +4,9 @@ import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 
 /**
- * Renames the finished file and makes it read-only. Every step may be done
- * already: a process that died in the middle is carried on from where it was.
+ * Renames the finished file and makes it read-only. Idempotent: continues after a crash at any step.
  *
- * @param ready puts the file on disk as the store knows it; called before it gets its name
+ * @param ready writes the file to disk as recorded in the store; called before the file is renamed
  */
 export function archiveFile(
   path: string,
@@ -23,7 +22,7 @@ export function archiveFile(
   chmodSync(finished, 0o400);
 }
 
-/** Syncs a folder, so that the names in it are on disk. */
+/** Flushes a folder's entries to disk. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -33,16 +32,13 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/**
- * Deletes the finished files whose lines all come before a line; one that cannot be
- * deleted stays until the next time.
- */
+/** Deletes finished files whose lines all precede a line number; a file that cannot be deleted is retried next time. */
 export function pruneFiles(path: string, keptFrom: number): void {
   try {
     for (const file of finishedFilesOf(path)) {
       if (file.first < keptFrom) rmSync(file.path, { force: true });
     }
   } catch {
-    // The log does without these files and says so already; nothing that is kept depends on them.
+    // The log has already recorded the removal of these files; nothing depends on them.
   }
 }

@@ -15,22 +15,22 @@ import { importLog } from './import-log.ts';
 import { beginTransaction } from './in-transaction.ts';
 import { type KeepOptions, keepAhead, settle } from './settle-log.ts';
 
-/** When a file of the log is finished and the next one begun. */
+/** Conditions for starting a new log file. */
 export interface Rotation {
-  /** The length from which on a file is finished; 0 for never. */
+  /** Maximum size of a file in bytes; 0 for no limit. */
   maxBytes: number;
-  /** True finishes a file when its UTC day is over. */
+  /** True starts a new file each UTC day. */
   daily: boolean;
-  /** How many finished files are kept; 0 for all. */
+  /** Number of finished files to keep; 0 for all. */
   keep: number;
 }
 
 export interface AuditFileOptions extends KeepOptions {
-  /** Whose agent the log is. */
+  /** The agent and tenant of the log. */
   entity?: AgentEntity;
-  /** Without it the log stays one file. */
+  /** When absent, the log remains a single file. */
   rotation?: Rotation;
-  /** Epoch milliseconds; the wall clock of this machine unless said otherwise. */
+  /** Returns epoch milliseconds; this machine's wall clock by default. */
   now?: () => number;
 }
 
@@ -46,7 +46,7 @@ export class AuditFile {
   readonly #rows: AuditRows;
   readonly #file: CurrentFile;
   #opening: AuditOpening = { behind: null, lost: null, lines: null };
-  /** As of the last commit. */
+  /** Position of the last commit. */
   #head: AuditHead;
   /** With the lines of the open transaction. */
   #next: AuditHead;
@@ -115,7 +115,7 @@ export class AuditFile {
     return this.#opening;
   }
 
-  /** Lines in the log. */
+  /** Number of lines in the log. */
   get events(): number {
     return this.#head.events;
   }
@@ -156,7 +156,7 @@ export class AuditFile {
     this.#write(lines.take(), lines.head);
   }
 
-  /** Returns whether the current file has reached its size or its day is over. */
+  /** Returns whether the current file has reached its maximum size or its day has ended. */
   isRotationDue(): boolean {
     const { maxBytes = 0, daily = false } = this.#options.rotation ?? {};
     const { bytes, opened } = this.#head;
@@ -215,7 +215,7 @@ export class AuditFile {
     return appended;
   }
 
-  /** Asks the next transaction for a checkpoint, unless nothing was written since the last one. */
+  /** Requests a checkpoint in the next transaction, unless nothing was written since the last one. */
   requestCheckpoint(ts: string): void {
     this.#checkpointAt = ts;
   }
@@ -232,7 +232,7 @@ export class AuditFile {
     if (this.#failure === null) await this.#file.sync(this.#head);
   }
 
-  /** Syncs and closes the file. */
+  /** Flushes and closes the file. */
   close(): void {
     this.#file.close(this.#head);
   }

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { AuditHead } from '../store/audit-head.ts';
 
-/** Lines that are committed and may not be on disk yet. */
+/** Committed lines that may not be on disk yet. */
 export interface OutboxLines {
-  /** Where they begin in the file. */
+  /** Offset of the lines in the file. */
   offset: number;
   lines: Uint8Array;
 }
 
-/** The statements over what the store knows of the audit log. */
+/** Statements on the store's audit log tables. */
 export class AuditRows {
   readonly #sql;
 
@@ -16,13 +16,13 @@ export class AuditRows {
     this.#sql = prepare(database);
   }
 
-  /** Returns where the log stands; `null` in a new store. */
+  /** Returns the position of the log; `null` in a new store. */
   read(): AuditHead | null {
     const row = this.#sql.read.get();
     return row === undefined ? null : headOf(row);
   }
 
-  /** Imports a log unless one is known already; returns whether it did. */
+  /** Imports the position of a log unless one is already stored; returns whether it did. */
   importHead(head: AuditHead): boolean {
     this.#sql.importHead.run();
     const isUnknown = this.read()?.first === 0;
@@ -30,7 +30,7 @@ export class AuditRows {
     return isUnknown;
   }
 
-  /** Stores where the log stands. */
+  /** Stores the position of the log. */
   advance(head: AuditHead): void {
     const { bytes, events, hash, checkpointed, first, opened, keptFrom, finishing } = head;
     this.#sql.advance.run(
@@ -46,22 +46,22 @@ export class AuditRows {
     );
   }
 
-  /** Keeps lines until the file is known to be on disk. */
+  /** Stores lines in the outbox until the file is confirmed on disk. */
   keep(offset: number, lines: Uint8Array): void {
     this.#sql.keep.run(offset, lines);
   }
 
-  /** Releases the lines before an offset of the file that begins with line `first`. */
+  /** Removes the lines before an offset of the file that starts with line `first`. */
   releaseLines(first: number, offset: number): void {
     this.#sql.releaseLines.run(offset, first);
   }
 
-  /** Releases all lines. */
+  /** Removes all lines. */
   releaseAll(): void {
     this.#sql.releaseAll.run();
   }
 
-  /** Yields the lines kept, in their order. */
+  /** Yields the stored lines in order. */
   *outbox(): Generator<OutboxLines> {
     for (const row of this.#sql.outbox.iterate()) {
       yield { offset: Number(row['offset']), lines: row['lines'] as Uint8Array };
@@ -89,7 +89,7 @@ function headOf(row: Record<string, SQLOutputValue>): AuditHead {
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
-    // A first line of 0 marks a row that nothing is known of yet.
+    // A first line of 0 marks a row without a known position.
     importHead:
       sql(`INSERT OR IGNORE INTO audit_head (one, bytes, events, hash, checkpointed, first)
       VALUES (1, 0, 0, '', 0, 0)`),

@@ -2,12 +2,12 @@ import { WorkerPool } from '../../worker-pool.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { findDamage } from './find-damage.ts';
 
-/** One store at a time, so that the rest of the machine is the daemon's. */
+/** One store at a time, so that the check leaves the machine to the daemon. */
 const workers = new WorkerPool({ atOnce: 1, waiting: Number.POSITIVE_INFINITY });
 
 /**
- * Looks through the pages of a store in a worker, as that takes a second for each gigabyte, and returns what is wrong
- * with it, `null` when nothing is. Rejects when it cannot be read at all, and once `signal` aborts.
+ * Checks the pages of a store in a worker, since this takes a second for each gigabyte. Resolves with the fault, or
+ * `null`. Rejects if the store cannot be read at all, and once `signal` aborts.
  */
 export async function checkBeside(path: string, signal: AbortSignal): Promise<StoreError | null> {
   const found = await workers.run<Parameters<typeof findDamage>[0]>({

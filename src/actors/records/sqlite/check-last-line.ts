@@ -8,10 +8,10 @@ import { StoreError } from '../store/store-error.ts';
 const blockSize = 64 * 1024;
 const newline = 0x0a;
 
-/** Throws StoreError when the last line of a log, given the path of its current file, is not the one that the store knows. */
+/** Throws StoreError if the last line of a log differs from the one in the store. `path` is the log's current file. */
 export function checkLastLine(path: string, { bytes, hash }: AuditHead): void {
   const last = bytes > 0 ? path : finishedFilesOf(path).at(-1)?.path;
-  // Lines from before the chain was switched on have no hash.
+  // Lines from before the chain was enabled have no hash.
   if (last === undefined || hash === '' || hash === GENESIS) return;
   const descriptor = openSync(last, 'r');
   try {
@@ -25,7 +25,7 @@ export function checkLastLine(path: string, { bytes, hash }: AuditHead): void {
   );
 }
 
-/** The hash of the line that ends at an offset of a file; `null` when no line ends there. */
+/** Returns the hash of the line that ends at an offset of a file; `null` if no line ends there. */
 function lastLineHash(descriptor: number, end: number): string | null {
   const pieces: Buffer[] = [];
   let from = end - 1;

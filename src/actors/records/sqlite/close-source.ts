@@ -10,17 +10,17 @@ import { hashBefore } from './import-log.ts';
 import { openSource } from './source-store.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 
-/** A log whose store nobody serves, which agrees with it and verifies. */
+/** The verified log of an unused store, consistent with that store. */
 export interface ClosedLog {
   files: readonly string[];
-  /** The number of its first line that is left, from 1. */
+  /** Number of its first remaining line, from 1. */
   first: number;
   events: number;
   hash: string;
   checkpointed: number;
 }
 
-/** A store that is to be copied, its log, and whose both are. */
+/** A store to copy, its log, and their agent. */
 export interface SourceOptions {
   path: string;
   audit: Required<Pick<SqliteStoreOptions['audit'], 'path' | 'chain' | 'signer' | 'keys'>>;
@@ -28,8 +28,8 @@ export interface SourceOptions {
 }
 
 /**
- * Brings a store that nobody serves and its log together as a start would, and verifies the log. Throws StoreError when
- * either cannot be used.
+ * Makes an unused store and its log consistent like a start would, and verifies the log. Throws StoreError if either is
+ * unusable.
  */
 export async function closeSource({ path, audit, entity }: SourceOptions): Promise<ClosedLog> {
   await settleSource({ path, audit, entity });

@@ -8,19 +8,19 @@ import { checkLastLine } from './check-last-line.ts';
 import { linesAhead } from './lines-ahead.ts';
 import { StoreBehindError } from './store-behind-error.ts';
 
-/** Where a store and its log are. */
+/** Paths of a store and its log. */
 export interface StoreAndLog {
   store: string;
   log: string;
   chain: boolean;
 }
 
-/** How often the two are looked at again while an agent writes to them. */
+/** Maximum comparisons while an agent writes to the store and its log. */
 const maximumLooks = 5;
 
 /**
- * Returns how a store and its log differ, in the words of the next start; `null` when they agree. Changes neither.
- * Throws what SQLite throws for a store that it cannot read.
+ * Describes how a store and its log differ, in the words of the next start; `null` if they agree. Changes neither.
+ * Throws SQLite's error for an unreadable store.
  */
 export async function compareLog(subject: StoreAndLog): Promise<string | null> {
   const { store, log } = subject;
@@ -49,7 +49,7 @@ async function differenceFrom(
     if (ahead !== null) return new StoreBehindError(store, ahead).message;
     const { finishing, bytes } = known;
     const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    // A file that is about to be archived is looked at afterwards.
+    // A file that is about to be archived is checked afterwards.
     if (finishing !== null) return null;
     if (size >= bytes) checkLastLine(log, known);
     else if (!isReplaceable(database, size))
@@ -61,7 +61,7 @@ async function differenceFrom(
   }
 }
 
-/** Returns whether the outbox has what a file lacks from a length on. */
+/** Returns whether the outbox contains all bytes that a file lacks beyond a length. */
 function isReplaceable(database: DatabaseSync, size: number): boolean {
   for (const { offset } of new AuditRows(database).outbox()) return offset <= size;
   return false;

@@ -16,7 +16,7 @@ const nothingMended: AuditRecovery = { torn: null, replayed: 0 };
 export interface CurrentFileOptions {
   path: string;
   rows: AuditRows;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   now: () => number;
 }
 
@@ -25,7 +25,7 @@ export class CurrentFile {
   readonly #path: string;
   readonly #rows: AuditRows;
   readonly #now: () => number;
-  /** `null` until it is first needed. */
+  /** `null` until first used. */
   #handle: LogHandle | null = null;
   /** A sync has failed, so any line of the outbox may be missing on disk. */
   #isSuspect = false;
@@ -91,7 +91,7 @@ export class CurrentFile {
     }
   }
 
-  /** Syncs and closes the file. Throws when the disk refuses; the outbox has the lines then. */
+  /** Flushes and closes the file. Throws on a disk error; the lines are then still in the outbox. */
   close({ first, bytes }: AuditHead): void {
     const handle = this.#handle;
     if (handle === null) return;
@@ -104,7 +104,7 @@ export class CurrentFile {
     }
   }
 
-  /** Closes the file without a sync. */
+  /** Closes the file without flushing. */
   abandon(): void {
     this.#handle?.retire();
   }

@@ -8,19 +8,18 @@ import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
 
-/** Bytes up to which a store is looked through before it is used, in some 100 ms. */
+/** Maximum bytes of a store that is checked before use, which takes about 100 ms. */
 const soonChecked = 64 * 1024 * 1024;
 
-/** Returns whether a store was not closed the last time, and is too large to be looked through before it is used. */
+/** Returns whether a store was not closed cleanly and is too large to be checked before use. */
 export function isCheckedLater(path: string): boolean {
-  // A clean stop leaves no log of writes beside the file.
+  // A clean shutdown leaves no write-ahead log.
   return sizeOf(`${path}-wal`) > 0 && sizeOf(path) > soonChecked;
 }
 
 /**
- * Opens the database of an agent and creates its tables on first use. Every commit is on disk
- * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version, and for a
- * damaged one of up to 64 MiB.
+ * Opens the database of an agent and creates its tables on first use. Every commit is durable when it returns (WAL,
+ * `synchronous=FULL`). Throws StoreError for a file of another version, and for a damaged one of up to 64 MiB.
  */
 export function openDatabase(path: string): WatchedDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -48,13 +47,13 @@ export function openDatabase(path: string): WatchedDatabase {
   }
 }
 
-/** Throws StoreError when the pages of a database contradict each other. */
+/** Throws StoreError if the pages of a database are inconsistent. */
 export function checkPages(path: string, database: DatabaseSync): void {
   const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   if (found !== 'ok') throw damagedStore(path, found);
 }
 
-/** Returns whether a file never was a database, as far as can be seen. */
+/** Returns whether a file is apparently not a database at all. */
 function isForeign(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 26;
 }
@@ -66,7 +65,7 @@ function sizeOf(path: string): number {
 function checkVersion(path: string, database: DatabaseSync): void {
   if (versionOf(database) < schemaVersion) {
     inTransaction(database, () => {
-      // Another process may have made the tables while this one waited for the lock.
+      // Another process may have created the tables while this one waited for the lock.
       const missing = schemaSteps.slice(versionOf(database));
       if (missing.length > 0) {
         database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { checkPages } from './database.ts';
 
-/** Looks through the pages of a store that is in use, and says what is wrong with it, `null` when nothing is. */
+/** Checks the pages of a store in use; returns the fault, or `null`. */
 export function findDamage(path: string): string | null {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {

@@ -9,17 +9,17 @@ import { StoreError } from '../store/store-error.ts';
 import { openWaits } from './open-waits.ts';
 import type { TaskInLog } from './task-in-log.ts';
 
-/** A log that no store knows. */
+/** A log without a store. */
 export interface ImportedLog {
-  /** Where it stands. */
+  /** Position of the log. */
   head: AuditHead;
-  /** The calls that wait in it, whose store was lost; `null` when nothing is in it yet. */
+  /** Held calls in the log whose store was lost; `null` if the log is empty. */
   lostWaits: TaskInLog[] | null;
 }
 
 /**
- * Imports a log that no store knows, so that the chain goes on from there. Its
- * oldest files may have been deleted. Throws StoreError when it does not verify.
+ * Imports a log without a store, so that its chain continues. Its oldest files may have been deleted. Throws StoreError
+ * if it does not verify.
  */
 export async function importLog(path: string, chain: boolean): Promise<ImportedLog> {
   const head = await headOf(path, chain);
@@ -37,7 +37,7 @@ async function headOf(path: string, chain: boolean): Promise<AuditHead> {
     finishing: null,
   };
   if (!chain) {
-    // Without a chain a log is not verified, so the lines of its last files have no number.
+    // Without a chain the log is not verified, so the lines in its last files are not counted.
     const events = finished.at(-1)?.first ?? 0;
     return { ...current, events, hash: GENESIS, checkpointed: events, first: events + 1 };
   }
@@ -61,8 +61,8 @@ async function verified(
 }
 
 /**
- * Returns the hash of the line before a file, whose first line is a checkpoint that states what came before it. Throws
- * StoreError when it is none of `first - 1` lines.
+ * Returns the hash of the line before a file, from the checkpoint in its first line. Throws StoreError unless the
+ * checkpoint covers `first - 1` lines.
  */
 export async function hashBefore(file: string, first: number): Promise<string> {
   const line = await firstLineOf(file);

@@ -19,7 +19,7 @@ interface Transaction {
   abandon(): void;
 }
 
-/** Takes the write lock of a database. */
+/** Acquires the write lock of a database. */
 export function beginTransaction(database: DatabaseSync): Transaction {
   database.exec('BEGIN IMMEDIATE');
   return {

@@ -12,26 +12,26 @@ import { hashBefore } from './import-log.ts';
 import type { Lead } from './store-behind-error.ts';
 import { wholeLine } from './whole-line.ts';
 
-/** How a log is read beyond its head. */
+/** Options for reading a log beyond its head. */
 export interface AheadOptions {
   path: string;
   chain: boolean;
-  /** Public keys that every line has to be signed with; `null` for a log that is not signed. */
+  /** Public keys with which every line must be signed; `null` for an unsigned log. */
   keys: PublicKeySet | null;
-  /** Is told every line, in order. */
+  /** Called for every line, in order. */
   onLine?: (line: JsonObject) => void;
 }
 
-/** The lines of a log that its store does not know. */
+/** Lines of a log that its store does not know. */
 export interface LinesAhead extends Lead {
   events: number;
-  /** Where the log stands with them. */
+  /** Position of the log including these lines. */
   head: AuditHead;
-  /** Lines are missing before them, since the file that had them was deleted by age. */
+  /** True if lines before them are missing, because the file that contained them was deleted by age. */
   hasGap: boolean;
 }
 
-/** A file of the log and where reading it begins. */
+/** A file of the log with the offset at which to start reading. */
 interface Part {
   path: string;
   first: number;
@@ -67,7 +67,7 @@ export async function linesAhead(
   return null;
 }
 
-/** What there is to read: the rest of the file the store knows, and the files that came after it. */
+/** Returns the parts to read: the rest of the store's current file, and the later files. */
 function partsAhead(known: AuditHead, path: string): { parts: Part[]; hasGap: boolean } {
   const begin = partOf(known, path);
   const later = finishedFilesOf(path).filter(({ first }) => first > begin.first);
@@ -80,7 +80,7 @@ function partsAhead(known: AuditHead, path: string): { parts: Part[]; hasGap: bo
   return { parts: parts.filter(({ path: file, offset }) => sizeOf(file) > offset), hasGap };
 }
 
-/** Where the store's own file goes on. It may have been finished since, and have its name. */
+/** Returns the unread rest of the store's current file, which may have been archived and renamed since. */
 function partOf({ first, bytes, finishing }: AuditHead, path: string): Part {
   const isArchived = finishing !== null && existsSync(finishedPath(path, finishing.first));
   const [own, offset] =
@@ -93,10 +93,10 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The events that say where the log stands. */
+/** Events that state the position of the log. */
 const statesTheEnd = new Set<unknown>(['checkpoint', 'audit_rotated']);
 
-/** A log as far as it was read beyond its head. */
+/** State of reading a log beyond its head. */
 class AheadReading {
   head: AuditHead;
   readonly #options: AheadOptions;
@@ -109,13 +109,13 @@ class AheadReading {
     this.#ring = options.keys === null ? null : nodeKeyRing(options.keys);
   }
 
-  /** Goes on at a file whose first line says what came before it. */
+  /** Continues at a file whose first line states the position before it. */
   async leap({ path, first }: Part): Promise<void> {
     const hash = await hashBefore(path, first);
     this.head = { ...this.head, events: first - 1, hash };
   }
 
-  /** Takes the lines of a file up to the first that is none; tells whether that was its end. */
+  /** Reads a file up to its first invalid line; returns whether that was the end of the file. */
   async take({ path, first, offset }: Part): Promise<boolean> {
     const { head } = this;
     this.head =
@@ -133,8 +133,8 @@ class AheadReading {
   }
 
   /**
-   * Where the log stands with what was taken; a file that says it is over is archived next, unless another
-   * one is there already.
+   * Returns the position of the log after the lines read. A file that ends with a rotation is marked for archiving,
+   * unless a successor already exists.
    */
   settled(): AuditHead {
     const { events, first, bytes } = this.head;

@@ -8,17 +8,17 @@ import {
   openSync,
 } from 'node:fs';
 
-/** The current file of a log as this process has it open; what is known of it goes with it. */
+/** The open file of a log, with its state on disk. */
 export class LogHandle {
   readonly descriptor: number;
-  /** The number of the first line of the file. */
+  /** Number of the file's first line. */
   readonly first: number;
-  /** The length up to which the file is known to be on disk. */
+  /** Length up to which the file is confirmed on disk. */
   synced = 0;
   #syncs = 0;
   #isRetired = false;
 
-  /** Opens the file, and makes it when there is none. */
+  /** Opens the file, and creates it if it does not exist. */
   constructor(path: string, first: number) {
     this.descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.first = first;
@@ -35,7 +35,7 @@ export class LogHandle {
     return fstatSync(this.descriptor).size;
   }
 
-  /** Puts the file on disk, of which `bytes` are written. Rejects when the disk refuses. */
+  /** Flushes the first `bytes` written to disk. Rejects on a disk error. */
   sync(bytes: number): Promise<void> {
     if (this.synced === bytes) return Promise.resolve();
     this.#syncs += 1;
@@ -50,13 +50,13 @@ export class LogHandle {
     });
   }
 
-  /** The same, before it returns. Throws when the disk refuses. */
+  /** Like `sync`, synchronously. Throws on a disk error. */
   syncNow(bytes: number): void {
     fdatasyncSync(this.descriptor);
     this.synced = bytes;
   }
 
-  /** Closes the file, once no sync is under way: its number might be given to another file. */
+  /** Closes the file after any running sync, since its descriptor could be reused for another file. */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;

@@ -6,12 +6,12 @@ import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import { TaskInLog, taskOfLine } from './task-in-log.ts';
 
-/** The name with which every wait begins, as it stands in a line. */
+/** Bytes of a line that identify the start of a wait. */
 const waitBegins = Buffer.from('"event":"task_deferred"');
 
 /**
- * Finds the calls that a log says are waiting for a decision, given its files, oldest first. What it keeps
- * grows with the waits that are open at one time, not with the log.
+ * Finds the calls that a log shows as waiting for a decision, from its files, oldest first. Memory grows with the
+ * number of concurrent waits, not with the log.
  */
 export async function openWaits(files: readonly string[]): Promise<TaskInLog[]> {
   const waiting = new Map<string, TaskInLog>();
@@ -19,7 +19,7 @@ export async function openWaits(files: readonly string[]): Promise<TaskInLog[]> 
     const splitter = new LineSplitter(maximumLineBytes);
     for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 })) {
       for (const bytes of splitter.push(chunk as Uint8Array)) {
-        // Without an open wait only a line that begins one is worth reading.
+        // Without an open wait only lines that start one need to be parsed.
         if (
           waiting.size > 0 ||
           Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(waitBegins)
@@ -44,7 +44,7 @@ function takeLine(line: JsonObject | null, waiting: Map<string, TaskInLog>): voi
 }
 
 /**
- * Creates the events of waits that were lost with their store (docs/contract/audit.md).
+ * Creates the events for waits that were lost with their store (docs/contract/audit.md).
  *
  * @param at epoch milliseconds
  */

@@ -8,8 +8,8 @@ const blockSize = 64 * 1024;
 const newline = 0x0a;
 
 /**
- * Copies the end of a file of the log into a new file beside it, and has the copy on disk before it
- * returns, so that nothing is cut off that is nowhere else. Throws when the disk does not take it.
+ * Copies the end of a log file to a new file next to it and flushes the copy before returning, so that no data is lost
+ * when the end is cut off. Throws on a disk error.
  */
 export function quarantineLines(
   { descriptor, path, now }: { descriptor: number; path: string; now: number },

@@ -1,4 +1,4 @@
-/** The first tables. */
+/** Schema version 1. */
 const first = `
   CREATE TABLE tasks (
     position INTEGER PRIMARY KEY,
@@ -27,7 +27,7 @@ const first = `
   CREATE TABLE audit_outbox (offset INTEGER PRIMARY KEY, lines BLOB NOT NULL);
 `;
 
-/** What a store of version 1 lacks: the log is kept in several files. */
+/** Migration from version 1: the log spans several files. */
 const rotation = `
   ALTER TABLE audit_head ADD COLUMN first INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE audit_head ADD COLUMN opened TEXT NOT NULL DEFAULT '';
@@ -37,8 +37,8 @@ const rotation = `
 `;
 
 /**
- * What a store of version 2 lacks: what was said stands apart from what a list shows, and every filter of a
- * list has an index in the order of that list. A row that SQLite cannot read stays whole.
+ * Migration from version 2: message contents move to a separate column, and every list filter gets an index in the
+ * order of its list. A row that SQLite cannot parse remains whole.
  */
 const lists = `
   ALTER TABLE tasks ADD COLUMN context_id TEXT NOT NULL DEFAULT '';
@@ -54,8 +54,8 @@ const lists = `
 `;
 
 /**
- * What a store of version 3 lacks: whose a task is, so that a list can leave out what its caller may not know
- * of without a look at each row. A row that SQLite cannot read is taken for nobody's that there is.
+ * Migration from version 3: owner columns, so that lists can skip tasks outside the caller's scope without reading each
+ * row. A row that SQLite cannot parse gets an owner that matches no caller.
  */
 const owners = `
   ALTER TABLE tasks ADD COLUMN owner_org TEXT NOT NULL DEFAULT '';
@@ -101,7 +101,7 @@ const owners = `
     BEGIN DELETE FROM task_approvers WHERE position = OLD.position; END;
 `;
 
-/** What a store of version 4 lacks: which message led to which task, so that one that comes again is known. */
+/** Migration from version 4: the task of each message, so that a redelivery is recognised. */
 const sentMessages = `
   CREATE TABLE sent_messages (key TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX sent_messages_of_task ON sent_messages (task_id);
@@ -109,7 +109,7 @@ const sentMessages = `
     BEGIN DELETE FROM sent_messages WHERE task_id = OLD.id; END;
 `;
 
-/** What a store of version 5 lacks: which states of its chart each task has entered. */
+/** Migration from version 5: the chart states that each task has entered. */
 const enteredStates = `
   CREATE TABLE task_states (
     task_id TEXT NOT NULL,
@@ -122,7 +122,7 @@ const enteredStates = `
     BEGIN DELETE FROM task_states WHERE task_id = OLD.id; END;
 `;
 
-/** What a store of version 6 lacks: when the call of a task that waits is denied, and whose calls wait. */
+/** Migration from version 6: the deadline of each waiting task, and the callers of waiting calls. */
 const waits = `
   ALTER TABLE tasks ADD COLUMN expires_at INTEGER;
   UPDATE tasks SET expires_at = coalesce(task ->> '$.deferral.expiresAt', deadline_at)
@@ -132,7 +132,7 @@ const waits = `
   CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
 `;
 
-/** What leads from each version of the store to the next one; only ever added to. */
+/** Migrations from each version of the store to the next; append only. */
 export const schemaSteps: readonly string[] = [
   first,
   rotation,

@@ -12,29 +12,29 @@ import { StoreBehindError } from './store-behind-error.ts';
 import type { TaskInLog } from './task-in-log.ts';
 import { TasksBehind } from './tasks-behind.ts';
 
-/** Lines that the store did not know, and the tasks they concern. */
+/** Lines that the store did not know, and their tasks. */
 interface KeptLines {
   events: number;
   tasks: TasksBehind;
 }
 
-/** Whose a log is, and what becomes of lines in it that its store does not know. */
+/** Owner of a log, and treatment of lines unknown to its store. */
 export interface KeepOptions {
   path: string;
-  /** False leaves `prev_hash` out. */
+  /** False omits `prev_hash`. */
   chain: boolean;
   database: DatabaseSync;
-  /** Signs every line; without it lines carry no signature. */
+  /** Signs every line; when absent, lines are unsigned. */
   signer?: LineSigner | null;
-  /** The public keys of a signed log; without them the signatures of lines ahead of the store are not checked. */
+  /** Public keys of a signed log; when absent, signatures of lines ahead of the store are not verified. */
   keys?: PublicKeySet;
-  /** True keeps lines that the store does not know, and ends the tasks they name. */
+  /** True keeps lines that the store does not know, and ends their tasks. */
   keepLog?: boolean;
 }
 
 /**
- * Advances the store over lines of the log that it does not know; `null` when there are none. Throws
- * StoreBehindError when they are not to be kept.
+ * Advances the store over log lines that it does not know; `null` if there are none. Throws StoreBehindError unless
+ * they are to be kept.
  */
 export async function keepAhead(rows: AuditRows, options: KeepOptions): Promise<KeptLines | null> {
   const { path, chain, database, signer = null, keys, keepLog = false } = options;
@@ -51,17 +51,17 @@ export async function keepAhead(rows: AuditRows, options: KeepOptions): Promise<
     throw new StoreBehindError(database.location() ?? 'in memory', { events, files });
   }
   if (hasGap) tasks.takeAll();
-  // The log has them already, and more.
+  // The log already contains the outbox lines.
   rows.releaseAll();
   rows.advance(head);
   return { events, tasks };
 }
 
 /**
- * Ends what a store that was lost, or is older than its log, knows nothing of, and says so in events; to be
- * called in the open transaction of the store.
+ * Ends the tasks whose state was lost, because the store was lost or is older than its log, and creates their events.
+ * Must be called in the open transaction of the store.
  *
- * @param lostWaits the calls that wait in a log whose store was lost; `null` when none was
+ * @param lostWaits held calls in a log whose store was lost; `null` if none was
  * @param at epoch milliseconds
  */
 export function settle(

@@ -4,10 +4,10 @@ import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
 import { schemaSteps } from './schema-steps.ts';
 
-/** A row as SQLite has it. */
+/** A row as returned by SQLite. */
 export type SourceRow = Record<string, SQLOutputValue>;
 
-/** Throws StoreError unless a file is the store of an agent, of a version that this release knows. Writes nothing. */
+/** Throws StoreError unless a file is an agent's store of a known version. Read-only. */
 export function checkSource(path: string): void {
   if (!existsSync(path)) {
     const cause = Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
@@ -33,7 +33,7 @@ export function checkSource(path: string): void {
   }
 }
 
-/** Opens a store for reading alone; the caller closes it. */
+/** Opens a store read-only; the caller must close it. */
 export function openSource(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true });
 }

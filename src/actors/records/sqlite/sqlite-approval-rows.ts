@@ -22,8 +22,8 @@ import {
 import { inTransaction } from './in-transaction.ts';
 
 /**
- * The approval notices of an agent: who is asked for which release, and what their messages say. Triggers write
- * the rows in the commit that parks a task, changes what its approvers see or ends its wait.
+ * Approval notices in SQLite. Triggers write the rows in the commit that parks a task, changes what its approvers see
+ * or ends its wait.
  */
 export class SqliteApprovalRows implements ApprovalRows {
   readonly #database: DatabaseSync;
@@ -39,12 +39,12 @@ export class SqliteApprovalRows implements ApprovalRows {
     this.#sql = prepare(database);
   }
 
-  /** Queues approval notices for tasks parked before this table existed; returns how many rows that adds. */
+  /** Queues notices for tasks parked before this table existed; returns the number of added rows. */
   async queueUnasked(): Promise<number> {
     return Number(this.#sql.queueUnasked.run().changes);
   }
 
-  /** Returns what is kept of a deferral for the targets of one adapter, oldest first. */
+  /** Returns the rows of a deferral for the targets of one adapter, oldest first. */
   async find(deferralId: string, adapter: string): Promise<ApprovalRow[]> {
     return this.#sql.find.all(deferralId, adapter).map(rowOf);
   }
@@ -58,17 +58,17 @@ export class SqliteApprovalRows implements ApprovalRows {
     this.#sql.doubt.run(position);
   }
 
-  /** Returns what is kept of a task for all targets, oldest first. */
+  /** Returns the rows of a task for all targets, oldest first. */
   async ofTask(taskId: string): Promise<ApprovalRow[]> {
     return this.#sql.ofTask.all(taskId).map(rowOf);
   }
 
-  /** Returns the ids of tasks that wait for a release. */
+  /** Returns the ids of tasks that wait for approval. */
   async waiting(): Promise<string[]> {
     return this.#sql.waiting.all().map((row) => String(row['id']));
   }
 
-  /** Returns the first slot of an adapter with something due; after another slot when one is given. */
+  /** Returns the next slot of an adapter with due rows, after `after`; the first one for `null`. */
   async nextSlot(adapter: string, after: ApprovalSlot | null): Promise<ApprovalSlot | undefined> {
     const found =
       after === null
@@ -79,7 +79,7 @@ export class SqliteApprovalRows implements ApprovalRows {
     return { target: String(found['target']), isPosted: found['is_posted'] === 1 };
   }
 
-  /** Returns the row of a slot with something due whose call is denied first, but for some positions. */
+  /** Returns the due row of a slot with the earliest deadline, excluding some positions. */
   async nextDue(
     adapter: string,
     { target, isPosted }: ApprovalSlot,
@@ -91,8 +91,8 @@ export class SqliteApprovalRows implements ApprovalRows {
   }
 
   /**
-   * Keeps what was told, in one commit; what changed since then stays due. A power cut may take it back, which has
-   * messages sent again: to wait for the disk here would hold up every task for what can be told twice.
+   * Saves delivery results in one commit; later changes remain due. A power failure may lose the commit, in which case
+   * messages are sent again. Waiting for the disk would delay every task for results that can be repeated.
    */
   async keep(writes: readonly ApprovalWrite[]): Promise<void> {
     if (writes.length === 0) return;
@@ -110,7 +110,7 @@ export class SqliteApprovalRows implements ApprovalRows {
     }
   }
 
-  /** Counts what is due, by adapter. */
+  /** Counts due rows by adapter. */
   async backlog(): Promise<ApprovalBacklog[]> {
     return this.#sql.backlog.all().map((row) => ({
       adapter: String(row['adapter']),
@@ -121,7 +121,7 @@ export class SqliteApprovalRows implements ApprovalRows {
   }
 }
 
-/** The columns hold what the triggers and `keep` put there. */
+/** Safe to cast: the columns contain only values written by the triggers and `keep`. */
 function rowOf(row: Record<string, SQLOutputValue>): ApprovalRow {
   const asked = parsed<AskedRecord>(row['asked']) as AskedRecord;
   return {

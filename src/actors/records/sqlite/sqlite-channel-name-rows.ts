@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { ChannelNameRows } from '../store/channel-name-rows.ts';
 
-/** Which channel of a chat a name stands for, as it was first found, in the store of an agent. */
+/** Channels to which chat names first resolved, in the agent's store. */
 export class SqliteChannelNameRows implements ChannelNameRows {
   readonly #sql;
 
@@ -19,19 +19,21 @@ export class SqliteChannelNameRows implements ChannelNameRows {
     };
   }
 
-  /** Returns the id that a name of an adapter was first found to stand for. */
+  /** Returns the id to which a name of an adapter first resolved. */
   async find(adapter: string, name: string): Promise<string | undefined> {
     const id = this.#sql.find.get(adapter, name)?.['id'];
     return id === undefined ? undefined : String(id);
   }
 
-  /** Keeps the id of a name that has none. */
+  /** Stores the id of a name that has none. */
   async keep(adapter: string, name: string, id: string): Promise<void> {
     this.#sql.keep.run(adapter, name, id);
   }
 }
 
-/** Reads the ids that names of an adapter stand for from the store at a path, which may be in use; none when it cannot be read. */
+/**
+ * Reads the stored channel ids of an adapter from the store at a path, which may be in use; empty if it cannot be read.
+ */
 export function readChannelNames(path: string, adapter: string): ReadonlyMap<string, string> {
   if (!existsSync(path)) return new Map();
   const database = new DatabaseSync(path, { readOnly: true });
@@ -39,7 +41,7 @@ export function readChannelNames(path: string, adapter: string): ReadonlyMap<str
     const rows = database.prepare('SELECT name, id FROM channel_names WHERE adapter = ?');
     return new Map(rows.all(adapter).map(({ name, id }) => [String(name), String(id)]));
   } catch {
-    // A store of an older release has no such table, and a damaged one is another check's matter.
+    // An older store lacks this table, and a damaged one is reported by another check.
     return new Map();
   } finally {
     database.close();

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ChatMessage, Turn } from '../../../machines/channels/turn.ts';
 import type { ConversationRows } from '../store/conversation-rows.ts';
 
-/** What was said to the agent in chats: messages without their last word, and the ids of those that have it. */
+/** Chat messages: unanswered messages, and the ids of answered ones. */
 export class SqliteConversationRows implements ConversationRows {
   readonly #sql;
 
@@ -26,24 +26,24 @@ export class SqliteConversationRows implements ConversationRows {
     return Number(this.#sql.take.run(adapter, id, at, JSON.stringify(turn)).changes) === 1;
   }
 
-  /** Keeps how far the answer to a message is. */
+  /** Saves the progress of a message's answer. */
   async keep(turn: Turn): Promise<void> {
     const { adapter, id } = turn.message;
     this.#sql.keep.run(JSON.stringify(turn), adapter, id);
   }
 
-  /** Forgets what a message said, which has had its last word, but not that it was heard. */
+  /** Deletes the content of an answered message, but keeps its id. */
   async close({ adapter, id }: Pick<ChatMessage, 'adapter' | 'id'>): Promise<void> {
     this.#sql.close.run(adapter, id);
   }
 
-  /** Returns the messages without a last word, in the order in which they were taken in. */
+  /** Returns the unanswered messages, in the order of arrival. */
   async open(): Promise<Turn[]> {
-    // The column holds what `take` and `keep` put there.
+    // Safe to cast: the column contains only values written by `take` and `keep`.
     return this.#sql.open.all().map((row) => JSON.parse(String(row['turn'])) as Turn);
   }
 
-  /** Forgets the ids of answered messages that were taken in before a time; returns how many. */
+  /** Deletes the ids of answered messages received before a time; returns their number. */
   async prune(at: number): Promise<number> {
     return Number(this.#sql.prune.run(at).changes);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRows, keyLength } from '../store/key-rows.ts';
 
-/** Random keys of an agent, by their purpose, in its store. */
+/** Random keys of an agent by purpose, in its store. */
 export class SqliteKeyRows implements KeyRows {
   readonly #sql;
 
@@ -17,7 +17,7 @@ export class SqliteKeyRows implements KeyRows {
     };
   }
 
-  /** Returns the key of a purpose, and makes it when there is none. */
+  /** Returns the key for a purpose; creates it if there is none. */
   async of(purpose: string): Promise<Buffer> {
     const find = () => this.#sql.find.get(purpose)?.['key'];
     if (find() === undefined) {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SentMessage } from '../store/message-key.ts';
 import type { MessageRows } from '../store/task-rows.ts';
 
-/** Which message of whom led to which task; a row goes with its task. */
+/** The task of each sender's message; a row is deleted with its task. */
 export class SqliteMessageRows implements MessageRows {
   readonly #sql;
 
@@ -10,23 +10,23 @@ export class SqliteMessageRows implements MessageRows {
     this.#sql = prepare(database);
   }
 
-  /** Returns the id of the task that a message led to. */
+  /** Returns the id of a message's task. */
   async find(key: string): Promise<string | undefined> {
     const row = this.#sql.find.get(key);
     return row === undefined ? undefined : String(row['task_id']);
   }
 
-  /** Forgets a message that led to a task, unless it leads to another one by now. */
+  /** Deletes the entry of a message for a task, unless the message now belongs to another one. */
   async forget(key: string, taskId: string): Promise<void> {
     this.#sql.drop.run(key, taskId);
   }
 
-  /** Stores where a message led to; returns whether it had led nowhere else. */
+  /** Assigns a message to a task; returns false if it belongs to another task. */
   take({ key, supersedes }: SentMessage, taskId: string): boolean {
     return Number(this.#sql.take.run(key, taskId, supersedes).changes) === 1;
   }
 
-  /** Forgets a message that led to a task. */
+  /** Deletes the entry of a message for a task. */
   drop({ key }: SentMessage, taskId: string): void {
     this.#sql.drop.run(key, taskId);
   }

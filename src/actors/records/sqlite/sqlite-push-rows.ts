@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PushTarget } from '../../ports.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 
-/** The receivers of push notifications in the store of an agent. */
+/** Push notification receivers in the agent's store. */
 export class SqlitePushRows implements PushRows {
   readonly #sql;
-  /** Most agents never have one, and each change of a task asks. */
+  /** Cached, since most agents never have a receiver and every task change asks. */
   #hasAny: boolean;
 
   constructor(database: DatabaseSync) {
@@ -17,7 +17,7 @@ export class SqlitePushRows implements PushRows {
       target TEXT NOT NULL,
       PRIMARY KEY (task_id, id)
     ) WITHOUT ROWID`);
-    // A receiver goes in the commit that deletes its task, whoever deletes it.
+    // Deletes receivers in the same commit as their task.
     database.exec(`CREATE TRIGGER IF NOT EXISTS push_targets_of_deleted AFTER DELETE ON tasks
       BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END`);
     this.#sql = prepare(database);
@@ -25,8 +25,9 @@ export class SqlitePushRows implements PushRows {
   }
 
   /**
-   * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
-   * `told`. Resolves with what one in its place was told that does not know the end of its task; `null` without one.
+   * Inserts or replaces a receiver. A replacement inherits the last delivered revision; a new one starts at `told`.
+   * Resolves with the inherited revision if the replaced receiver had not been notified of its task's end; `null`
+   * otherwise.
    */
   async put(target: PushTarget, told: number): Promise<number | null> {
     this.#hasAny = true;
@@ -35,46 +36,45 @@ export class SqlitePushRows implements PushRows {
     return before === undefined ? null : Number(before['told']);
   }
 
-  /** Returns a receiver of a task. */
   async find(taskId: string, id: string): Promise<PushTarget | undefined> {
     return (await this.list(taskId)).find((target) => target.id === id);
   }
 
-  /** Returns the receivers of a task, by their ids. */
+  /** Returns the receivers of a task, sorted by id. */
   async list(taskId: string): Promise<PushTarget[]> {
     if (!this.#hasAny) return [];
     return this.#sql.list.all(taskId).map((row) => targetOf(row['target']));
   }
 
-  /** Deletes a receiver; returns whether there was one. */
+  /** Deletes a receiver; returns whether it existed. */
   async delete(taskId: string, id: string): Promise<boolean> {
     return Number(this.#sql.delete.run(taskId, id).changes) === 1;
   }
 
-  /** Keeps what a receiver was told last. */
+  /** Saves the last delivered revision of a receiver. */
   async keepTold({ taskId, id }: PushTarget, revision: number, isClosed: boolean): Promise<void> {
     this.#sql.told.run(revision, isClosed ? 1 : 0, taskId, id);
   }
 
-  /** Returns the receivers who do not know yet how their task ended, the last time it ran. */
+  /** Returns the receivers that have not been notified of the end of their task's last run. */
   async open(): Promise<OpenTarget[]> {
     return this.#sql.open
       .all()
       .map((row) => ({ target: targetOf(row['target']), told: Number(row['told']) }));
   }
 
-  /** Forgets the receivers of tasks that never came to be. */
+  /** Deletes receivers of tasks that were never created. */
   async deleteOrphans(): Promise<void> {
     this.#sql.deleteOrphans.run();
   }
 }
 
-/** The column holds what `put` put there. */
+/** Safe to cast: the column contains only values written by `put`. */
 function targetOf(value: unknown): PushTarget {
   return JSON.parse(String(value)) as PushTarget;
 }
 
-/** A task that has ended may have run again since its end was told. */
+/** A closed receiver is open again if its task has run since the last notification. */
 const isOpen = '(is_closed = 0 OR told < (SELECT revision FROM tasks WHERE tasks.id = task_id))';
 
 function prepare(database: DatabaseSync) {

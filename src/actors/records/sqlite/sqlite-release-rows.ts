@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReleaseRows } from '../store/release-rows.ts';
 
-/** Which release of the agent runtime brought which version of the task chart, as far as this store has seen them. */
+/** The release of the agent runtime that introduced each version of the task chart, as seen by this store. */
 export class SqliteReleaseRows implements ReleaseRows {
   readonly #sql;
 
@@ -16,13 +16,13 @@ export class SqliteReleaseRows implements ReleaseRows {
     };
   }
 
-  /** Returns the release that last ran a version of the chart here; `null` when none is known. */
+  /** Returns the release that last used a version of the chart here; `null` if unknown. */
   async find(machineVersion: number): Promise<string | null> {
     const row = this.#sql.find.get(machineVersion);
     return row === undefined ? null : String(row['release']);
   }
 
-  /** Keeps which release runs a version of the chart. */
+  /** Stores the release that uses a version of the chart. */
   async keep(machineVersion: number, release: string): Promise<void> {
     if ((await this.find(machineVersion)) !== release) this.#sql.keep.run(machineVersion, release);
   }

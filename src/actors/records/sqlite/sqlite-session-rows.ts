@@ -5,7 +5,7 @@ import { columnsOfOwner } from '../store/task-owners.ts';
 import { taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 
-/** The tasks of one owner by the context that they belong to. */
+/** Tasks of one owner by context. */
 export class SqliteSessionRows implements SessionRows {
   readonly #sql;
 
@@ -13,23 +13,23 @@ export class SqliteSessionRows implements SessionRows {
     this.#sql = prepare(database);
   }
 
-  /** Reads up to `limit` tasks of a context that one owner has, the one that changed last first. */
+  /** Reads up to `limit` tasks of an owner in a context, latest change first. */
   async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
     const [org, key] = columnsOfOwner(owner);
-    // A statement that another reader uses meanwhile ends this one, so each has its own.
+    // Each reader needs its own statement: a concurrent use would reset it.
     const newest = this.#sql.newest();
     for (const row of newest.iterate(contextId, org, key, limit)) yield taskOf(row);
   }
 
-  /** Returns the task of a context that changed longest ago, of those that one owner has. */
+  /** Returns the task of an owner in a context with the oldest change. */
   async firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined> {
     const row = this.#sql.first.get(contextId, ...columnsOfOwner(owner));
     return row === undefined ? undefined : taskOf(row);
   }
 
   /**
-   * Lists the contexts of one owner with the time of their last change in epoch milliseconds, newest first: each stands
-   * where the task of it stands that changed last. `cursor` comes from the page before.
+   * Lists the contexts of an owner with the time of their latest change in epoch milliseconds, newest first. `cursor`
+   * comes from the previous page.
    */
   async contextsOf(owner: Owner | null, limit: number, cursor?: string): Promise<ContextPage> {
     const [at = Number.MAX_SAFE_INTEGER, position = Number.MAX_SAFE_INTEGER] =

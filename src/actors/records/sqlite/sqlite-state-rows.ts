@@ -4,8 +4,8 @@ import { historyOf, mostStates, writeStates } from '../store/kept-states.ts';
 import type { StateRows } from '../store/task-rows.ts';
 
 /**
- * Which states of their chart tasks have entered, when, and why. A row holds what one commit added; its number is that
- * of its first state, counted from 1. The rows of a task go with it.
+ * Chart states that tasks have entered, with time and event. A row contains the states added by one commit; its number
+ * is that of its first state, from 1. Rows are deleted with their task.
  */
 export class SqliteStateRows implements StateRows {
   readonly #sql;
@@ -14,14 +14,14 @@ export class SqliteStateRows implements StateRows {
     this.#sql = prepare(database);
   }
 
-  /** Adds states to those of a task, within the transaction that saves it. */
+  /** Adds states of a task, within the transaction that saves it. */
   add(taskId: string, entered: readonly EnteredState[]): void {
     const row = this.#sql.add.get(taskId, entered.length, writeStates(entered));
     const last = Number(row?.['first']) + entered.length - 1;
     if (last > mostStates) this.#sql.trim.run(taskId, last - mostStates + 1);
   }
 
-  /** Returns the states that a task has entered, oldest first; none for one that an earlier version saved. */
+  /** Returns the states that a task has entered, oldest first; none for a task saved by an earlier version. */
   async of(taskId: string): Promise<StateHistory> {
     const rows = this.#sql.of.all(taskId).map((row) => ({
       first: Number(row['first']),

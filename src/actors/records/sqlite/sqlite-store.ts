@@ -30,39 +30,39 @@ interface PendingSave {
 
 export interface SqliteStoreOptions {
   path: string;
-  /** Hears once that the file turned out to be damaged while it was in use, in a sentence for people. */
+  /** Called once if the file is found to be damaged during use; the message is worded for people. */
   onDamaged?: (error: StoreError) => void;
   audit: Omit<AuditFileOptions, 'database'> & {
-    /** Is given the bytes of the lines of each commit, once it is on disk; whole lines, in order. */
+    /** Receives the bytes of each commit's log lines once it is on disk; complete lines, in order. */
     onCommitted?: (lines: Uint8Array) => void;
   };
 }
 
-/** How often the audit file is synced, so that the outbox stays short. */
+/** Interval at which the audit file is flushed, in milliseconds; keeps the outbox short. */
 const syncEvery = 1_000;
 
-/** How often the log states where it stands, in milliseconds (docs/contract/audit.md). */
+/** Interval of log checkpoints, in milliseconds (docs/contract/audit.md). */
 const checkpointEvery = 300_000;
 
 /**
- * Tasks and their audit events, on disk together or not at all. All saves of one turn of the
- * event loop go into one commit; a save resolves when that commit is on disk.
+ * Stores tasks together with their audit events atomically. All saves of one event-loop turn share a commit; a save
+ * resolves when the commit is on disk.
  */
 export class SqliteStore implements TaskStore {
   readonly rows: SqliteTaskRows;
-  /** Who is told what becomes of which task. */
+  /** Receivers of push notifications. */
   readonly push: SqlitePushRows;
-  /** Who is asked for which release. */
+  /** Approval notices. */
   readonly approvals: SqliteApprovalRows;
-  /** Which release saved tasks by which version of their chart. */
+  /** Releases that saved tasks, by version of the task chart. */
   readonly releases: SqliteReleaseRows;
-  /** What was said to the agent in chats. */
+  /** Chat messages to the agent. */
   readonly conversations: SqliteConversationRows;
-  /** Which channel of a chat a name stands for. */
+  /** Channels to which chat names first resolved. */
   readonly channelNames: SqliteChannelNameRows;
-  /** Random keys of the agent, by their purpose. */
+  /** Random keys of the agent, by purpose. */
   readonly keys: SqliteKeyRows;
-  /** What helps when it takes no writes. */
+  /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
@@ -115,29 +115,29 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  /** What is wrong with the file, once a read or a write has run into it; `null` while it is sound. */
+  /** The damage found by a read or write; `null` if none was found. */
   get damage(): StoreError | null {
     return this.#damage;
   }
 
-  /** Events of the log that are committed, and whose file is not known to be on disk yet. */
+  /** Number of committed log lines whose file may not be on disk yet. */
   get unsynced(): number {
     return this.#audit.events - this.#synced;
   }
 
-  /** What had to be mended when the store was opened. */
+  /** Repairs made when the store was opened. */
   get recovery(): AuditRecovery {
     return this.#audit.recovery;
   }
 
-  /** What was found when the store was opened: that it is older than its log, or was lost. */
+  /** Findings of opening the store: it was older than its log, or lost. */
   get opening(): AuditOpening {
     return this.#audit.opening;
   }
 
   /**
-   * Saves a task with the next commit. `collect` is called then, once, however often a task is
-   * saved in between. Rejects with ConflictError, UnrecordedError or UnsavableError.
+   * Saves a task with the next commit. `collect` is called once at that time, even after several saves. Rejects with
+   * ConflictError, UnrecordedError or UnsavableError.
    */
   save(id: string, collect: () => TaskWrite): Promise<void> {
     const pending = this.#saves.get(id);
@@ -151,7 +151,7 @@ export class SqliteStore implements TaskStore {
     return promise;
   }
 
-  /** Writes events that belong to no change of a task. Rejects with UnrecordedError. */
+  /** Records events that belong to no task change. Rejects with UnrecordedError. */
   record(events: readonly AuditEvent[]): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#events.events.push(...events);
@@ -160,7 +160,7 @@ export class SqliteStore implements TaskStore {
     return promise;
   }
 
-  /** Commits what is pending, now. Returns the reason when the disk refused it, else `null`. */
+  /** Commits pending work now. Resolves with the disk error, or `null`. */
   async flush(): Promise<Error | null> {
     return this.#flush();
   }
@@ -192,15 +192,15 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Returns whether the disk takes writes. After a failure it is tried again, so that a disk that
-   * has room once more is noticed; a damaged file takes none any more.
+   * Returns whether the disk accepts writes. After a failure it tests again, so that freed space is noticed; a damaged
+   * file is never writable again.
    */
   isWritable(): boolean {
     if (this.#damage !== null) return false;
     return this.#failure === null || this.#flush() === null;
   }
 
-  /** Deletes final tasks that ended before a time, a bounded number at once; returns how many. */
+  /** Deletes final tasks that ended before a time, a bounded number per call; returns how many. */
   async deleteEnded(before: number): Promise<number> {
     return this.rows.deleteEnded(before, 1_000);
   }
@@ -211,7 +211,7 @@ export class SqliteStore implements TaskStore {
     this.#schedule();
   }
 
-  /** Commits what is pending and closes the store. */
+  /** Commits pending work and closes the store. */
   async close(): Promise<void> {
     if (!this.#database.isOpen) return;
     for (const timer of this.#timers) clearInterval(timer);
@@ -227,7 +227,7 @@ export class SqliteStore implements TaskStore {
   #lookThrough(path: string, tell: SqliteStoreOptions['onDamaged']): void {
     checkBeside(path, this.#closing.signal).then(
       (error) => error !== null && this.#takeDamage(error, tell),
-      // Who reads what cannot be read is told; looking through is more than that.
+      // A check that could not run is ignored: statements that cannot read the file report that themselves.
       () => undefined,
     );
   }
@@ -246,7 +246,7 @@ export class SqliteStore implements TaskStore {
     });
   }
 
-  /** Returns the saves that were refused, each with the reason; the others are committed. */
+  /** Returns the refused saves with their reasons; all others are committed. */
   #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
     if (this.#audit.isRotationDue()) {
       this.#transact(() => this.#audit.isRotationDue() && this.#audit.finish());
@@ -284,7 +284,7 @@ export class SqliteStore implements TaskStore {
     try {
       this.#onCommitted(lines);
     } catch {
-      // A defect of who listens must not make callers believe that nothing was kept.
+      // An error of a listener must not make callers believe that nothing was saved.
     }
   }
 
@@ -310,7 +310,7 @@ interface PendingEvents {
   settle: { resolve: () => void; reject: (error: Error) => void }[];
 }
 
-/** A defect in one task is refused alone, so that it takes no other save with it. */
+/** An error in one task rejects only that task's save. */
 function collected(id: string, collect: () => TaskWrite): TaskWrite | UnsavableError {
   try {
     return collect();

@@ -16,12 +16,12 @@ import type { TaskListing } from '../store/task-rows.ts';
 
 type Values = Record<string, string | number>;
 
-/** Finds the tasks whose call waits at another program. */
+/** Finds tasks whose call waits at another program. */
 const elsewhere = `json_valid(task) AND task ->> '$.waits' IS NOT NULL`;
 
 /**
- * The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. Whose a task
- * is stands in the index, so what the caller may not know of is passed over there.
+ * Task lists of an agent. Each query reads along one index, and no more rows than it returns. The index contains the
+ * owner, so tasks outside the caller's scope are skipped there.
  */
 export class SqliteTaskListing implements TaskListing {
   readonly #database: DatabaseSync;
@@ -31,7 +31,7 @@ export class SqliteTaskListing implements TaskListing {
     this.#database = database;
   }
 
-  /** Lists tasks, the one that was made last first; a task keeps its place whatever becomes of it. */
+  /** Lists tasks by creation, newest first; a task's position never changes. */
   async made({ state, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
     const position = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor);
     const filter = scopeFilter(scope);
@@ -48,7 +48,7 @@ export class SqliteTaskListing implements TaskListing {
     return this.#page(list, { ...filter.values, position }, page, (row) => String(row['position']));
   }
 
-  /** Lists tasks, the one whose state changed last first. */
+  /** Lists tasks by their last state change, newest first. */
   async changed(query: ChangedQuery, scope = everything): Promise<TaskPage> {
     const { sources, values } = sourcesOf(query, scope);
     const [at, position] = query.cursor?.split('-') ?? [];
@@ -63,7 +63,7 @@ export class SqliteTaskListing implements TaskListing {
     return this.#page(list, { ...values, ...before }, query, changeCursor);
   }
 
-  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  /** Lists tasks that wait for a decision, earliest deadline first. */
   async waiting(query: PageQuery, scope = everything): Promise<TaskPage> {
     const [at, position] = query.cursor?.split('-').map(Number) ?? [];
     const filter = scopeFilter(scope);
@@ -74,7 +74,7 @@ export class SqliteTaskListing implements TaskListing {
     return this.#page(list, { ...filter.values, ...after }, query, deadlineCursor);
   }
 
-  /** Counts the tasks that a filter lets through, up to `mostCounted`. */
+  /** Counts the tasks that match a filter, up to `mostCounted`. */
   async total(filter: TaskFilter, scope = everything): Promise<number> {
     const { sources, values } = sourcesOf(filter, scope);
     const rows = sources.map((source) => `SELECT 1 ${source}`).join(' UNION ALL ');
@@ -109,15 +109,15 @@ export class SqliteTaskListing implements TaskListing {
   }
 }
 
-/** Rows of an index each, and the order that each index has them in. */
+/** Queries on one index each, with the common order of these indexes. */
 interface SqlList {
   sources: string[];
   order: string;
-  /** Columns to read besides. */
+  /** Additional columns. */
   more?: string;
 }
 
-/** The rows of a filter, in indices that have them in the order of their changes. */
+/** Returns queries for a filter on indexes sorted by change time. */
 function sourcesOf(
   { state, contextId, changedAfter }: TaskFilter,
   scope: TaskScope,

@@ -16,16 +16,16 @@ import { SqliteTaskListing } from './sqlite-task-listing.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
-/** The statements over the tasks of an agent. Every read sees committed rows alone. */
+/** Statements on the tasks of an agent. Reads see only committed rows. */
 export class SqliteTaskRows implements TaskRows {
   readonly #database: DatabaseSync;
-  /** The tasks as pages. */
+  /** Paged lists of the tasks. */
   readonly listing: SqliteTaskListing;
-  /** Which message led to which of them. */
+  /** The task of each message. */
   readonly messages: SqliteMessageRows;
-  /** Their sessions. */
+  /** Sessions of the tasks. */
   readonly sessions: SqliteSessionRows;
-  /** The states of their chart that they have entered. */
+  /** Chart states that the tasks have entered. */
   readonly states: SqliteStateRows;
   readonly #sql;
 
@@ -39,8 +39,8 @@ export class SqliteTaskRows implements TaskRows {
   }
 
   /**
-   * Writes a change and tells whether the row was still at the expected revision, and its messages had led
-   * nowhere else. Nothing of it stays otherwise.
+   * Writes a change; returns whether the row had the expected revision and no message belonged to another task. Writes
+   * nothing otherwise.
    */
   write(change: TaskChange): boolean {
     const { sent = [], entered = [], task } = change;
@@ -76,7 +76,7 @@ export class SqliteTaskRows implements TaskRows {
     if (change.expected === 0)
       return isDone(this.#sql.insert.run(...values, ...ownerColumns(task)));
     const isWritten = isDone(this.#sql.update.run(...values, change.expected));
-    // Only another run may have changed whose it is.
+    // Only a new run can change the owner.
     if (isWritten && task.owner !== undefined) this.#sql.own.run(...ownerColumns(task), task.id);
     return isWritten;
   }
@@ -85,7 +85,7 @@ export class SqliteTaskRows implements TaskRows {
     return this.readNow(id);
   }
 
-  /** Returns a task with what is needed to go on with it. */
+  /** Returns a task with the data needed to resume it. */
   readNow(id: string): StoredTask | undefined {
     const row = this.#sql.read.get(id);
     if (row === undefined) return undefined;
@@ -104,12 +104,12 @@ export class SqliteTaskRows implements TaskRows {
     return row === undefined ? undefined : taskOf(row);
   }
 
-  /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with, as far as it can. */
+  /** Returns the ids of running tasks, oldest first, which a restart must resume if possible. */
   async working(): Promise<string[]> {
     return this.#workingNow();
   }
 
-  /** Returns the ids of tasks that have not ended and can be gone on with. */
+  /** Returns the ids of unfinished tasks that can be resumed. */
   unfinishedNow(): string[] {
     return [...this.#workingNow(), ...this.#parkedNow()];
   }
@@ -118,7 +118,7 @@ export class SqliteTaskRows implements TaskRows {
     return this.#sql.working.all().map((row) => String(row['id']));
   }
 
-  /** Returns the ids of parked tasks that can be gone on with, oldest first. */
+  /** Returns the ids of parked tasks that can be resumed, oldest first. */
   async parked(): Promise<string[]> {
     return this.#parkedNow();
   }
@@ -127,13 +127,13 @@ export class SqliteTaskRows implements TaskRows {
     return this.#sql.parked.all().map((row) => String(row['id']));
   }
 
-  /** Returns the ids of tasks of one owner that wait for a decision, no more than `limit`. */
+  /** Returns the ids of up to `limit` tasks of an owner that wait for a decision. */
   async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
     const rows = this.#sql.waitingOf.all(...columnsOfOwner(owner), limit);
     return rows.map((row) => String(row['id']));
   }
 
-  /** Returns the ids of parked tasks whose deadline has passed, the most overdue first. */
+  /** Returns the ids of parked tasks whose deadline has passed, most overdue first. */
   async overdue(now: number): Promise<string[]> {
     return this.#sql.overdue.all(now).map((row) => String(row['id']));
   }
@@ -144,23 +144,22 @@ export class SqliteTaskRows implements TaskRows {
     return row === undefined ? null : Number(row['at']);
   }
 
-  /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
+  /** Counts unfinished tasks saved by other versions of their chart, by version. */
   async strangers(): Promise<StrangeTasks[]> {
     return ofOtherReleases(this.#database);
   }
 
-  /** Counts tasks in a state. */
   async count(state: TaskState): Promise<number> {
     return Number(this.#sql.count.get(state)?.['tasks']);
   }
 
-  /** Counts the tasks of every state that has any. */
+  /** Counts tasks by state; states without tasks are omitted. */
   async countByState(): Promise<Partial<Record<TaskState, number>>> {
     const rows = this.#sql.countByState.all();
     return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['tasks'])]));
   }
 
-  /** Deletes up to `limit` final tasks that ended before a time and tells how many went. */
+  /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
   deleteEnded(before: number, limit: number): number {
     return Number(this.#sql.deleteEnded.run(before, limit).changes);
   }
@@ -170,7 +169,7 @@ function isDone({ changes }: { changes: number | bigint }): boolean {
   return Number(changes) === 1;
 }
 
-/** Counts the tasks of a store that have not ended and that this release cannot go on with, by the version that saved them. */
+/** Counts a store's unfinished tasks that this release cannot resume, by chart version. */
 export function ofOtherReleases(database: DatabaseSync): StrangeTasks[] {
   const rows = database.prepare(`SELECT machine_version, count(*) AS tasks FROM tasks
     WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known}

@@ -1,19 +1,19 @@
 import { commandLine } from '../../command-line.ts';
 import { StoreError } from '../store/store-error.ts';
 
-/** How far a log reaches beyond what its store knows. */
+/** Extent of a log beyond its store. */
 export interface Lead {
-  /** Lines that the store does not know; `null` when they were not counted. */
+  /** Number of lines that the store does not know; `null` if not counted. */
   events: number | null;
-  /** The files of the log that hold them, oldest first. */
+  /** Files that contain these lines, oldest first. */
   files: readonly string[];
 }
 
-/** The store is an older copy than its log, or has lost its latest commits; nothing of the log was changed. */
+/** The store is older than its log, or has lost its latest commits; the log is unchanged. */
 export class StoreBehindError extends StoreError {
   readonly lead: Lead;
 
-  /** @param store the path of the store */
+  /** @param store path of the store */
   constructor(store: string, lead: Lead) {
     super(sentence(store, lead));
     this.lead = lead;

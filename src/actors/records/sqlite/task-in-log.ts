@@ -10,11 +10,11 @@ export interface WaitingCall {
 
 /** A call that has started. */
 export interface StartedCall extends WaitingCall {
-  /** Bytes of its arguments. */
+  /** Size of its arguments, in bytes. */
   argsSize: number;
 }
 
-/** What of a line says whose it is; its place in a trace is its own. */
+/** Envelope keys that identify a line's task and owner, without trace ids. */
 const envelopeKeys = [
   'correlation_id',
   'task_id',
@@ -29,18 +29,18 @@ const envelopeKeys = [
   'entity_type',
 ] as const;
 
-/** A task as its lines in the log tell it, taken in one after the other. */
+/** State of a task, reconstructed from its log lines one by one. */
 export class TaskInLog {
   readonly id: string;
-  /** The number of its last event. */
+  /** Number of its last event. */
   seq = 0;
-  /** When it was first heard of, in epoch milliseconds. */
+  /** Time of its first event, in epoch milliseconds. */
   since = 0;
-  /** A run of it has begun and has not ended. */
+  /** True if a run has started and not ended. */
   isUnderWay = false;
   waiting: WaitingCall | null = null;
   started: StartedCall | null = null;
-  /** The keys that say whose its lines are. */
+  /** Envelope keys that identify the owner. */
   envelope: Partial<AuditEvent> = {};
 
   constructor(id: string) {
@@ -48,10 +48,10 @@ export class TaskInLog {
     this.envelope = { task_id: id };
   }
 
-  /** Takes in the next line that names the task. */
+  /** Processes the next line of the task. */
   take(line: JsonObject): void {
     const { event, seq } = line;
-    // Only what a run says of itself is numbered.
+    // Only events of a run have a number.
     if (typeof seq !== 'number' || typeof event !== 'string') return;
     const at = timeOf(line);
     if (this.since === 0) this.since = at;
@@ -69,7 +69,7 @@ export class TaskInLog {
         this.waiting = { tool, since: at };
         return;
       case 'task_deferred_decision': {
-        // An approval may be one of several; what comes after it tells.
+        // One of several approvals may not end the wait; later events show that.
         const isRefused = fields['authorized'] === false;
         if (!isRefused && fields['decision'] !== 'approve') this.waiting = null;
         return;
@@ -99,7 +99,7 @@ export class TaskInLog {
   }
 }
 
-/** The id of the task that a line names; `null` when it names none. */
+/** Returns the task id of a line; `null` if it names none. */
 export function taskOfLine(line: JsonObject): string | null {
   const id = line['task_id'];
   return typeof id === 'string' && id !== '' ? id : null;

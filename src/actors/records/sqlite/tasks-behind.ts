@@ -12,9 +12,9 @@ import type { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { TaskInLog, taskOfLine } from './task-in-log.ts';
 
 /**
- * The tasks that lines of the log name which the store does not know: those that the store has unfinished, and those
- * that the lines say are under way. As nobody can tell what the lines did not come to say, they are ended, so that
- * nothing which ran may run again (docs/contract/audit.md).
+ * Tasks affected by log lines that the store does not know: unfinished tasks in the store, and tasks that the lines
+ * show as running. Since further lines may be missing, these tasks are ended, so that no call runs twice
+ * (docs/contract/audit.md).
  */
 export class TasksBehind {
   readonly #rows: SqliteTaskRows;
@@ -26,7 +26,7 @@ export class TasksBehind {
     this.#unfinished = new Set(rows.unfinishedNow());
   }
 
-  /** Takes in the next line that the store does not know. */
+  /** Processes the next line that the store does not know. */
   take(line: JsonObject): void {
     const id = taskOfLine(line);
     if (id === null) return;
@@ -35,13 +35,13 @@ export class TasksBehind {
     if (!task.isUnderWay && !this.#unfinished.has(id)) this.#tasks.delete(id);
   }
 
-  /** Takes in every unfinished task of the store, since lines that might have named it are gone. */
+  /** Includes every unfinished task of the store, since lines that named it may be missing. */
   takeAll(): void {
     for (const id of this.#unfinished) this.#find(id);
   }
 
   /**
-   * Ends the tasks in the store, within its open transaction; returns what there is to say of them.
+   * Ends the tasks in the store within its open transaction; returns their events.
    *
    * @param at epoch milliseconds
    */
@@ -77,7 +77,7 @@ export class TasksBehind {
   }
 }
 
-/** A task as the store knows it, before the lines that say more of it. */
+/** Creates a task's state from the store, before the newer log lines. */
 function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskInLog {
   const known = new TaskInLog(task.id);
   known.seq = auditSeq;
@@ -93,7 +93,7 @@ function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskI
   return known;
 }
 
-/** A run that nobody has said the end of is ended in the log too: its wait, its call, and itself. */
+/** Creates the closing events of an unfinished run: its wait, its call, and the run itself. */
 function lastWords(
   { envelope, seq, isUnderWay, waiting, started }: TaskInLog,
   at: number,
@@ -128,7 +128,7 @@ function lastWords(
   return facts.map((fact, index) => auditEventOf(fact, { ...envelope, ts, seq: seq + 1 + index }));
 }
 
-/** What is left of a task that only the log knows. */
+/** Creates the remainder of a task that exists only in the log. */
 function unknownTask({ id, since }: TaskInLog, at: number): Task {
   return {
     id,

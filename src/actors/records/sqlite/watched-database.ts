@@ -3,12 +3,12 @@ import { isDamage } from '../store/store-error.ts';
 
 type Rows = ReturnType<StatementSync['iterate']>;
 
-/** A database that tells, whatever is asked of it, when its file turns out to be damaged. */
+/** A database that reports damage to its file, found by any statement. */
 export class WatchedDatabase extends DatabaseSync {
-  /** Hears of every answer that was prevented by damage; the error is thrown all the same. */
+  /** Called for every statement that failed due to damage; the error is thrown as well. */
   onDamage: (error: unknown) => void = () => undefined;
 
-  /** Closes the file, and hears of nothing more: Node keeps databases for longer than what they told. */
+  /** Closes the file and stops reporting; Node may keep the database object alive longer than its listener. */
   override close(): void {
     this.onDamage = () => undefined;
     super.close();
@@ -24,7 +24,7 @@ export class WatchedDatabase extends DatabaseSync {
     const watch = <Answer>(answer: () => Answer): Answer => this.#watch(answer);
     for (const name of ['get', 'all', 'run'] as const) {
       const ask = statement[name] as (...values: unknown[]) => never;
-      // Asked several times for each request, so without a closure for each.
+      // Called several times per request, so no closure is created per call.
       statement[name] = (...values: unknown[]) => {
         try {
           return ask.apply(statement, values);

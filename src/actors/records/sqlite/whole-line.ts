@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { readLine } from '../log/read-line.ts';
 
 /**
- * Returns the line that goes on from a hash; `null` when the bytes, given without their newline, are no such
- * line. Without a chain every event is one.
+ * Parses the line that continues from a hash; `null` if the bytes (without newline) are not that line. Without a chain
+ * any valid event qualifies.
  */
 export function wholeLine(bytes: Uint8Array, hash: string, chain: boolean): JsonObject | null {
   const line = readLine(bytes);

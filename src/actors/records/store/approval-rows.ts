@@ -1,75 +1,75 @@
 import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
 
-/** What is kept of one held call for one target. */
+/** The stored notice of one held call for one target. */
 export interface ApprovalRow {
-  /** Older rows have lower ones. */
+  /** Increases with each new row. */
   position: number;
   adapter: string;
-  /** How many changes led to `notice`. */
+  /** Number of changes that led to `notice`. */
   version: number;
   notice: ApprovalNotice;
-  /** Where the message is; `null` while there is none. */
+  /** Place of the message; `null` if none is posted. */
   ref: MessageRef | null;
-  /** What the message says; `null` when there is none or nothing is left to tell. */
+  /** Content of the posted message; `null` if there is none or no update is needed. */
   told: ApprovalNotice | null;
 }
 
-/** The rows of one target whose message is, or is not, posted. */
+/** The rows of one target with, or without, a posted message. */
 export interface ApprovalSlot {
   /** `channel:<adapter>:<target>` */
   target: string;
   isPosted: boolean;
 }
 
-/** What became of a row: its target was told of a version, or will not be. */
+/** Delivery result of a row: its target received a version, or never will. */
 export interface ApprovalWrite {
   position: number;
   version: number;
-  /** `null` leaves the one that is kept. */
+  /** `null` keeps the stored one. */
   ref: MessageRef | null;
   told: ApprovalNotice;
-  /** True when there is nothing more to tell. */
+  /** True if nothing remains to be delivered. */
   isClosed: boolean;
 }
 
-/** How much one adapter has before it. */
+/** Undelivered notices of one adapter. */
 export interface ApprovalBacklog {
   adapter: string;
-  /** Releases that nobody was asked for yet. */
+  /** Approval requests that have not been posted. */
   unposted: number;
-  /** Messages that do not say yet what is true. */
+  /** Posted messages that are outdated. */
   stale: number;
-  /** When the oldest call among them was held, in epoch milliseconds. */
+  /** Time at which the oldest of these calls was held, in epoch milliseconds. */
   oldestAt: number;
 }
 
 /**
- * The approval notices of an agent: who is asked for which release, and what their messages say. The rows are written
- * in the commit that parks a task, changes what its approvers see or ends its wait.
+ * Approval notices of an agent. The rows are written in the commit that parks a task, changes what its approvers see or
+ * ends its wait.
  */
 export interface ApprovalRows {
-  /** Queues approval notices for tasks parked before there were any; returns how many rows that adds. */
+  /** Queues notices for tasks parked before notices existed; returns the number of added rows. */
   queueUnasked(): Promise<number>;
-  /** Returns what is kept of a deferral for the targets of one adapter, oldest first. */
+  /** Returns the rows of a deferral for the targets of one adapter, oldest first. */
   find(deferralId: string, adapter: string): Promise<ApprovalRow[]>;
-  /** Returns what is kept of the message in a place; `undefined` for a place where none of ours is known. */
+  /** Returns the row of the message in a place; `undefined` for a message that is not ours. */
   findAt(adapter: string, ref: MessageRef): Promise<ApprovalRow | undefined>;
-  /** Has a posted message of a call that waits brought up to date once more, as it may be gone. */
+  /** Marks the posted message of a waiting call for another update, since it may have been deleted. */
   doubt(position: number): Promise<void>;
-  /** Returns what is kept of a task for all targets, oldest first. */
+  /** Returns the rows of a task for all targets, oldest first. */
   ofTask(taskId: string): Promise<ApprovalRow[]>;
-  /** Returns the ids of tasks that wait for a release. */
+  /** Returns the ids of tasks that wait for approval. */
   waiting(): Promise<string[]>;
-  /** Returns the first slot of an adapter with something due; after another slot when one is given. */
+  /** Returns the next slot of an adapter with due rows, after `after`; the first one for `null`. */
   nextSlot(adapter: string, after: ApprovalSlot | null): Promise<ApprovalSlot | undefined>;
-  /** Returns the row of a slot with something due whose call is denied first, but for some positions. */
+  /** Returns the due row of a slot with the earliest deadline, excluding some positions. */
   nextDue(
     adapter: string,
     slot: ApprovalSlot,
     except?: readonly number[],
   ): Promise<ApprovalRow | undefined>;
-  /** Keeps what was told, in one commit; what changed since then stays due. A power cut may take it back. */
+  /** Saves delivery results in one commit; later changes remain due. A power failure may lose the commit. */
   keep(writes: readonly ApprovalWrite[]): Promise<void>;
-  /** Counts what is due, by adapter. */
+  /** Counts due rows by adapter. */
   backlog(): Promise<ApprovalBacklog[]>;
 }

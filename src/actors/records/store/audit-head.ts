@@ -1,19 +1,19 @@
-/** Where the store knows the audit log to stand. */
+/** Position of the audit log according to the store. */
 export interface AuditHead {
-  /** Length of the current file. */
+  /** Length of the current file, in bytes. */
   bytes: number;
-  /** Lines in the log, over all its files. */
+  /** Number of lines in the log, across all its files. */
   events: number;
   /** Hash of the last line. */
   hash: string;
-  /** Lines in the log when the last checkpoint was written. */
+  /** Number of lines in the log at the last checkpoint. */
   checkpointed: number;
-  /** The number of the first line of the current file, from 1. */
+  /** Number of the current file's first line, from 1. */
   first: number;
-  /** The UTC day of the first line of the current file, such as `2026-07-01`; empty when not known. */
+  /** UTC day of the current file's first line, such as `2026-07-01`; empty if unknown. */
   opened: string;
-  /** The number of the first line that is to be kept. */
+  /** Number of the first line to keep. */
   keptFrom: number;
-  /** The file before the current one while it is not archived yet: its first line and its length. */
+  /** First line and length of the previous file, while it is not archived yet. */
   finishing: { first: number; bytes: number } | null;
 }

@@ -1,26 +1,26 @@
 /** Lines that were cut off a log. */
 export interface TornLines {
-  /** What stood there, a line without its newline included. */
+  /** Number of lines, including one without a newline. */
   lines: number;
   bytes: number;
-  /** The name of the file beside the log that has them now. */
+  /** Name of the file next to the log that now contains them. */
   file: string;
 }
 
-/** What opening the log had to mend. */
+/** Repairs made when the log was opened. */
 export interface AuditRecovery {
-  /** What was cut off and is kept in a file beside the log; `null` when nothing was. */
+  /** Lines that were cut off and saved in a file next to the log; `null` for none. */
   torn: TornLines | null;
-  /** Bytes that were committed but lost by the file, and so written again. */
+  /** Bytes that were committed but missing in the file, and were rewritten. */
   replayed: number;
 }
 
-/** What opening the log found; all of it is in the log once it is open. */
+/** Findings of opening the log; all of them are recorded in the log. */
 export interface AuditOpening {
-  /** The store was older than its log, which was kept: lines it did not know, and tasks that were ended. */
+  /** Set if the store was older than its log and the log was kept: lines unknown to the store, and ended tasks. */
   behind: { events: number; tasks: number } | null;
-  /** The store was lost while its log stands: calls that were waiting. */
+  /** Set if the store was lost but its log exists: number of calls that were waiting. */
   lost: { waiting: number } | null;
-  /** The bytes of the lines that say so. */
+  /** Bytes of the log lines that record these findings. */
   lines: Uint8Array | null;
 }

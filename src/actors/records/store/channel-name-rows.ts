@@ -1,7 +1,7 @@
-/** Which channel of a chat a name stands for, as it was first found. */
+/** Channels to which chat names first resolved. */
 export interface ChannelNameRows {
-  /** Returns the id that a name of an adapter was first found to stand for. */
+  /** Returns the id to which a name of an adapter first resolved. */
   find(adapter: string, name: string): Promise<string | undefined>;
-  /** Keeps the id of a name that has none. */
+  /** Stores the id of a name that has none. */
   keep(adapter: string, name: string, id: string): Promise<void>;
 }

@@ -3,13 +3,10 @@ import { addedTo, largestPage, type TaskPage } from './task-page.ts';
 import { type TaskRow, taskOf } from './task-row.ts';
 import type { ContextPage } from './task-rows.ts';
 
-/** Most tasks of a caller that are looked through for one page of sessions. */
+/** Maximum tasks of a caller that are examined for one page of sessions. */
 export const mostTasks = 2_000;
 
-/**
- * Puts a page together from rows in the order of a list, of which it reads no more than it shows and one; each has its
- * `size` in bytes.
- */
+/** Creates a page from sorted rows, reading at most one row more than it returns; each row has its `size` in bytes. */
 export function collectPage(
   rows: Iterable<TaskRow>,
   limit: number,
@@ -29,17 +26,17 @@ export function collectPage(
   return { tasks, cursor: null };
 }
 
-/** Writes where a row stands in a list by the time of its change. */
+/** Returns the cursor of a row in a list sorted by change time. */
 export function changeCursor(row: TaskRow): string {
   return `${String(row['changed_at'])}-${String(row['position'])}`;
 }
 
-/** Writes where a row stands in the list of what waits. */
+/** Returns the cursor of a row in the list of waiting tasks. */
 export function deadlineCursor(row: TaskRow): string {
   return `${String(row['expires_at'])}-${String(row['position'])}`;
 }
 
-/** Puts a page of contexts together from rows of tasks, of which those count that changed last in their context. */
+/** Creates a page of contexts from task rows; only the last changed task of each context counts. */
 export function collectContexts(
   rows: Iterable<TaskRow>,
   limit: number,

@@ -1,15 +1,15 @@
 import type { ChatMessage, Turn } from '../../../machines/channels/turn.ts';
 
-/** What was said to the agent in chats: messages without their last word, and the ids of those that have it. */
+/** Chat messages to the agent: unanswered messages, and the ids of answered ones. */
 export interface ConversationRows {
   /** Stores a message at a time in epoch milliseconds; returns whether it is new. */
   take(turn: Turn, at: number): Promise<boolean>;
-  /** Keeps how far the answer to a message is. */
+  /** Saves the progress of a message's answer. */
   keep(turn: Turn): Promise<void>;
-  /** Forgets what a message said, which has had its last word, but not that it was heard. */
+  /** Deletes the content of an answered message, but keeps its id. */
   close(message: Pick<ChatMessage, 'adapter' | 'id'>): Promise<void>;
-  /** Returns the messages without a last word, in the order in which they were taken in. */
+  /** Returns the unanswered messages, in the order of arrival. */
   open(): Promise<Turn[]>;
-  /** Forgets the ids of answered messages that were taken in before a time; returns how many. */
+  /** Deletes the ids of answered messages received before a time; returns their number. */
   prune(at: number): Promise<number>;
 }

@@ -2,14 +2,14 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Another daemon serves this folder. */
+/** Another daemon has locked this folder. */
 export class DirectoryLockedError extends Error {
   readonly code = 'already_running';
 }
 
 /**
- * Takes the lock of a state folder, which the operating system gives back when this process ends,
- * however it ends. Throws DirectoryLockedError while another daemon holds it.
+ * Locks a state folder; the operating system releases the lock when this process ends in any way. Throws
+ * DirectoryLockedError while another daemon holds it.
  */
 export function lockDirectory(directory: string): { release(): void } {
   const path = join(directory, 'daemon.lock');
@@ -29,8 +29,8 @@ export function lockDirectory(directory: string): { release(): void } {
 }
 
 /**
- * Makes a state folder and its lock private: who can open the lock can hold it. A lock that is
- * there already is not opened, as closing it again would let go of it for this whole process.
+ * Makes a state folder and its lock private, since any user who can open the lock can hold it. An existing lock is not
+ * opened: closing it again would release it for this whole process.
  */
 function makePrivate(directory: string, lock: string): void {
   chmodSync(directory, 0o700);

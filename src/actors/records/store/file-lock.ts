@@ -2,24 +2,23 @@ import { closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync }
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Another daemon serves this file. */
+/** Another daemon has locked this file. */
 export class FileLockedError extends Error {
   readonly code = 'already_running';
 }
 
-/** How long somebody may take to read who holds a lock, in milliseconds. */
+/** Time allowed for another process to read the holder of a lock, in milliseconds. */
 const readingTime = 500;
 
 const busy = 5;
 
 /**
- * Takes the lock of a file that one daemon at a time may serve, by whatever path: `<file>.lock` beside the
- * file itself, links resolved. The operating system gives it back when this process ends, however it ends.
- * Throws FileLockedError, which names who holds it.
+ * Locks a file that one daemon at a time may use, under any path: `<file>.lock` next to the resolved file. The
+ * operating system releases the lock when this process ends in any way. Throws FileLockedError, which names the holder.
  *
- * @param holder what this process is, for whoever comes second
- * @param hint what that one may do besides
- * @param patience how long it waits for whoever reads who holds the lock, in milliseconds
+ * @param holder description of this process, shown to a second one
+ * @param hint remedy shown to that process
+ * @param patience time to wait for processes that only read the holder, in milliseconds
  */
 export function lockFile(
   path: string,
@@ -30,7 +29,7 @@ export function lockFile(
   const file = resolved(path);
   const lock = openLock(`${file}.lock`, patience);
   try {
-    // Who holds the lock is written under it, and can be read as long as it is held.
+    // The holder is written under the lock and can be read while it is held.
     lock.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
       BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (name TEXT NOT NULL); DELETE FROM holder`);
     lock.prepare('INSERT INTO holder VALUES (?)').run(`process ${process.pid}, ${holder}`);
@@ -63,7 +62,7 @@ function holderOf(lock: DatabaseSync): string {
   }
 }
 
-/** The path of the file itself, which need not be there yet. */
+/** Returns the resolved path of a file, which need not exist yet. */
 function resolved(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const place = join(realpathSync(dirname(path)), basename(path));

@@ -1,8 +1,8 @@
-/** Random keys of an agent, by their purpose. All daemons over one store have the same ones. */
+/** Random keys of an agent by purpose, shared by all daemons over one store. */
 export interface KeyRows {
-  /** Returns the key of a purpose, 32 bytes, and makes it when there is none. Rejects with the error of the store. */
+  /** Returns the 32-byte key for a purpose; creates it if there is none. Rejects with the store's error. */
   of(purpose: string): Promise<Buffer>;
 }
 
-/** Bytes of a key. */
+/** Length of a key, in bytes. */
 export const keyLength = 32;

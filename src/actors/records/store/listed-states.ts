@@ -1,8 +1,8 @@
 import type { ListedState } from './task-page.ts';
 
 /**
- * Returns the SQL conditions of a state, one for each run of rows that an index has in order; a row fits one of them at
- * most. `elsewhere` is the SQL that finds, of the rows that work, those whose call waits at another program.
+ * Returns the SQL conditions of a state, one for each range that an index provides in order; they are mutually
+ * exclusive. `elsewhere` is SQL that finds working rows whose call waits at another program.
  */
 export function conditionsOfState(state: ListedState | undefined, elsewhere: string): string[] {
   if (state === undefined) return [];

@@ -2,23 +2,23 @@ import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Caller, Message } from '../../../machines/task/task.ts';
 
-/** A message that is known again when it comes a second time. */
+/** A message that is recognised when it is sent again. */
 export interface SentMessage {
   key: string;
-  /** The task that it led to before, and that does not count any more; `null` for none. */
+  /** The previous task of the message, which no longer counts; `null` for none. */
   supersedes: string | null;
 }
 
-/** Where a message says that it belongs; a new task or context when absent. */
+/** Task and context named by a message; a new one for each that is absent. */
 export interface MessagePlace {
   taskId?: string;
   contextId?: string;
 }
 
 /**
- * Returns what a message is known by, the whole first: a digest of the id that its sender gave it, of its parts, of its
- * task and context, and of its sender as authentication established it. The keys behind the first are those of the same
- * message before its sender knew its task or context. Without authentication all senders are one.
+ * Returns the keys that identify a message, the most specific first: a digest of its sender's message id, its parts,
+ * its task and context, and its authenticated sender. The remaining keys identify the same message before its sender
+ * knew task or context. Without authentication all senders are identical.
  */
 export function messageKeys(
   sender: Caller | null,

@@ -6,19 +6,19 @@ import type { LineSigner } from '../log/line-signer.ts';
 import type { FinishedFile } from '../log/log-files.ts';
 import type { AuditHead } from './audit-head.ts';
 
-/** Events between two checkpoints (docs/contract/audit.md). */
+/** Maximum number of events between two checkpoints (docs/contract/audit.md). */
 const checkpointEvery = 1_000;
 
-/** Lines made ready for the log, and where it stands with them. */
+/** Options for preparing log lines. */
 export interface NextLinesOptions {
-  /** False leaves `prev_hash` out. */
+  /** False omits `prev_hash`. */
   chain: boolean;
   signer: LineSigner | null;
 }
 
-/** Chains events to the end of a log, with the checkpoints that are due between them. */
+/** Chains events to the end of a log, with checkpoints in between when due. */
 export class NextLines {
-  /** Where the log stands with these lines. */
+  /** Position of the log including these lines. */
   readonly head: AuditHead;
   readonly #options: NextLinesOptions;
   readonly #start: number;
@@ -38,14 +38,14 @@ export class NextLines {
     }
   }
 
-  /** States where the log stands. */
+  /** Adds a checkpoint. */
   checkpoint(ts: string): void {
     const { head } = this;
     this.#addLine(checkpoint(ts, { count: head.events, head: head.hash }));
     head.checkpointed = head.events;
   }
 
-  /** Begins a further file: the checkpoint lets it be verified without those before it. */
+  /** Starts a new file with a checkpoint, so that it can be verified without the earlier ones. */
   openFile(ts: string, pruned: readonly FinishedFile[], keptFrom: number): void {
     if (this.head.events > 0) this.checkpoint(ts);
     if (pruned.length === 0) return;
@@ -54,7 +54,7 @@ export class NextLines {
     this.head.keptFrom = keptFrom;
   }
 
-  /** Ends the current file, which is to be named `file`. */
+  /** Ends the current file, which will be renamed to `file`. */
   endFile(ts: string, file: string): void {
     const { head } = this;
     this.#addLine({
@@ -62,16 +62,16 @@ export class NextLines {
       ts,
       fields: { file: basename(file), next: head.events + 2 },
     });
-    // The line says as much as a checkpoint does.
+    // This event contains the same data as a checkpoint.
     head.checkpointed = head.events;
   }
 
-  /** The lines without their newlines. */
+  /** Returns the lines without their newlines. */
   texts(): string[] {
     return this.#text === '' ? [] : this.#text.slice(0, -1).split('\n');
   }
 
-  /** The bytes of the lines; `head` counts them from here on. */
+  /** Returns the bytes of the lines and adds them to `head`. */
   take(): Buffer {
     const bytes = Buffer.from(this.#text);
     this.head.bytes = this.#start + bytes.length;

@@ -1,29 +1,29 @@
 import type { PushTarget } from '../../ports.ts';
 
-/** A receiver that has not been told of the end of its task, or not that it has run again since. */
+/** A receiver that has not been notified of its task's end, or of a new run since. */
 export interface OpenTarget {
   target: PushTarget;
-  /** The last revision of the task that it was told of. */
+  /** The last revision of the task that was delivered. */
   told: number;
 }
 
-/** The receivers of push notifications; one goes with its task, whoever deletes that. */
+/** Push notification receivers; a receiver is deleted with its task. */
 export interface PushRows {
   /**
-   * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
-   * `told`. Resolves with what one in its place was told that does not know the end of its task; `null` without one.
+   * Inserts or replaces a receiver. A replacement inherits the last delivered revision; a new one starts at `told`.
+   * Resolves with the inherited revision if the replaced receiver had not been notified of its task's end; `null`
+   * otherwise.
    */
   put(target: PushTarget, told: number): Promise<number | null>;
-  /** Returns a receiver of a task. */
   find(taskId: string, id: string): Promise<PushTarget | undefined>;
-  /** Returns the receivers of a task, by their ids. */
+  /** Returns the receivers of a task, sorted by id. */
   list(taskId: string): Promise<PushTarget[]>;
-  /** Deletes a receiver; returns whether there was one. */
+  /** Deletes a receiver; returns whether it existed. */
   delete(taskId: string, id: string): Promise<boolean>;
-  /** Keeps what a receiver was told last. */
+  /** Saves the last delivered revision of a receiver. */
   keepTold(target: PushTarget, revision: number, isClosed: boolean): Promise<void>;
-  /** Returns the receivers who do not know yet how their task ended, the last time it ran. */
+  /** Returns the receivers that have not been notified of the end of their task's last run. */
   open(): Promise<OpenTarget[]>;
-  /** Forgets the receivers of tasks that never came to be. */
+  /** Deletes receivers of tasks that were never created. */
   deleteOrphans(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** Which release of the agent runtime brought which version of the task chart, as far as this store has seen them. */
+/** The release of the agent runtime that introduced each version of the task chart, as seen by this store. */
 export interface ReleaseRows {
-  /** Returns the release that last ran a version of the chart here; `null` when none is known. */
+  /** Returns the release that last used a version of the chart here; `null` if unknown. */
   find(machineVersion: number): Promise<string | null>;
-  /** Keeps which release runs a version of the chart. */
+  /** Stores the release that uses a version of the chart. */
   keep(machineVersion: number, release: string): Promise<void>;
 }

@@ -1,18 +1,18 @@
-/** A store that this version cannot use; the message says why and what to do. */
+/** A store that this version cannot use; the message gives reason and remedy. */
 export class StoreError extends Error {
   readonly code = 'store_unusable';
 }
 
-/** What SQLite calls a file whose pages contradict each other, and one that is none of its own. */
+/** SQLite error codes for a corrupt database and for a file that is not a database. */
 const damage: ReadonlySet<number> = new Set([11, 26]);
 
-/** Returns whether an error of the database says that its file is damaged. */
+/** Returns whether a database error means that its file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = Object(error) as { errcode?: unknown };
   return typeof errcode === 'number' && damage.has(errcode & 0xff);
 }
 
-/** Says that the file of a store is damaged, and what to do. */
+/** Creates the error for a damaged store, with its remedy. */
 export function damagedStore(path: string, cause: unknown): StoreError {
   const words = cause instanceof Error ? cause.message : String(cause);
   const reason = words.split('\n').at(-1);

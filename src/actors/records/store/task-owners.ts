@@ -2,30 +2,30 @@ import { normaliseEmail } from '../../../machines/governance/email.ts';
 import type { Owner, Task } from '../../../machines/task/task.ts';
 import { conversing, ownerOf, type TaskScope } from '../../../machines/task/task-access.ts';
 
-/** Tells whose a task is, in the columns `owner_org` and `owner`. */
+/** Returns the owner of a task as the columns `owner_org` and `owner`. */
 export function ownerColumns(task: Task): [org: string, owner: string] {
   return columnsOfOwner(ownerOf(task));
 }
 
-/** Writes an owner as the columns `owner_org` and `owner` have it. */
+/** Converts an owner to the columns `owner_org` and `owner`. */
 export function columnsOfOwner(owner: Owner | null): [org: string, owner: string] {
   return [owner?.orgId ?? '', keyOfOwner(owner)];
 }
 
-/** Reads whose a task is from its columns, for one that cannot be read otherwise. */
+/** Reads a task's owner from its columns, for a row that is otherwise unreadable. */
 export function ownerOfColumns(org: string, key: string): Owner | null {
   if (key === '') return null;
   const [provider = '', ...userId] = key.split('\n');
   return { provider, userId: userId.join('\n'), ...(org === '' ? {} : { orgId: org }) };
 }
 
-/** Lists who may decide on what waits, as JSON; `null` while nothing does, or everybody may. */
+/** Returns the approvers of a waiting call as JSON; `null` if no call waits or every caller may decide. */
 export function approversOf({ deferral }: Task): string | null {
   const approvers = deferral?.approvers ?? null;
   return approvers === null ? null : JSON.stringify(approvers);
 }
 
-/** Narrows a selection of tasks down to a scope, as `isWithin` does; nothing to add for every task. */
+/** Restricts a task query to a scope, like `isWithin`; empty for an unrestricted scope. */
 export function scopeFilter(scope: TaskScope): { where: string; values: Record<string, string> } {
   if (scope.kind === 'all') return { where: '', values: {} };
   if (scope.kind === 'conversations') return conversations;
@@ -47,12 +47,12 @@ const conversations = {
   values: {},
 };
 
-/** Writes an owner as the column `owner` has it: empty for nobody; a provider's name has no line break. */
+/** Formats an owner for the column `owner`; empty for no owner. A provider's name contains no line break. */
 export function keyOfOwner(owner: Owner | null): string {
   return owner === null ? '' : `${owner.provider}\n${owner.userId}`;
 }
 
-/** Writes an email as lists of approvers have it; an entry of a list is never empty, so nobody is listed as that. */
+/** Formats an email like an approver list entry; an absent email gives an empty text, which matches no entry. */
 export function listedAs(email: string | null): string {
   return normaliseEmail(email ?? '') ?? '';
 }

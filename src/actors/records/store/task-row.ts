@@ -6,35 +6,35 @@ import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import { ownerOfColumns } from './task-owners.ts';
 import type { StoredTask } from './task-rows.ts';
 
-/** A row of the table of tasks, or the columns of it that were asked for. */
+/** A row of the task table, or some of its columns. */
 export type TaskRow = Record<string, SQLOutputValue>;
 
-/** The columns that make up a task without what was said. */
+/** Columns of a task without message contents. */
 export const briefColumns =
   'position, id, context_id, state, revision, changed_at, owner_org, owner, task';
 
-/** The columns that make up a whole task. */
+/** Columns of a complete task. */
 export const wholeColumns = `${briefColumns}, contents`;
 
-/** SQL that tells the rows whose snapshots this release can go on with. */
+/** SQL condition for rows whose snapshots this release can resume. */
 export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
-/** Takes a task apart: what lists show, and what was said, which they leave out. Both are JSON. */
+/** Splits a task into the part shown in lists and the message contents; both are JSON. */
 export function columnsOf(task: Task): { brief: string; contents: string } {
   const { history, answer, ...brief } = task;
   return { brief: JSON.stringify(brief), contents: JSON.stringify({ history, answer }) };
 }
 
-/** Puts a task together from its whole row. Throws SyntaxError for one that cannot be read. */
+/** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
 function parseTask(row: TaskRow): Task {
   const kept = JSON.parse(String(row['task'])) as Task;
   const contents = row['contents'];
-  // A row that an earlier version wrote, and that SQLite could not take apart, holds everything in one.
+  // A row of an earlier version that SQLite could not split contains everything in one column.
   if (contents === null) return kept;
   return { ...kept, ...(JSON.parse(String(contents)) as Pick<Task, 'history' | 'answer'>) };
 }
 
-/** Puts a task together; one that cannot be read is told as failed. Without `contents` nothing that was said is in it. */
+/** Parses a task; an unreadable one is returned as failed. Without the column `contents` it has no message contents. */
 export function taskOf(row: TaskRow): Task {
   try {
     if ('contents' in row) return parseTask(row);
@@ -44,7 +44,7 @@ export function taskOf(row: TaskRow): Task {
   }
 }
 
-/** Puts a task together with what is needed to go on with it. */
+/** Parses a task with the data needed to resume it. */
 export function storedTaskOf(row: TaskRow): StoredTask {
   const kept = {
     machineVersion: Number(row['machine_version']),
@@ -58,13 +58,13 @@ export function storedTaskOf(row: TaskRow): StoredTask {
   }
 }
 
-/** The column holds what a commit put there. Throws SyntaxError when it does not any more. */
+/** Safe to cast: the column contains only committed values. Throws SyntaxError if it is corrupted. */
 function snapshotOf(row: TaskRow): unknown {
   const snapshot = row['snapshot'];
   return snapshot === null ? null : JSON.parse(String(snapshot));
 }
 
-/** Tells what can be said of a task whose row cannot be read. */
+/** Returns what is known about a task whose row is unreadable. */
 function unreadableTask(row: TaskRow): Task {
   const changedAt = Number(row['changed_at']);
   return {
@@ -89,7 +89,7 @@ function unreadableTask(row: TaskRow): Task {
   };
 }
 
-/** Returns the state in which a row stands that has not ended; `null` for one that has. */
+/** Returns the state of an unfinished row; `null` for a final one. */
 function openState(row: TaskRow): TaskState | null {
   const state = row['state'] as TaskState;
   return isFinal(state) ? null : state;

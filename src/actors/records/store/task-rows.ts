@@ -4,7 +4,7 @@ import type { TaskScope } from '../../../machines/task/task-access.ts';
 import type { SentMessage } from './message-key.ts';
 import type { ChangedQuery, PageQuery, TaskFilter, TaskPage, TaskQuery } from './task-page.ts';
 
-/** A task as it stands on disk. */
+/** A task as stored on disk. */
 export interface StoredTask {
   task: Task;
   /** The persisted snapshot of its chart; `null` once the task is final. */
@@ -12,112 +12,113 @@ export interface StoredTask {
   machineVersion: number;
   /** The last `seq` of its audit events. */
   auditSeq: number;
-  /** The tool call whose start is on disk and whose end is not. */
+  /** The tool call whose start is on disk, but not its end. */
   startedCall: string | null;
   /**
-   * The state that a task stands in whose row cannot be read, `null` when it had ended; absent for any other.
-   * `task` is then what can be said of it.
+   * Set only if the row is unreadable: its state, or `null` if it had ended. `task` then contains only what is known.
    */
   unreadable?: TaskState | null;
 }
 
-/** The next version of a task; `expected` is the revision it replaces, 0 for a new one. */
+/** The next version of a task; `expected` is the revision that it replaces, 0 for a new one. */
 export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> {
   expected: number;
   /** JSON, or `null` for a final task. */
   snapshot: string | null;
-  /** The messages that led here and are to be known again; absent for none. */
+  /** Messages that led to this change, to be recognised when they are sent again; absent for none. */
   sent?: readonly SentMessage[];
-  /** The states of the chart that led here; absent for none. */
+  /** Chart states entered by this change; absent for none. */
   entered?: readonly EnteredState[];
-  /** True when this daemon takes the task up from another one that was at work on it. */
+  /** True if this daemon takes the task over from another one that was running it. */
   isClaimed?: boolean;
 }
 
-/** Tasks that have not ended and that another version of their chart saved. */
+/** Unfinished tasks saved by another version of their chart. */
 export interface StrangeTasks {
   machineVersion: number;
   tasks: number;
 }
 
-/** The tasks of an agent. Every read sees what is committed, and nothing else. */
+/** The tasks of an agent. Reads see only committed data. */
 export interface TaskRows {
-  /** The tasks as pages. */
+  /** Paged lists of the tasks. */
   readonly listing: TaskListing;
-  /** Which message led to which of them. */
+  /** The task of each message. */
   readonly messages: MessageRows;
-  /** Their sessions. */
+  /** Sessions of the tasks. */
   readonly sessions: SessionRows;
-  /** The states of their chart that they have entered. */
+  /** Chart states that the tasks have entered. */
   readonly states: StateRows;
-  /** Returns a task with what is needed to go on with it. */
+  /** Returns a task with the data needed to resume it. */
   read(id: string): Promise<StoredTask | undefined>;
   /** Returns the public task. */
   find(id: string): Promise<Task | undefined>;
   /** Returns the task that waits on a deferral. */
   findByDeferral(deferralId: string): Promise<Task | undefined>;
-  /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with, as far as it can. */
+  /** Returns the ids of running tasks, oldest first, which a restart must resume if possible. */
   working(): Promise<string[]>;
-  /** Returns the ids of parked tasks that can be gone on with, oldest first. */
+  /** Returns the ids of parked tasks that can be resumed, oldest first. */
   parked(): Promise<string[]>;
-  /** Returns the ids of parked tasks whose deadline has passed, the most overdue first. */
+  /** Returns the ids of parked tasks whose deadline has passed, most overdue first. */
   overdue(now: number): Promise<string[]>;
   /** Returns the first deadline after a time, in epoch milliseconds. */
   nextDeadline(after: number): Promise<number | null>;
-  /** Returns the ids of tasks of one owner that wait for a decision, no more than `limit`. */
+  /** Returns the ids of up to `limit` tasks of an owner that wait for a decision. */
   waitingOf(owner: Owner | null, limit: number): Promise<string[]>;
-  /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
+  /** Counts unfinished tasks saved by other versions of their chart, by version. */
   strangers(): Promise<StrangeTasks[]>;
-  /** Counts tasks in a state. */
   count(state: TaskState): Promise<number>;
-  /** Counts the tasks of every state that has any. */
+  /** Counts tasks by state; states without tasks are omitted. */
   countByState(): Promise<Partial<Record<TaskState, number>>>;
 }
 
 /**
- * The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. Whose a task
- * is stands in the index, so what the caller may not know of is passed over there.
+ * Task lists of an agent. Each query reads along one index, and no more rows than it returns. The index contains the
+ * owner, so tasks outside the caller's scope are skipped there.
  */
 export interface TaskListing {
-  /** Lists tasks, the one that was made last first; a task keeps its place whatever becomes of it. */
+  /** Lists tasks by creation, newest first; a task's position never changes. */
   made(query: TaskQuery, scope?: TaskScope): Promise<TaskPage>;
-  /** Lists tasks, the one whose state changed last first. */
+  /** Lists tasks by their last state change, newest first. */
   changed(query: ChangedQuery, scope?: TaskScope): Promise<TaskPage>;
-  /** Lists tasks that wait for a decision, the one whose deadline comes first at the front. */
+  /** Lists tasks that wait for a decision, earliest deadline first. */
   waiting(query: PageQuery, scope?: TaskScope): Promise<TaskPage>;
-  /** Counts the tasks that a filter lets through, up to `mostCounted`. */
+  /** Counts the tasks that match a filter, up to `mostCounted`. */
   total(filter: TaskFilter, scope?: TaskScope): Promise<number>;
 }
 
-/** Which message of whom led to which task; a row goes with its task. */
+/** The task of each sender's message; a row is deleted with its task. */
 export interface MessageRows {
-  /** Returns the id of the task that a message led to. */
+  /** Returns the id of a message's task. */
   find(key: string): Promise<string | undefined>;
-  /** Forgets a message that led to a task, unless it leads to another one by now. Rejects with the error of the store. */
+  /**
+   * Deletes the entry of a message for a task, unless the message now belongs to another one. Rejects with the store's
+   * error.
+   */
   forget(key: string, taskId: string): Promise<void>;
 }
 
-/** A page of the contexts of one owner; `cursor` asks for the next one, and a page may be short of its limit. */
+/** A page of an owner's contexts; `cursor` requests the next one. A page may be shorter than its limit. */
 export interface ContextPage {
   contexts: { id: string; changedAt: number }[];
   cursor: string | null;
 }
 
-/** The tasks of one owner by the context that they belong to. */
+/** Tasks of one owner by context. */
 export interface SessionRows {
-  /** Reads up to `limit` tasks of a context that one owner has, the one that changed last first. */
+  /** Reads up to `limit` tasks of an owner in a context, latest change first. */
   newestOf(contextId: string, owner: Owner | null, limit: number): AsyncIterable<Task>;
-  /** Returns the task of a context that changed longest ago, of those that one owner has. */
+  /** Returns the task of an owner in a context with the oldest change. */
   firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined>;
   /**
-   * Lists the contexts of one owner with the time of their last change in epoch milliseconds, newest first: each stands
-   * where the task of it stands that changed last. `cursor` comes from the page before.
+   * Lists the contexts of an owner with the time of their latest change in epoch milliseconds, newest first. `cursor`
+   * comes from the previous page.
    */
   contextsOf(owner: Owner | null, limit: number, cursor?: string): Promise<ContextPage>;
 }
 
-/** Which states of their chart tasks have entered, when, and why. */
+/** Chart states that tasks have entered, with time and event. */
 export interface StateRows {
-  /** Returns the states that a task has entered, oldest first; none for one that an earlier version saved. */
+  /** Returns the states that a task has entered, oldest first; none for a task saved by an earlier version. */
   of(taskId: string): Promise<StateHistory>;
 }

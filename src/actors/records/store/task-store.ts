@@ -10,77 +10,77 @@ import type { ReleaseRows } from './release-rows.ts';
 import type { StoreError } from './store-error.ts';
 import type { TaskChange, TaskRows } from './task-rows.ts';
 
-/** A change of one task together with what the audit log says about it. */
+/** A change of one task with its audit events. */
 export interface TaskWrite {
   change: TaskChange;
   events: AuditEvent[];
 }
 
-/** The task was changed by another writer first; read it again. */
+/** Another writer changed the task first; read it again. */
 export class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/** The store did not take a write; nothing of it was kept. */
+/** The store refused a write; nothing of it was saved. */
 export class UnrecordedError extends Error {
   readonly code = 'unrecorded';
 }
 
-/** The store cannot be asked now; it may be later. */
+/** The store is currently unreachable; a retry may succeed. */
 export class UnreachableError extends SystemError {
   constructor(cause: unknown) {
     super('unrecorded', 'the task store cannot be reached; try again in a moment', { cause });
   }
 }
 
-/** A task that cannot be put together for the store: a defect of that task alone. */
+/** A task could not be prepared for saving: an error of that task only. */
 export class UnsavableError extends Error {
   readonly code = 'unsavable';
 }
 
 /**
- * Tasks and their audit events, kept together or not at all. All saves of one turn of the event loop go into one
- * commit; a save resolves when that commit is durable.
+ * Stores tasks together with their audit events atomically. All saves of one event-loop turn share a commit; a save
+ * resolves when the commit is durable.
  */
 export interface TaskStore {
   readonly rows: TaskRows;
-  /** Who is told what becomes of which task. */
+  /** Receivers of push notifications. */
   readonly push: PushRows;
-  /** Who is asked for which release. */
+  /** Approval notices. */
   readonly approvals: ApprovalRows;
-  /** Which release saved tasks by which version of their chart. */
+  /** Releases that saved tasks, by version of the task chart. */
   readonly releases: ReleaseRows;
-  /** What was said to the agent in chats. */
+  /** Chat messages to the agent. */
   readonly conversations: ConversationRows;
-  /** Which channel of a chat a name stands for. */
+  /** Channels to which chat names first resolved. */
   readonly channelNames: ChannelNameRows;
-  /** Random keys of the agent, by their purpose. */
+  /** Random keys of the agent, by purpose. */
   readonly keys: KeyRows;
-  /** What helps when it takes no writes, as the end of a sentence. */
+  /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
-  /** What is wrong with the store, once a read or a write has run into it; `null` while it is sound. */
+  /** The damage found by a read or write; `null` if none was found. */
   readonly damage: StoreError | null;
-  /** Events of the log that are committed, and whose file is not known to be on disk yet. */
+  /** Number of committed log lines whose file may not be on disk yet. */
   readonly unsynced: number;
-  /** What of the log had to be mended when the store was opened. */
+  /** Repairs of the log made when the store was opened. */
   readonly recovery: AuditRecovery;
-  /** What was found when the store was opened: that it is older than its log, or was lost. */
+  /** Findings of opening the store: it was older than its log, or lost. */
   readonly opening: AuditOpening;
   /**
-   * Saves a task with the next commit. `collect` is called then, once, however often a task is
-   * saved in between. Rejects with ConflictError, UnrecordedError or UnsavableError.
+   * Saves a task with the next commit. `collect` is called once at that time, even after several saves. Rejects with
+   * ConflictError, UnrecordedError or UnsavableError.
    */
   save(id: string, collect: () => TaskWrite): Promise<void>;
-  /** Writes events that belong to no change of a task. Rejects with UnrecordedError. */
+  /** Records events that belong to no task change. Rejects with UnrecordedError. */
   record(events: readonly AuditEvent[]): Promise<void>;
-  /** Commits what is pending, now. Resolves with the reason when that was refused, else with `null`. */
+  /** Commits pending work now. Resolves with the error, or `null`. */
   flush(): Promise<Error | null>;
-  /** Returns whether the store takes writes, as far as is known; after a failure it is tried again. */
+  /** Returns whether the store accepts writes, as far as known; tests again after a failure. */
   isWritable(): boolean;
-  /** Deletes final tasks that ended before a time, a bounded number at once; returns how many. */
+  /** Deletes final tasks that ended before a time, a bounded number per call; returns how many. */
   deleteEnded(before: number): Promise<number>;
   /** Writes a checkpoint with the next commit, unless nothing was written since the last one. */
   checkpoint(): void;
-  /** Commits what is pending and closes the store. */
+  /** Commits pending work and closes the store. */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import type { Task } from '../../../machines/task/task.ts';
 import type { OwnedTask } from '../../../machines/task/task-access.ts';
 
 /**
- * Returns whose a task was while a call of it waited that waits no more; `null` when none did. What the call was to run
- * is left out: it may be large, and says nothing of whose it is.
+ * Returns the owner data of a task while its call was held, if the change ended the wait; `null` otherwise. The held
+ * call itself is omitted: it may be large and does not affect ownership.
  */
 export function waitedIn(before: Task | null, task: Task): OwnedTask | null {
   if (before === null || before.deferral === null) return null;

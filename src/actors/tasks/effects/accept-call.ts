@@ -5,13 +5,13 @@ import { argumentsDigest } from '../../governance/governance.ts';
 import type { AskedCall, Ids } from '../../ports.ts';
 import { argumentFault } from './argument-fault.ts';
 
-/** The longest name that is repeated to a caller, in code points; no tool has a longer one. */
+/** Maximum code points of a tool name repeated to a caller; no tool has a longer name. */
 const longestName = 128;
 
 /**
- * Turns what a model asked for into a call with its id and digest. A name is cut and made well-formed.
- * Arguments that cannot be taken are left out and said to be at fault, so that the call is denied and
- * not lost, as is every call of a turn that the provider cut.
+ * Converts a model's request to a call with id and digest. The name is truncated and made well-formed. Invalid
+ * arguments are dropped and the call marked as faulty, so that it is denied rather than lost; the same applies to every
+ * call of a turn that the provider truncated.
  */
 export function acceptCall(
   { tool: asked, args: given, written }: AskedCall,
@@ -25,7 +25,7 @@ export function acceptCall(
   return fault === null ? call : { ...call, fault };
 }
 
-/** The provider itself says that its turn is not whole, so a call that looks whole may not be. */
+/** In a truncated turn even a call that looks complete may be incomplete. */
 function cutFault(tool: string, cut: CutReason): string {
   const by = cut === 'length' ? 'its limit of length' : 'a content filter';
   return `${tool} was not run, as the answer that asked for it was cut off by ${by}; ask again with less`;

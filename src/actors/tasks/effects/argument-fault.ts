@@ -8,15 +8,15 @@ import {
 import { isExactValue } from '../../../machines/exact-number.ts';
 import { isJsonObject } from '../../../machines/json.ts';
 
-/** How deep the arguments of a call may be nested; the same as for a request (docs/contract/transports.md). */
+/** Maximum nesting depth of a call's arguments; the same as for a request (docs/contract/transports.md). */
 const deepest = 64;
 
-/** How long the arguments of a call may be as JSON, in bytes. */
+/** Maximum size of a call's arguments as JSON, in bytes. */
 const longest = 1024 * 1024;
 
 /**
- * Returns in one sentence why what a model gave as arguments cannot be taken: it is no JSON, no object, nested
- * too deep, too large or holds a number that reading changes; `null` when it can. `written` is the JSON as it came.
+ * Returns in one sentence why a model's arguments are invalid: not JSON, not an object, nested too deeply, too large,
+ * or with a number that parsing changes; `null` if they are valid. `written` is the original JSON.
  */
 export function argumentFault(tool: string, args: unknown, written?: string): string | null {
   const misread = written === undefined ? null : misreading(written);
@@ -34,13 +34,13 @@ export function argumentFault(tool: string, args: unknown, written?: string): st
   return null;
 }
 
-/** Says why a text is not what was read of it; nothing at all is read as no arguments. */
+/** Returns why a text differs from its parsed value; empty text counts as no arguments. */
 function misreading(written: string): string | null {
   if (written.trim() === '') return null;
   try {
     const value = readExactJson(written);
     const measure = measureJson(written);
-    // What is too deep is refused for that.
+    // Excessive depth is reported separately.
     const isRepeated = measure.depth <= deepest && hasRepeatedKey(value, measure);
     return isRepeated ? `are not plain: ${repeatedKey}` : null;
   } catch (error) {
@@ -49,7 +49,7 @@ function misreading(written: string): string | null {
   }
 }
 
-/** A text that breaks off has the fault of its parser at its end. */
+/** For a truncated text the parser reports its end as the error position. */
 function brokenAt(written: string, error: unknown): string {
   const [, said] = /at position (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
   const position = Number(said ?? written.length);
@@ -57,13 +57,13 @@ function brokenAt(written: string, error: unknown): string {
   return `are not valid JSON: ${how} at character ${position}`;
 }
 
-/** A model's 1e400 is read as infinite, and 2^53 + 1 as 2^53: what runs would not be what the model said. */
+/** A model's 1e400 is parsed as infinity, and 2^53 + 1 as 2^53; the call would differ from the model's request. */
 function hasInexact(value: unknown): boolean {
   if (typeof value === 'number') return !isExactValue(value);
   return isContainer(value) && Object.values(value).some(hasInexact);
 }
 
-/** Looks level by level, so that no depth overflows the stack. */
+/** Checks level by level, so that deep nesting cannot overflow the stack. */
 function isDeeper(args: object, levels: number): boolean {
   let level: object[] = [args];
   for (let depth = 0; level.length > 0; depth += 1) {

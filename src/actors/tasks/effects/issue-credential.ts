@@ -8,9 +8,8 @@ import {
 } from '../../governance/governance.ts';
 import type { Clock, Log } from '../../ports.ts';
 
-/** What making credentials needs from outside. */
 export interface IssueCredentialPorts {
-  /** `null` when no tool has credentials. */
+  /** `null` if no tool has credentials. */
   issuer: CredentialIssuer | null;
   vault: CredentialVault;
   clock: Clock;
@@ -18,8 +17,8 @@ export interface IssueCredentialPorts {
 }
 
 /**
- * Issues the credentials of one call and keeps them in the vault until that
- * call takes them. The chart only hears that they exist, or in words why not.
+ * Issues the credential of a call and stores it in the vault until the call takes it. The chart receives only the
+ * success, or the reason of a failure.
  */
 export function createIssueCredential({ issuer, vault, clock, log }: IssueCredentialPorts) {
   return fromPromise<MintOutcome, MintInput>(async ({ input, signal }) => {

@@ -1,7 +1,6 @@
 import type { Credential, Policy } from '../../governance/governance.ts';
 import type { ToolProgress } from '../../ports.ts';
 
-/** What checking the progress of a call needs. */
 export interface ProgressCheckPorts {
   policy: Pick<Policy, 'checkOutput'>;
   tool: string;
@@ -9,12 +8,12 @@ export interface ProgressCheckPorts {
   signal: AbortSignal;
 }
 
-/** The longest message that is passed on, in characters. */
+/** Maximum length of a forwarded message, in characters. */
 const longestMessage = 500;
 
 /**
- * Makes a function that passes on the progress of a call. A message passes the rules for output like every word of a tool,
- * and is left out when they block it or it cannot be checked. Reports that arrive during a check are dropped.
+ * Creates a function that forwards progress reports of a call. Messages pass the output rules like any text of a tool,
+ * and are omitted if blocked or if the check fails. Reports that arrive during a check are dropped.
  */
 export function checkedProgress(
   { policy, tool, credential, signal }: ProgressCheckPorts,

@@ -22,34 +22,33 @@ import {
 import { inSpan } from '../../telemetry/telemetry.ts';
 import { checkedProgress } from './progress-check.ts';
 
-/** What running a tool needs from outside. */
 export interface RunToolPorts {
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
   vault: CredentialVault;
-  /** What tools reach out through; `null` leaves them none. */
+  /** Egress of tools; `null` gives them none. */
   outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
-  /** Hears that a call waits at another program for a person there. */
+  /** Called when a call waits at another program for a person. */
   onWait: (taskId: string, wait: WaitElsewhere | null) => void;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
-  /** Receives how far a call has come, past the rules for output. */
+  /** Receives the progress of a call, after the output rules. */
   onToolProgress: (taskId: string, report: ToolProgress) => void;
 }
 
-/** What a tool came to before the rules for output had their say. */
+/** Result of a tool before the output rules. */
 type Raw =
   | { kind: 'returned'; text: string; extras: ResultExtras }
   | { kind: 'failed' | 'barred'; text: string; failure: string };
 
-/** The call was allowed as something else than what would run, and no other try makes it that. */
+/** What would run differs from what was approved. Not retryable. */
 class BarredError extends ToolError {}
 
 /**
- * Fills the `runTool` port. A call that a person released runs only with the very arguments they were
- * shown, and one that needs credentials only with those made for it. A tool that fails is an outcome.
- * What it says, be it a result or an error, passes the rules for output before anybody sees it.
+ * Creates the `runTool` port. An approved call runs only with exactly the approved arguments, and a call that needs
+ * credentials only with those issued for it. A failure of the tool is a regular outcome. Results and errors pass the
+ * output rules before they become visible.
  */
 export function createRunTool(ports: RunToolPorts) {
   const { vault, clock, onPhase } = ports;
@@ -65,7 +64,7 @@ export function createRunTool(ports: RunToolPorts) {
       const checked = await checkedOutcome(ports, call.tool, raw, { credential, signal });
       return {
         ...checked,
-        // A wait for a person is nobody's work.
+        // Excludes the time of waiting for a person.
         duration: Math.round(returned - began - waits.until(returned)),
         checking: elapsed(returned),
         at: clock.now(),
@@ -77,7 +76,7 @@ export function createRunTool(ports: RunToolPorts) {
   });
 }
 
-/** How long a call has waited elsewhere for a person, in milliseconds. */
+/** Measures how long a call has waited elsewhere for a person, in milliseconds. */
 class WaitedTime {
   #since: number | null = null;
   #time = 0;
@@ -159,7 +158,7 @@ async function attempt(
   }
 }
 
-/** Rejects with BarredError when something else would run than what was approved. */
+/** Rejects with BarredError if what would run differs from what was approved. */
 async function confirmed(tool: Tool, approved: string, policy: Policy): Promise<void> {
   if ((await runsDigest(tool, policy)) === approved) return;
   throw new BarredError(changedSinceApproval, { kind: 'changed since approval' });
@@ -172,7 +171,7 @@ type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
     | { kind: 'withheld'; error: string }
   );
 
-/** Output that cannot be checked is withheld; what comes with a text is withheld once a rule has changed the text. */
+/** Withholds output that cannot be checked; data that accompanies a text is withheld if a rule changed the text. */
 async function checkedOutcome(
   { policy, log }: RunToolPorts,
   tool: string,

@@ -5,10 +5,10 @@ import type { HeldMessage, Message, Part } from '../../../machines/task/task.ts'
 import { cutToRunes } from '../../../machines/text.ts';
 import type { Policy } from '../../governance/governance.ts';
 
-/** Most characters of one message that approvers are shown. */
+/** Maximum characters of a message shown to approvers. */
 const longest = 2_000;
 
-/** Returns a message to a waiting task as approvers are shown it: without what the redaction rules find, and cut. */
+/** Returns a message to a waiting task as shown to approvers: redacted and truncated. */
 export function shownMessage(
   { parts }: Message,
   sender: PersonKey | null,

@@ -19,22 +19,24 @@ import type { Speaker } from '../spoken-turn.ts';
 import { whenReachable } from '../when-reachable.ts';
 import { acceptCall } from './accept-call.ts';
 
-/** What thinking needs from outside. */
 export interface ThinkPorts {
-  /** The model that thinks for a run. */
+  /** Returns the model of a run. */
   modelOf: (run: ThinkInput) => LanguageModel;
   ids: Ids;
   clock: Clock;
   log: Log;
-  /** The tools as they are now. */
+  /** The current tools. */
   tools: ReadonlyMap<string, Tool>;
-  /** Marks calls of a task that would wait beyond what its caller may have waiting. */
+  /** Marks calls of a task that would exceed its caller's limit of waiting calls. */
   admit: (taskId: string, calls: readonly ToolCall[]) => Promise<ToolCall[]>;
-  /** Begins the turn for who follows the task. */
+  /** Starts a turn for followers of the task. */
   speak: (taskId: string) => Speaker;
 }
 
-/** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
+/**
+ * Creates the `think` port: one turn of the model, with ids assigned to its calls. A failure of the model is a regular
+ * outcome.
+ */
 export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const model = modelOf(input);
@@ -89,7 +91,7 @@ export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: T
       return { ...by, at: clock.now(), ...counted, ...before, ...compacted, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;
-      // A turn that was called off fails as its task wants it to.
+      // Failures after an abort are expected and not logged.
       if (!isOurs && !signal.aborted)
         log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
       const reason = isOurs ? error.message : 'the model failed inside the service';
@@ -111,19 +113,21 @@ export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: T
   });
 }
 
-/** Several calls of one turn may wait for days, one after the other. */
+/**
+ * Pins each call to the offered tool definition, since several calls of a turn may wait for days one after the other.
+ */
 function withOffered(call: ToolCall, offered: ReadonlyMap<string, Tool>): ToolCall {
   const tool = offered.get(call.tool);
   return tool === undefined ? call : { ...call, offered: definitionDigest(tool) };
 }
 
-/** How models write a call that the server should have read. */
+/** Text formats of calls that the model server failed to parse. */
 const callAsText = /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<｜tool▁calls?▁begin｜>/;
 
 const wroteCallAsText =
   'model: a tool call came as text and was not made; turn on the tool parser of the model server';
 
-/** The one call of a turn that tells of none. */
+/** Returns the single model call of a turn without call reports. */
 function calledOf({ provider, name }: LanguageModel, began: number): ModelCall {
   return { provider, model: name, duration: Math.round(performance.now() - began) };
 }

@@ -2,15 +2,15 @@ import { hasRepeatedKey, measureJson } from '../../../machines/exact-json.ts';
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
- * Returns the one object that arguments certainly mean, as JSON; `null` when they are anything else. Some models write
- * it twice, write `{}` before it, or write it as the text of a JSON string.
+ * Returns the one object that the arguments unambiguously mean, as JSON; `null` otherwise. Some models repeat it, write
+ * `{}` before it, or encode it as a JSON string.
  */
 export function certainArguments(written: string): string | null {
   const text = textWithin(written);
   if (text !== null) return isJsonObject(parsed(text)) ? text : null;
   const objects = objectsIn(written);
   if (objects === null) return null;
-  // Reading makes one of objects that differ in what it changes.
+  // Parsing may make different objects equal, where it changes their values.
   if (objects.length > 1 && !objects.every(isReadAsWritten)) return null;
   const meant = new Map(objects.map((json) => [JSON.stringify(parsed(json)), json]));
   if (meant.size > 1) meant.delete('{}');
@@ -23,7 +23,7 @@ function textWithin(written: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Splits a text into the objects that it is made of; `null` when there is anything besides them. */
+/** Splits a text into its objects; `null` if it contains anything else. */
 function objectsIn(written: string): string[] | null {
   const objects: string[] = [];
   let start = 0;

@@ -4,8 +4,8 @@ import type { FailedCall, ModelName } from '../../../machines/models/model-call.
 import { nameOf } from './model-subject.ts';
 
 /**
- * Says in one sentence why no model of a chain took a turn: what the last call to each came to, or for how long they are left
- * alone when none was asked. `now` is epoch milliseconds.
+ * Describes in one sentence why no model of a chain answered: the last failure of each, or the remaining cooldown if
+ * none was called. `now` is in epoch milliseconds.
  */
 export function chainFailure(
   failures: readonly FailedCall[],

@@ -16,20 +16,20 @@ import { endpointOf } from './model-subject.ts';
 import type { ProviderModel } from './provider-model.ts';
 import { Standings } from './standings.ts';
 
-/** What one turn is taken with. */
+/** Input of one turn. */
 interface ChainTurn {
   chain: readonly ProviderModel[];
   standings: Standings;
   clock: Clock;
   conversation: Conversation;
   listener: ModelListener;
-  /** Takes the turn of the model that answered. */
+  /** Receives the turn of the model that answered. */
   onTurn: (turn: Turn) => void;
 }
 
 /**
- * Makes one model of a chain of models: the chart `fallback` says who is asked, and what one turn leaves alone is left alone
- * by all. Throws TypeError for an empty chain.
+ * Creates one model from a chain of models. The `fallback` chart selects the model to call; cooldowns are shared by all
+ * turns. Throws TypeError for an empty chain.
  */
 export function createChainModel(chain: readonly ProviderModel[], clock: Clock): LanguageModel {
   const [first] = chain;
@@ -75,7 +75,7 @@ export function createChainModel(chain: readonly ProviderModel[], clock: Clock):
   };
 }
 
-/** Fills the port of the chart; a call that failed is an outcome, and leaving the state aborts it. */
+/** Creates the port of the chart; a failed call is a regular outcome, and leaving the state aborts the call. */
 function createAsk({ chain, standings, clock, conversation, listener, onTurn }: ChainTurn) {
   const attempt = async (index: number, signal: AbortSignal): Promise<CallOutcome> => {
     const model = chain[index];
@@ -107,7 +107,7 @@ function createAsk({ chain, standings, clock, conversation, listener, onTurn }: 
       return { kind: 'failed', failure };
     }
   };
-  // A call after a pause begins in the turn of a timer, and is on behalf of the same task.
+  // A call after a pause starts from a timer, but must keep the async context of its task.
   const bound = AsyncResource.bind(attempt);
   return fromPromise<CallOutcome, { index: number }>(({ input, signal }) =>
     bound(input.index, signal),

@@ -7,43 +7,42 @@ import { type ScriptStep, scriptedModel } from './scripted-model.ts';
 import { SharedTurns } from './shared-turns.ts';
 import { modelWithinBudget } from './within-budget.ts';
 
-/** How the model of an agent is configured (docs/contract/models.md); the timeout is milliseconds. */
+/** Model settings of an agent (docs/contract/models.md); the timeout is in milliseconds. */
 export interface ModelSettings extends ChainSettings {
-  /** How long one answer may take as a whole. */
+  /** Time limit of one complete answer, in milliseconds. */
   timeout: number;
   max_output_tokens?: number | undefined;
-  /** Tokens that a model is told in one turn, at most; the default of real models when absent. */
+  /** Maximum input tokens of a turn; a default for real models when absent. */
   context_budget?: number | undefined;
-  /** What the provider `scripted` plays. */
+  /** Script for the provider `scripted`. */
   script: readonly ScriptStep[];
 }
 
-/** What the model of an agent is made with. */
 export interface ModelPorts {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
-  /** The egress of the daemon. */
+  /** Egress of the daemon. */
   fetch: typeof globalThis.fetch;
-  /** What the model may ask for; read anew at each turn. */
+  /** Returns the tools of the model; called for each turn. */
   tools: () => Iterable<Tool>;
-  /** What it is told before anything else; `null` for nothing. */
+  /** Returns the system prompt; `null` for none. */
   instructions: () => string | null;
 }
 
-/** Tokens that nearly every model of today takes, with room for its answer. */
+/** Default token budget: almost every current model accepts it, with room for its answer. */
 const defaultBudget = 100_000;
 
-/** Pieces of answers that are read in one turn of the event loop: some milliseconds of work. */
+/** Stream parts processed in one event-loop turn, which takes some milliseconds. */
 const piecesAtOnce = 128;
 
 const mebibyte = 1024 * 1024;
 
-/** A megabyte of answer is sent as some thirty, one event for each word. */
+/** A provider's stream is about thirty times the size of its text, since each word is a separate event. */
 const bounds = { bytes: 64 * mebibyte, errorBytes: 64 * 1024 };
 
 /**
- * Makes the model of an agent as its configuration says, with its fallbacks; nothing is asked yet. Throws ModelError when a
- * key is missing, which `validate` says with its line.
+ * Creates the configured model of an agent with its fallbacks, without any request. Throws ModelError if a key is
+ * missing, which `validate` reports with its line.
  */
 export function createModel(config: ModelSettings, ports: ModelPorts): LanguageModel {
   const isScripted = config.provider === 'scripted';

@@ -7,9 +7,8 @@ import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
 import type { OfferedName } from './refused-tool.ts';
 
 /**
- * Puts what a provider's package threw, or reported in the middle of a stream, into our own words. Nothing of its message
- * is taken over: it may quote the key, the text that was sent or the body that came back. `tools` are those that were
- * offered, `now` is epoch milliseconds.
+ * Converts an error of a provider's package, or an error in a stream, to our own words. Its message is dropped: it may
+ * quote the key, the sent text or the response body. `tools` are the offered tools, `now` is in epoch milliseconds.
  */
 export async function failureOfError(
   error: unknown,
@@ -31,13 +30,13 @@ export async function failureOfError(
     if (statusCode < 200 || statusCode >= 300) {
       return failureOfStatus(statusCode, subject, { retryAfter, message: said, tools });
     }
-    // A connection that breaks in the middle of an answer is reported with the status that the answer began with.
+    // A connection that breaks during an answer is reported with the status of its response.
     return connectionCode(last) === null ? unreadable(subject) : brokenOff(subject);
   }
   return failureInStream(last, subject, tools);
 }
 
-/** What the egress policy says of a refusal is its own sentence; its errors are known by their codes. */
+/** A refusal by the egress policy keeps its own message; such errors are recognised by their codes. */
 function egressFailure(error: unknown, subject: ModelSubject): ModelFailure | null {
   for (const cause of causesOf(error)) {
     const { code } = cause as { code?: unknown };
@@ -49,12 +48,12 @@ function egressFailure(error: unknown, subject: ModelSubject): ModelFailure | nu
   return null;
 }
 
-/** An answer that came to no end. */
+/** Creates the failure for an incomplete answer. */
 export function brokenOff(subject: ModelSubject): ModelFailure {
   return new ModelFailure('broken', `the answer of ${nameOf(subject)} broke off; try again`);
 }
 
-/** An answer that grew beyond what is read of one. */
+/** Creates the failure for an answer above the size limit. */
 export function tooLong(subject: ModelSubject): ModelFailure {
   const text = `the answer of ${nameOf(subject)} is longer than 1 MiB; ask for less at once`;
   return new ModelFailure('unusable', text);
@@ -75,7 +74,7 @@ const statusOfType: Readonly<Record<string, number>> = {
   context_length_exceeded: 413,
 };
 
-/** Providers report an error in the middle of a stream as an object of their own, or the connection just ends. */
+/** Providers report an error in a stream as an object of their own format, or simply close the connection. */
 function failureInStream(
   error: unknown,
   subject: ModelSubject,
@@ -85,7 +84,7 @@ function failureInStream(
   if (typeof error !== 'object' || error === null) return brokenOff(subject);
   const { name, message, statusCode, type, code } = error as Record<string, unknown>;
   if (name === 'AI_JSONParseError' || name === 'AI_TypeValidationError') return unreadable(subject);
-  // The packages say so of a stream that ended without a word on why.
+  // The packages throw this error for a stream without a finish reason.
   if (name === 'AI_InvalidResponseDataError') return brokenOff(subject);
   const status = [
     statusCode,

@@ -2,16 +2,16 @@ import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
 import { type OfferedName, refusedTool } from './refused-tool.ts';
 
-/** What a provider said besides the status; its message is only looked at, never repeated. */
+/** Further data of a failed response; its message is inspected, but never repeated. */
 export interface StatusDetails {
-  /** Milliseconds for which it asked to be left alone. */
+  /** Retry delay that the provider asks for, in milliseconds. */
   retryAfter: number | null;
   message: string;
-  /** The tools that were offered, in their order. */
+  /** The offered tools, in order. */
   tools: readonly OfferedName[];
 }
 
-/** How much of a message is looked at, in characters: a provider may write one of any length. */
+/** Maximum characters of a message that are inspected; providers may send any length. */
 const looked = 20_000;
 
 const tooLong =
@@ -24,7 +24,10 @@ const badKey = /API_KEY_INVALID|API key (not valid|expired)|invalid[_ ]api[_ ]ke
 
 const noTools = /does not support (tools|function)|tool use is not supported/i;
 
-/** Says what a status of a provider means, and whether another model may be asked instead (docs/contract/models.md). */
+/**
+ * Returns the meaning of a provider's status, and whether another model may be called instead
+ * (docs/contract/models.md).
+ */
 export function failureOfStatus(
   status: number,
   subject: ModelSubject,

@@ -1,10 +1,10 @@
 import type { FilePart, TextPart } from 'ai';
 import type { Message, Part } from '../../../machines/task/task.ts';
 
-/** The longest piece of data that a model is shown of one part, in characters. */
+/** Maximum characters of a part's data that are sent to a model. */
 const longestData = 16 * 1024;
 
-/** What models look at as it is; every other file is told by its name. */
+/** Media types sent to models as they are; other files are mentioned by name only. */
 const shown: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -14,14 +14,14 @@ const shown: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns what a message says as a model is told it. A file that only has an address is named and not fetched: the caller
- * wrote the address, and whoever fetched it would do so in the daemon's name.
+ * Converts a message to model input. A file given by URL is named, not fetched: the caller chose the URL, and the
+ * daemon must not fetch it on the caller's behalf.
  */
 export function messageContent({ parts }: Message): (TextPart | FilePart)[] {
   return parts.map(contentOf).filter((part) => part.type !== 'text' || part.text !== '');
 }
 
-/** Returns the text of a message alone, for the side of the model that takes no files. */
+/** Returns only the text of a message, for roles without file support. */
 export function messageText(message: Message): string {
   return messageContent(message)
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))

@@ -2,36 +2,36 @@ import { ModelError } from '../../ports.ts';
 import { type ProviderName, providerAddress, providerKey } from '../../providers/providers.ts';
 import type { ModelSubject } from './model-subject.ts';
 
-/** One model as it is configured, with what its requests need. */
+/** A configured model with the values for its requests. */
 export interface ModelChoice {
   subject: ModelSubject;
-  /** Which wire of openai is spoken. */
+  /** The API of openai to use. */
   api: 'chat' | 'responses';
-  /** `null` for a server that asks for none. */
+  /** `null` for a server without a key. */
   apiKey: string | null;
-  /** Empty for that of the key. */
+  /** Empty for the key's default. */
   organization: string;
 }
 
-/** How one model is configured. */
+/** Settings of one model. */
 export interface LinkSettings {
   provider: ProviderName | 'scripted';
   name: string;
-  /** Empty for the usual address. */
+  /** Empty for the default URL. */
   base_url: string;
   api_key_env?: string | undefined;
   organization_id: string;
   api?: 'chat' | 'responses' | undefined;
 }
 
-/** How a chain of models is configured, the first one and its fallbacks. */
+/** Settings of a chain of models: the first one and its fallbacks. */
 export interface ChainSettings extends LinkSettings {
   fallbacks: readonly LinkSettings[];
 }
 
 /**
- * Returns the models of an agent in the order in which they are asked; none for `scripted`. Throws ModelError when a key
- * or an address is missing.
+ * Returns the models of an agent in the order of use; none for `scripted`. Throws ModelError if a key or URL is
+ * missing.
  */
 export function modelChoices(
   model: ChainSettings,
@@ -57,7 +57,7 @@ function choiceOf(
   const found = providerKey({ provider, api_key_env, purpose: 'the model' }, env);
   if (!found.ok) throw new ModelError(found.message);
   const { key: apiKey, variable: keyVariable } = found;
-  // Servers that stand in for openai speak the older wire; openai's own models do more over the newer one.
+  // Servers compatible with openai implement the older API; openai's own models support more through the newer one.
   const api = configured.api ?? (base_url === '' ? 'responses' : 'chat');
   return [{ subject: { provider, model, address, keyVariable }, api, apiKey, organization }];
 }

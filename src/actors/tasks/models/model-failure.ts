@@ -2,13 +2,13 @@ import type { CallFault } from '../../../machines/models/model-call.ts';
 import { ModelError } from '../../ports.ts';
 
 /**
- * A failure of a call to a provider. The message is in our own words: what a provider answers may quote the key or the
- * text that was sent, so neither its words nor its error are kept.
+ * A failed call to a provider. The message is in our own words: a provider's response may quote the key or the sent
+ * text, so neither its text nor its error is retained.
  */
 export class ModelFailure extends ModelError {
   override readonly name = 'ModelFailure';
   readonly fault: CallFault;
-  /** Milliseconds for which the provider asked to be left alone; `null` when it asked for none. */
+  /** Retry delay that the provider asks for, in milliseconds; `null` for none. */
   readonly retryAfter: number | null;
 
   constructor(fault: CallFault, message: string, retryAfter: number | null = null) {

@@ -2,26 +2,26 @@ import { hash } from 'node:crypto';
 import type { ModelName } from '../../../machines/models/model-call.ts';
 import type { ProviderName } from '../../providers/providers.ts';
 
-/** Which model is spoken of, and where its settings are, for messages. */
+/** A model and its settings, as named in messages. */
 export interface ModelSubject extends ModelName {
   provider: ProviderName;
-  /** The URL that the provider answers under. */
+  /** Base URL of the provider. */
   address: string;
-  /** The variable that holds the key; `null` when none is sent. */
+  /** The variable that holds the key; `null` if no key is sent. */
   keyVariable: string | null;
 }
 
-/** Returns a digest of the address of a model, which tells nothing of what stands in it. */
+/** Returns a digest of a model's URL that reveals nothing of it. */
 export function endpointOf({ address }: Pick<ModelSubject, 'address'>): string {
   return hash('sha256', address).slice(0, 16);
 }
 
-/** Names a model in a message, such as `openai gpt-5`. */
+/** Returns the name of a model for messages, such as `openai gpt-5`. */
 export function nameOf({ provider, model }: ModelName): string {
   return `${provider} ${model}`;
 }
 
-/** Names a provider and where it is, such as `ollama at http://127.0.0.1:11434`. */
+/** Returns a provider with its URL for messages, such as `ollama at http://127.0.0.1:11434`. */
 export function placeOf({ provider, address }: ModelSubject): string {
   return `${provider} at ${URL.parse(address)?.origin ?? address}`;
 }

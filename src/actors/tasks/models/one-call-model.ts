@@ -5,8 +5,8 @@ import { type ScriptStep, scriptedModel } from './scripted-model.ts';
 const name = 'tools/call';
 
 /**
- * Plays the one call that an MCP client has asked for, and answers with its result (docs/contract/models.md): a task of
- * one call is a task like any, whose model is its caller.
+ * A model that makes the single call requested by an MCP client, and answers with its result (docs/contract/models.md).
+ * A task for one call is a regular task whose caller acts as its model.
  */
 export const oneCallModel: LanguageModel = {
   provider: 'mcp',
@@ -18,7 +18,7 @@ export const oneCallModel: LanguageModel = {
       return Promise.reject(new ModelError('the request holds no call'));
     }
     const call: ScriptStep = { tool: data['tool'], args: data['args'] };
-    // What a client asks for is a call and no script, whatever its arguments look like.
+    // Removes data parts, so that arguments that look like a script are not run as one.
     const request = { ...conversation.request, parts: [] };
     return scriptedModel(name, [call, { say: '{result}' }]).next(
       { ...conversation, request },

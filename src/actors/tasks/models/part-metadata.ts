@@ -2,8 +2,8 @@ import type { ProviderMetadata } from 'ai';
 import type { PartMetadata } from '../../../machines/task/task.ts';
 
 /**
- * What providers want told back with a part, so that they know their own thoughts again: the signatures of anthropic and
- * google, and the encrypted reasoning of openai. The rest is for readers, or would have a call told otherwise than it ran.
+ * Provider metadata that must be sent back with a part: signatures of anthropic and google, and encrypted reasoning of
+ * openai. Other metadata is informational, or would misstate how a call ran.
  */
 const toldBack: ReadonlySet<string> = new Set([
   'signature',
@@ -14,7 +14,7 @@ const toldBack: ReadonlySet<string> = new Set([
   'reasoningEncryptedContent',
 ]);
 
-/** Returns what of the metadata of a part is told back with it; nothing when nothing is. */
+/** Returns the metadata of a part to send back; empty if there is none. */
 export function partMetadata(given: ProviderMetadata | undefined): PartMetadata {
   const wires = Object.entries(given ?? {}).map(([wire, values]) => {
     const kept = Object.entries(values).filter(
@@ -25,7 +25,7 @@ export function partMetadata(given: ProviderMetadata | undefined): PartMetadata 
   return Object.fromEntries(wires.filter(([, values]) => Object.keys(values).length > 0));
 }
 
-/** Returns how many characters the metadata of a part has. */
+/** Returns the size of a part's metadata, in characters. */
 export function metadataLength(given: ProviderMetadata | undefined): number {
   const texts = Object.values(partMetadata(given)).flatMap((values) => Object.values(values));
   return texts.reduce((sum, text) => sum + text.length, 0);

@@ -16,7 +16,7 @@ import type { WireTools } from './wire-tools.ts';
 
 type ToldNames = Pick<WireTools, 'toWire' | 'argsToWire'>;
 
-/** To whom a conversation is told. */
+/** The model that receives a conversation. */
 export interface Listener {
   model: ModelSpeaker;
   names: ToldNames;
@@ -25,8 +25,8 @@ export interface Listener {
 type AssistantPart = Exclude<AssistantContent, string>[number];
 
 /**
- * Writes a conversation as a provider is told it: the earlier messages, the request, and each turn of the run, which is what
- * the model said and called in its own order, then the results of its calls, then what was said meanwhile.
+ * Converts a conversation to a provider's messages: earlier messages, the request, and for each turn of the run the
+ * model's text and calls in order, the results of its calls, and messages sent meanwhile.
  */
 export function promptMessages(conversation: Conversation, listener: Listener): ModelMessage[] {
   const { history, request, exchanges, followUps } = conversation;
@@ -61,7 +61,7 @@ function ranTold({ tool, args, outcome, at, approver }: RanCall): string {
   return `- ${oneLine(tool)} ${oneLine(args)}: ${outcome} at ${when}${by}`;
 }
 
-/** Where several people speak, each message begins with who says it: a caller whom a token or a chat vouches for. */
+/** If several users speak, each message starts with the name of its author, as verified by a token or chat service. */
 function messageTold(message: Message, isNamed: boolean): ModelMessage[] {
   if (message.role === 'agent') {
     const text = messageText(message);
@@ -85,7 +85,7 @@ function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listene
   ];
 }
 
-/** Where a turn was asked is not known of those that older releases kept. */
+/** For turns stored by older releases the model is unknown. */
 function isSaidBy({ by }: SaidTurn, model: ModelSpeaker): boolean {
   const isThere = by.endpoint === undefined || by.endpoint === model.endpoint;
   return by.provider === model.provider && by.model === model.model && isThere;
@@ -95,7 +95,7 @@ function nameOf({ sender }: Message): string[] {
   return sender === undefined ? [] : [oneLine(sender.email ?? sender.userId)];
 }
 
-/** A call takes the next of those that are still to be told. What one provider thought and signed is not told to another. */
+/** Assigns the next pending call to a call part. Reasoning and signatures of one provider are not sent to another. */
 function partTold(part: SaidPart, isOwn: boolean, calls: AssistantPart[]): AssistantPart[] {
   const signed = isOwn && part.metadata !== undefined ? { providerOptions: part.metadata } : {};
   switch (part.kind) {
@@ -131,7 +131,7 @@ function noteTold({ approval }: Exchange): string {
   return `\n\n[${oneLine(approver)} approved this call and wrote: ${note}]`;
 }
 
-/** Some servers take nine letters and digits as the id of a call, and nothing else. */
+/** Some servers accept only nine letters and digits as a call id. */
 function wireId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }

@@ -11,31 +11,30 @@ import { readTurn } from './read-turn.ts';
 import type { SharedTurns } from './shared-turns.ts';
 import { type WireTools, wireTools } from './wire-tools.ts';
 
-/** A model of a provider, and what it is offered. */
+/** A provider's model, with its tools and instructions. */
 export interface ProviderModelOptions {
   subject: ModelSubject;
-  /** Which wire of openai is spoken. */
+  /** The API of openai to use. */
   api: 'chat' | 'responses';
-  /** How long one answer may take as a whole, in milliseconds. */
+  /** Time limit of one complete answer, in milliseconds. */
   timeout: number;
-  /** How many tokens one answer may have; as the provider sees fit when absent. */
+  /** Maximum tokens of one answer; the provider's default when absent. */
   maxOutputTokens?: number | undefined;
   load: () => Promise<Provider>;
-  /** What the model may ask for; read anew at each turn. */
+  /** Returns the tools of the model; called for each turn. */
   tools: () => Iterable<Tool>;
-  /** What it is told before anything else; `null` for nothing. */
+  /** Returns the system prompt; `null` for none. */
   instructions: () => string | null;
-  /** The event loop, shared by all answers of the agent. */
+  /** Event-loop scheduler, shared by all answers of the agent. */
   turns: SharedTurns;
   clock: Clock;
 }
 
-/** One model of one provider. */
 export interface ProviderModel {
   readonly subject: ModelSubject;
   /**
-   * Takes one turn by one request; nothing is tried twice. Rejects with a ModelFailure, or with the reason of the
-   * signal when that aborts.
+   * Runs one turn with a single request, without retries. Rejects with a ModelFailure, or with the signal's reason when
+   * it aborts.
    */
   ask(
     conversation: Conversation,
@@ -43,14 +42,14 @@ export interface ProviderModel {
   ): Promise<Turn>;
 }
 
-/** Makes a model of a provider, whose package is loaded with the first turn. */
+/** Creates a provider's model; its package is loaded with the first turn. */
 export function createProviderModel(options: ProviderModelOptions): ProviderModel {
   const { subject, timeout, clock } = options;
   return {
     subject,
     async ask(conversation, { signal, onToken }) {
       signal.throwIfAborted();
-      // Ends the request in whatever way this turn ends, so that no connection outlives it.
+      // Aborts the request whenever this turn ends, so that no connection outlives it.
       const over = new AbortController();
       let isLate = false;
       const timer = clock.setTimeout(() => {
@@ -81,7 +80,7 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
   };
 }
 
-/** What a turn is asked for with. */
+/** Parameters of a turn's request. */
 interface AskedTurn {
   conversation: Conversation;
   tools: readonly Tool[];
@@ -103,26 +102,26 @@ async function request(
     ...(prompt === null ? {} : { instructions: prompt }),
     ...(tools.length === 0 ? {} : { tools: toolSet(tools, { names, jsonSchema, subject }) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    // The chain tries again, and knows which failures may pass.
+    // The chain retries, since it distinguishes transient failures.
     maxRetries: 0,
     abortSignal,
     telemetry: { isEnabled: false },
-    // What has come to an end with an answer is not kept at the provider.
+    // Disables storage of finished responses at the provider.
     providerOptions: { openai: { store: false } },
-    // Nothing is fetched on behalf of whoever wrote an address into a message.
+    // Never downloads a URL from a message; its author could target any host.
     experimental_download: async (files) => files.map(() => null),
     onError: () => undefined,
   });
   return readTurn(stream, { subject, names, onToken, turns });
 }
 
-/** Loads what speaks to every provider; its warnings would go to the console of the daemon. */
+/** Loads the AI SDK and disables its warnings, which would go to the daemon's console. */
 async function loadLibrary(): Promise<typeof Library> {
   globalThis.AI_SDK_LOG_WARNINGS = false;
   return import('ai');
 }
 
-/** The longest description of a tool, in characters, where a provider refuses the whole request for a longer one. */
+/** Maximum characters of a tool description, for providers that refuse a whole request with a longer one. */
 const longestDescriptions: Partial<Record<ModelSubject['provider'], number>> = { openai: 1_024 };
 
 interface ToolSetParts {
@@ -131,7 +130,7 @@ interface ToolSetParts {
   subject: ModelSubject;
 }
 
-/** Without a function to run them, the library hands every call back: the chart rules on it and runs it. */
+/** Without `execute` functions, the SDK returns every call; the chart rules on it and runs it. */
 function toolSet(
   tools: readonly Tool[],
   { names, jsonSchema, subject }: ToolSetParts,

@@ -10,26 +10,26 @@ import type { SharedTurns } from './shared-turns.ts';
 import { TurnParts } from './turn-parts.ts';
 import type { WireTools } from './wire-tools.ts';
 
-/** The longest answer that is taken: text, thoughts, what is told back with them and arguments together, in characters. */
+/** Maximum characters of an answer: text, reasoning, metadata and arguments together. */
 const longest = 1024 * 1024;
 
-/** The most calls of one answer: each is ruled on and saved with all those that wait behind it. */
+/** Maximum calls of one answer: each is ruled on, and saved with all calls queued behind it. */
 const mostCalls = 100;
 
-/** What reading an answer needs. */
+/** Options for reading an answer. */
 export interface ReadTurnOptions {
   subject: ModelSubject;
   names: Pick<WireTools, 'fromWire' | 'argsFromWire'>;
-  /** Hears the text as it comes. */
+  /** Receives the text as it arrives. */
   onToken: (text: string) => void;
-  /** The event loop, shared with every other answer that is read meanwhile. */
+  /** Event-loop scheduler, shared with all concurrent answers. */
   turns: SharedTurns;
 }
 
 /**
- * Reads the stream of one answer to its end. Rejects with what the provider reported, with a ModelFailure for an answer
- * that is empty, too long, asks for too much or broke off, or with the reason of an abort. Arguments that are no JSON stay the text they are, for
- * governance to deny.
+ * Reads the stream of one answer to its end. Rejects with the provider's error, with a ModelFailure for an answer that
+ * is empty, too long, incomplete or has too many calls, or with the reason of an abort. Arguments that are not JSON
+ * remain text, so that governance denies them.
  */
 export async function readTurn(
   stream: AsyncIterable<TextStreamPart<ToolSet>>,
@@ -41,7 +41,7 @@ export async function readTurn(
   const written = new Map<string, string>();
   const parts = new TurnParts();
   for await (const part of stream) {
-    // Nothing more is read of an answer that waits: a provider that is faster than this machine is slowed down.
+    // A waiting answer is not read further, which slows down a provider that is faster than this machine.
     const myTurn = turns.next();
     if (myTurn !== null) await myTurn;
     length += lengthOf(part);
@@ -106,7 +106,7 @@ function callOf(
   return { tool, args: names.argsFromWire(tool, args), ...rest };
 }
 
-/** Arguments that are no JSON stay the text that they are, unless it is certain what they mean. */
+/** Arguments that are not JSON remain text, unless their meaning is unambiguous. */
 function argumentsOf(
   {
     toolCallId,

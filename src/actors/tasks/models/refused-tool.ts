@@ -1,13 +1,13 @@
-/** A tool as a provider was offered it, and its name here. */
+/** A tool's name as offered to a provider, and its original name. */
 export interface OfferedName {
   wire: string;
   tool: string;
 }
 
-/** The place of a tool in a request, in the words of google, and of anthropic and openai. */
+/** Position of a tool in a request, in the notation of google, and of anthropic and openai. */
 const places = [/function_?declarations\[(\d{1,4})\]/i, /\btools(?:\.|\[)(\d{1,4})\b/];
 
-/** Returns the tool that a provider names where it refuses a request; `null` where it names none. */
+/** Returns the tool that a provider names when refusing a request; `null` if it names none. */
 export function refusedTool(message: string, tools: readonly OfferedName[]): string | null {
   const named = tools.find(({ wire }) =>
     [`'${wire}'`, `"${wire}"`, `\`${wire}\``].some((quoted) => message.includes(quoted)),

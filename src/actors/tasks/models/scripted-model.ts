@@ -2,19 +2,19 @@ import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { Message } from '../../../machines/task/task.ts';
 import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports.ts';
 
-/** One step of a script: a tool call, whose call governance rules on, or the words that end the run. */
+/** One step of a script: a tool call, subject to governance, or the text that ends the run. */
 export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };
 
 /**
- * A model that plays a script, one step a turn, and needs no key (docs/contract/models.md). A data part `{script:
- * [...]}` of the user's message plays instead of the configured one; with no step left it says what it was told.
+ * A model that plays a script, one step per turn, and needs no key (docs/contract/models.md). A data part `{script:
+ * [...]}` of the user's message replaces the configured script; after the last step it echoes its input.
  */
 export function scriptedModel(name: string, script: readonly ScriptStep[]): LanguageModel {
   return {
     provider: 'scripted',
     name,
     async next(conversation, { onToken }) {
-      // Like any model it speaks only after its caller has had the chance to listen.
+      // Like any model, it answers asynchronously, after its caller can subscribe.
       await Promise.resolve();
       const steps = scriptOf(conversation.request) ?? script;
       const turn = play(steps[conversation.turns], conversation);
@@ -24,10 +24,7 @@ export function scriptedModel(name: string, script: readonly ScriptStep[]): Lang
   };
 }
 
-/**
- * Reads a script from a value that came over the wire. Throws a ModelError that names the first step
- * that is none.
- */
+/** Parses a script received over the wire. Throws a ModelError that names the first invalid step. */
 export function readScript(value: JsonValue): ScriptStep[] {
   if (!Array.isArray(value)) throw new ModelError('the script must be a list of steps');
   return value.map((step, index) => {
@@ -59,7 +56,7 @@ function scriptOf({ parts }: Message): ScriptStep[] | null {
   return null;
 }
 
-/** Longest text that is handed on of a message, in characters. */
+/** Maximum characters of a message that are echoed. */
 const longestPrompt = 16 * 1024;
 
 function lastText({ request, followUps }: Conversation): string {

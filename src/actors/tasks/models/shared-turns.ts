@@ -1,6 +1,6 @@
 /**
- * Lets those who have much to do share the event loop: so many go on in one turn of it, the others wait for the next
- * turns in the order in which they came, and whatever else arrives is served in between.
+ * Shares the event loop among long-running readers: a fixed number continue in each turn, the others wait in order of
+ * arrival, and other events are handled in between.
  */
 export class SharedTurns {
   readonly #atOnce: number;
@@ -13,7 +13,7 @@ export class SharedTurns {
     this.#left = atOnce;
   }
 
-  /** Returns `null` to whoever may go on now, and to anyone else a promise that resolves when it is their turn. */
+  /** Returns `null` if the caller may continue now, else a promise that resolves at its turn. */
   next(): Promise<void> | null {
     this.#count();
     if (this.#left === 0) return new Promise((resolve) => this.#waiting.push(resolve));

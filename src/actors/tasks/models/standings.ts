@@ -2,34 +2,34 @@ import { cooldownOf, isPassing } from '../../../machines/models/model-call.ts';
 import type { ModelFailure } from './model-failure.ts';
 
 interface Standing {
-  /** Passing failures since the last answer. */
+  /** Transient failures since the last answer. */
   failures: number;
   readyAt: number;
-  /** The conversation of the last failure, and how often it failed in a row. */
+  /** The conversation of the last failure, and its number of consecutive failures. */
   by: string;
   inARow: number;
-  /** True when the provider has said for how long. */
+  /** True if the provider named the delay. */
   isAsked: boolean;
 }
 
-/** Which models are left alone, and until when; what one turn learns holds for all. */
+/** Cooldowns of models, shared by all turns. */
 export class Standings {
   readonly #standings = new Map<number, Standing>();
   readonly #tried = new Set<number>();
 
-  /** Epoch milliseconds before which a model of the chain is left alone; 0 when it is not. */
+  /** Returns the end of a model's cooldown in epoch milliseconds; 0 if there is none. */
   readyAt(index: number): number {
     return this.#standings.get(index)?.readyAt ?? 0;
   }
 
-  /** Notes that a model has answered. */
+  /** Records an answer of a model. */
   answered(index: number): void {
     this.#standings.delete(index);
   }
 
   /**
-   * Lets one turn at a time ask a model that is left alone, unless the provider asked for that: what failed may have
-   * been one conversation. Returns whether this turn may; `settle` ends it.
+   * Lets one turn at a time call a model during its cooldown, unless the provider asked for the delay: the failure may
+   * have concerned a single conversation. Returns whether this turn may; `settle` ends the attempt.
    */
   mayTry(index: number): boolean {
     if (this.#standings.get(index)?.isAsked === true || this.#tried.has(index)) return false;
@@ -37,14 +37,14 @@ export class Standings {
     return true;
   }
 
-  /** Ends what `mayTry` began. */
+  /** Ends an attempt allowed by `mayTry`. */
   settle(index: number): void {
     this.#tried.delete(index);
   }
 
   /**
-   * Notes that a call to a model failed at a time, and returns until when this conversation leaves it alone, in epoch
-   * milliseconds. A conversation that fails again counts once for all others.
+   * Records a failed call, and returns the end of the model's cooldown for this conversation, in epoch milliseconds.
+   * For other conversations, repeated failures of one conversation count once.
    */
   failed(
     index: number,

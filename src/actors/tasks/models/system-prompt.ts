@@ -1,4 +1,4 @@
-/** What there is to tell of a skill; one with tools is told by their descriptions. */
+/** The parts of a skill that a prompt needs; a skill with tools is described by their descriptions. */
 export interface ToldSkill {
   name: string;
   body: string;
@@ -6,8 +6,8 @@ export interface ToldSkill {
 }
 
 /**
- * Puts together what a model is told before anything else: the agent's instructions, and the text of each skill that
- * has no scripts (docs/contract/models.md); `null` when there is nothing to say.
+ * Creates the system prompt: the agent's instructions, and the text of each skill without scripts
+ * (docs/contract/models.md); `null` if it is empty.
  */
 export function systemPrompt(instructions: string, skills: readonly ToldSkill[]): string | null {
   const texts = skills

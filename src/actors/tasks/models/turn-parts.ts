@@ -2,12 +2,12 @@ import type { ProviderMetadata } from 'ai';
 import type { PartMetadata, SaidPart } from '../../../machines/task/task.ts';
 import { partMetadata } from './part-metadata.ts';
 
-/** The parts of one answer while it is read, in the order in which they begin. */
+/** Collects the parts of one answer while it is read, in the order of their starts. */
 export class TurnParts {
   readonly #parts: SaidPart[] = [];
   readonly #open = new Map<string, SaidPart & { text: string }>();
 
-  /** Takes the beginning, a piece or the end of a text or a thought; what a provider wants told back may come with each. */
+  /** Processes the start, a delta or the end of a text or reasoning part, with provider metadata. */
   take(
     kind: 'text' | 'thought',
     id: string,
@@ -20,14 +20,14 @@ export class TurnParts {
     addMetadata(part, metadata);
   }
 
-  /** Takes a call; what was open goes on behind it as a part of its own. */
+  /** Processes a call; an open part continues after it as a separate part. */
   takeCall(metadata: ProviderMetadata | undefined): void {
     const part: SaidPart = { kind: 'call' };
     addMetadata(part, metadata);
     this.#parts.push(part);
   }
 
-  /** Returns the parts that say something, or that the provider wants told back. */
+  /** Returns the parts with content or with metadata to send back. */
   said(): SaidPart[] {
     return this.#parts
       .filter((part) => part.kind === 'call' || part.text !== '' || part.metadata !== undefined)

@@ -2,19 +2,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
 import type { Tool } from '../../ports.ts';
 import { looksMapped, mappedName, type WireNames, wireNames } from './wire-names.ts';
 
-/** What every provider takes as the name of an argument: anthropic refuses the whole request for another one. */
+/** Argument names that every provider accepts; anthropic refuses a whole request with any other name. */
 const taken = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** The tools of an agent, their arguments included, as they go over the wire of a provider, and back. */
+/** Maps the tools of an agent, including their arguments, to a provider's format, and back. */
 export interface WireTools extends WireNames {
-  /** The schema of the arguments of a tool as a provider takes it. */
+  /** Returns the argument schema of a tool in a provider-compatible form. */
   schemaOf(tool: string): JsonObject;
   argsToWire(tool: string, args: JsonObject): JsonObject;
-  /** Returns arguments under their own names; as they came when one came under both of its names. */
+  /** Returns arguments under their original names; unchanged if an argument came under both of its names. */
   argsFromWire(tool: string, args: JsonValue): JsonValue;
 }
 
-/** Maps the names of tools, and those of their arguments, to names that every provider takes. */
+/** Maps the names of tools and their arguments to names that every provider accepts. */
 export function wireTools(tools: readonly Pick<Tool, 'name' | 'parameters'>[]): WireTools {
   const schemas = new Map(tools.map(({ name, parameters }) => [name, parameters]));
   const renamed = new Map(
@@ -28,7 +28,7 @@ export function wireTools(tools: readonly Pick<Tool, 'name' | 'parameters'>[]): 
       const back = new Map([...(renamed.get(tool) ?? none)].map(([own, wire]) => [wire, own]));
       if (!isJsonObject(args)) return args;
       const own = withNames(args, back);
-      // One of two that came under both names of an argument would be lost.
+      // An argument given under both of its names would be lost.
       return Object.keys(own).length === Object.keys(args).length ? own : args;
     },
   };

@@ -2,19 +2,19 @@ import { textTokens } from '../../../machines/conversation/estimate-tokens.ts';
 import { fitConversation } from '../../../machines/conversation/fit-conversation.ts';
 import { type LanguageModel, ModelError, type Tool } from '../../ports.ts';
 
-/** What a conversation has to fit into. */
+/** Limits of a conversation's size. */
 export interface ContextBudget {
-  /** Tokens that the model is told in one turn, at most. */
+  /** Maximum input tokens of a turn. */
   tokens: number;
-  /** What the model is offered; read anew at each turn. */
+  /** Returns the tools of the model; called for each turn. */
   tools: () => Iterable<Tool>;
-  /** What it is told before anything else; `null` for nothing. */
+  /** Returns the system prompt; `null` for none. */
   instructions: () => string | null;
 }
 
 /**
- * Wraps a model so that it is told no more than fits into a budget; what was estimated comes back with the turn, for the
- * provider's own count to correct it. The instructions and the tools are always told whole.
+ * Wraps a model so that its input stays within a token budget. The turn includes the estimate, which the provider's own
+ * count corrects. Instructions and tools are never shortened.
  */
 export function modelWithinBudget(model: LanguageModel, budget: ContextBudget): LanguageModel {
   return {

@@ -7,37 +7,37 @@ import {
   realSpelling,
 } from '../sandbox/sandbox.ts';
 
-/** The files of an agent that tools may read; plain, so that a worker can have it. */
+/** The files of an agent that tools may read; plain data, so that it can be sent to a worker. */
 export interface ReadableFiles {
   /** The agent's folder, links resolved. */
   directory: string;
   /** Absolute paths of its state, such as the store and the audit log, links resolved. */
   state: readonly string[];
-  /** Absolute paths of what it is made of, such as skills and scripts, which may be read and not written. */
+  /** Absolute paths of its definition, such as skills and scripts, which tools may read but not write. */
   code: readonly string[];
 }
 
-/** The files of an agent, as far as tools have to do with them. */
+/** The files of an agent that tools may read or write. */
 export interface AgentFiles extends ReadableFiles {
-  /** Absolute paths of the folders that tools may write, links resolved (`egress.writable`). */
+  /** Returns the absolute paths of writable folders, links resolved (`egress.writable`). */
   writable: () => readonly string[];
 }
 
-/** Returns what tools may read of the files of an agent. */
+/** Returns the read-only part. */
 export function readableFiles({ directory, state, code }: AgentFiles): ReadableFiles {
   return { directory, state, code };
 }
 
-/** A place in the agent's folder that a tool may use. */
+/** A path in the agent's folder that a tool may use. */
 export interface FilePlace {
-  /** The names that lead there from the agent's folder, none of them a link; none for the folder itself. */
+  /** Path components from the agent's folder, without links; empty for the folder itself. */
   names: readonly string[];
 }
 
-/** What an agent is told to be by, whichever folder it lies in. */
+/** Instruction files of agents, protected in every folder. */
 const instructions = /^(?:skill|agents?)\.md$/i;
 
-/** Resolves the links in what an agent is made of. */
+/** Resolves the links in the agent's paths. */
 export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
   const { directory, writable } = files;
   const real = (paths: readonly string[]) =>
@@ -46,8 +46,8 @@ export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
 }
 
 /**
- * Resolves a path that a model has written, links included, and says in words why a tool may not use what it leads to
- * (docs/contract/models.md). It may lie outside of the folder by the time it is opened: see `openFolder`.
+ * Resolves a path from a model, including links, and returns why a tool may not use it (docs/contract/models.md). The
+ * path may lead outside the folder by the time it is opened; see `openFolder`.
  */
 export async function findPlace(
   files: ReadableFiles,
@@ -65,11 +65,11 @@ export async function findPlace(
   return refusal === null ? { names } : { refusal: `argument path ${refusal}` };
 }
 
-/** Says in words why no tool may see what lies at the end of these names; `null` when tools may. */
+/** Returns why tools may not see a path; `null` if they may. */
 export function hiddenFrom(files: ReadableFiles, names: readonly string[]): string | null {
   const name = names.at(-1) ?? '';
   const steps = stepsOf(files, names);
-  // What is not there yet may become a file or a folder.
+  // A path that does not exist yet may become a file or a folder.
   if (steps.some((step) => isNamedLikeSecret(step, true)) || isSecretFile(steps.at(-1))) {
     return 'is named like a secret, which no tool may see';
   }
@@ -80,7 +80,7 @@ export function hiddenFrom(files: ReadableFiles, names: readonly string[]): stri
   return null;
 }
 
-/** Says in words why no tool may write what lies at the end of these names; `null` when tools may. */
+/** Returns why tools may not write to a path; `null` if they may. */
 export function writeRefusal(files: AgentFiles, names: readonly string[]): string | null {
   const hidden = hiddenFrom(files, names);
   if (hidden !== null) return hidden;

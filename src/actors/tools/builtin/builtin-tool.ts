@@ -5,19 +5,20 @@ import { checkArguments, compileLater, validateArguments } from '../skills/skill
 import type { AgentFiles } from './agent-files.ts';
 import type { ToolConfig } from './tool-config.ts';
 
-/** What builtin tools are given from outside. */
 export interface BuiltinDependencies extends ScriptDependencies {
   files: AgentFiles;
-  /** What `tools` says of a builtin tool; nothing for one it does not name. */
+  /** Returns the settings in `tools` of a builtin tool; empty for an unlisted one. */
   settings: (tool: string) => ToolConfig;
 }
 
-/** A tool before its arguments are checked; `Arguments` are those that fit its JSON Schema. */
+/** A tool without argument validation; `Arguments` is the type that fits its JSON Schema. */
 export type UncheckedTool<Arguments> = Omit<Tool, 'run'> & {
   run: (args: Arguments, run: ToolRun) => Promise<string>;
 };
 
-/** Makes a tool whose arguments are checked against its own JSON Schema, and then by its own `check`, before it runs. */
+/**
+ * Creates a tool whose arguments are validated against its JSON Schema, and then by its own `check`, before it runs.
+ */
 export function builtinTool<Arguments = JsonObject>(tool: UncheckedTool<Arguments>): Tool {
   const schema = compileLater(tool.parameters);
   return {

@@ -32,10 +32,10 @@ const factories = new Map<string, (dependencies: BuiltinDependencies) => Tool>([
   ['web_search', webSearch],
 ]);
 
-/** The names that `builtin_tools` may list, sorted. */
+/** Names that `builtin_tools` may list, sorted. */
 export const builtinToolNames: readonly string[] = [...factories.keys()].toSorted();
 
-/** Makes the builtin tools of these names, in their order. Throws a RangeError for an unknown name. */
+/** Creates the builtin tools with these names, in order. Throws a RangeError for an unknown name. */
 export function builtinTools(names: readonly string[], dependencies: BuiltinDependencies): Tool[] {
   return names.map((name) => {
     const make = factories.get(name);

@@ -10,12 +10,12 @@ import jsep, {
 import { type MathFunction, mathFunctions } from './math-functions.ts';
 import type { Apart } from './run-apart.ts';
 
-/** An expression that has no value; the message says why. */
+/** An expression without a value; the message gives the reason. */
 class CalculationError extends Error {
   readonly code = 'calculation_failed';
 }
 
-/** Digits of IEEE 754 decimal128, and exponents small enough that no value takes long. */
+/** Precision of IEEE 754 decimal128, with exponents small enough that no operation takes long. */
 const format: Decimal.Config = {
   ...{ precision: 34, rounding: Decimal.ROUND_HALF_EVEN },
   ...{ maxE: 999, minE: -999, toExpNeg: -20, toExpPos: 34 },
@@ -28,7 +28,7 @@ const constants = new Map([
 
 type NumberOf = (digits: string) => Decimal;
 
-/** Parentheses around a part, which its parser forgets, are kept as a call of this name. */
+/** Function name that marks parentheses, which the parser would drop. */
 const group = '_group';
 
 const operators = new Map<string, (left: Decimal, right: Decimal) => Decimal>([
@@ -45,7 +45,7 @@ jsep.addBinaryOp('^', 12, true);
 jsep.addBinaryOp('**', 12, true);
 jsep.removeAllLiterals();
 
-/** Says what an expression comes to; runs in a worker. */
+/** Evaluates an expression; runs in a worker. */
 export function calculated({ expression }: { expression: string }): Apart {
   try {
     return { text: calculate(expression) };
@@ -56,8 +56,8 @@ export function calculated({ expression }: { expression: string }): Apart {
 }
 
 /**
- * Evaluates an arithmetic expression in decimal numbers of 34 digits. Its parser only reads it: nothing that it
- * names is looked up anywhere but in the list of functions and constants. Throws a CalculationError.
+ * Evaluates an arithmetic expression in decimal numbers with 34 digits. The parser only builds a tree; names are looked
+ * up only in the list of functions and constants. Throws a CalculationError.
  */
 function calculate(text: string): string {
   const value = evaluated(parsed(text));
@@ -65,7 +65,7 @@ function calculate(text: string): string {
   throw new CalculationError('the expression has no finite value');
 }
 
-/** A kind of number that has thrown is left with another precision, so that each expression has its own. */
+/** A Decimal class keeps a changed precision after an exception, so each expression gets its own class. */
 function evaluated(expression: Expression): Decimal {
   const Own = Decimal.clone(format);
   try {
@@ -128,7 +128,7 @@ function binary({ operator, left, right }: BinaryExpression, of: NumberOf): Deci
   const operate = operators.get(operator);
   if (operate === undefined) throw new CalculationError(`the operator ${operator} is not known`);
   const isPower = operator === '^' || operator === '**';
-  // Everywhere but in its parser, -2 ^ 2 is -(2 ^ 2).
+  // By convention -2 ^ 2 is -(2 ^ 2); the parser reads it differently.
   if (isPower && left.type === 'UnaryExpression') {
     const { operator: sign, argument } = left as UnaryExpression;
     const power = { ...left, type: 'BinaryExpression', operator, left: argument, right };

@@ -4,7 +4,7 @@ import { runIsolated } from '../scripts/run-isolated.ts';
 import { digestOf, digestTree } from '../skills/skills.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
-/** What a model may ask for. */
+/** Arguments of the model. */
 interface Asked {
   command: string;
   args?: string[];
@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * Runs one of the programs that `tools` lists, in the sandbox of scripts and never without it, since a model says what
- * it does (docs/contract/egress.md, docs/contract/models.md). No shell has a part in it.
+ * Runs one of the programs listed in `tools`, always in the sandbox of scripts, since a model chooses its arguments
+ * (docs/contract/egress.md, docs/contract/models.md). Never uses a shell.
  */
 export function cliExecute(dependencies: BuiltinDependencies): Tool {
   const { commands = [], timeout } = dependencies.settings('cli_execute');

@@ -5,7 +5,7 @@ import { runApart } from './run-apart.ts';
 
 const timeout = 5_000;
 
-/** Reads the rows of a CSV text (docs/contract/models.md). */
+/** Parses the rows of a CSV text (docs/contract/models.md). */
 export function csvParse(): Tool {
   return builtinTool<Pick<CsvReading, 'csv'> & Partial<CsvReading>>({
     name: 'csv_parse',

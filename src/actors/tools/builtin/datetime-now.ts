@@ -2,7 +2,7 @@ import type { Tool } from '../../ports.ts';
 import { ToolError } from '../../ports.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
-/** Tells the time as ISO 8601 with milliseconds, in UTC or in the time zone asked for. */
+/** Returns the time as ISO 8601 with milliseconds, in UTC or a given time zone. */
 export function datetimeNow({ clock }: Pick<BuiltinDependencies, 'clock'>): Tool {
   return builtinTool({
     name: 'datetime_now',

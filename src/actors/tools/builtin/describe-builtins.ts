@@ -2,13 +2,13 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { systemClock } from '../../clock.ts';
 import { builtinToolNames, builtinTools } from './builtin-tools.ts';
 
-/** What a builtin tool is, before an agent has set it up. */
+/** Description of a builtin tool, independent of an agent's settings. */
 export interface BuiltinDescription {
   name: string;
   description: string;
   /** JSON Schema of the arguments. */
   parameters: JsonObject;
-  /** True when a call may change something: a file, or whatever a program or a server does with it. */
+  /** True if a call may change something, such as a file, or the state of a program or server. */
   changes: boolean;
 }
 
@@ -19,7 +19,7 @@ const changing: ReadonlySet<string> = new Set([
   'http_request',
 ]);
 
-/** Describes every builtin tool as an agent without settings of its own has it, sorted by name. */
+/** Describes every builtin tool with default settings, sorted by name. */
 export function describeBuiltins(): BuiltinDescription[] {
   const nowhere = { directory: '/', state: [], code: [], writable: () => [] };
   return builtinTools(builtinToolNames, {

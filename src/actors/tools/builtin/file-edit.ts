@@ -3,10 +3,9 @@ import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { largestFile, readTextFile } from './file-text.ts';
 import { oneAtATime, writeTextFile } from './write-text-file.ts';
 
-/** Places that are changed at once: more of them would hold up the daemon. */
+/** Maximum replacements per call; more would block the daemon. */
 const mostPlaces = 1_000_000;
 
-/** What is to be changed. */
 interface Edit {
   path: string;
   old_text: string;
@@ -73,7 +72,7 @@ function edited(text: string, { old_text, new_text, replace_all = false }: Edit)
   return { changed: text.split(old_text).join(new_text), places };
 }
 
-/** Counts no further than it matters. */
+/** Stops counting beyond the limit. */
 function countPlaces(text: string, part: string): number {
   let places = 0;
   let at = text.indexOf(part);

@@ -12,7 +12,7 @@ const reasons: Record<string, string> = {
   EROFS: 'the disk cannot be written to',
 };
 
-/** Makes the error of a tool of what the file system said, without a path of this machine. */
+/** Converts a file system error to a tool error without a path of this machine. */
 export function fileFailure(tool: string, error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   const { code = 'unknown reason' } = error as NodeJS.ErrnoException;

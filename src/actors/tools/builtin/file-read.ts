@@ -42,7 +42,7 @@ export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   });
 }
 
-/** Lines of a text from the first one asked for, as many as fit. */
+/** Returns the lines of a text from a line number on, as many as fit. */
 function excerpt(text: string, first: number, count: number): string {
   const lines = countLines(text);
   if (first > lines && first > 1) {
@@ -67,14 +67,14 @@ function excerpt(text: string, first: number, count: number): string {
   return `${shown}${end}[lines ${first} to ${at} of ${lines}; go on with offset ${at + 1}]`;
 }
 
-/** A file may hold millions of them, so that no list of them is made. */
+/** Counts without a list, since a file may have millions of lines. */
 function countLines(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at = endOfLine(text, at)) count += 1;
   return Math.max(1, count);
 }
 
-/** Where the line ends that begins at an index, its line break included. */
+/** Returns the end of the line that starts at an index, including its line break. */
 function endOfLine(text: string, start: number): number {
   const at = text.indexOf('\n', start);
   return at === -1 ? text.length : at + 1;

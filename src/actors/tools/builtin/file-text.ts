@@ -6,20 +6,23 @@ import { fileFailure } from './file-failure.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { openFolder } from './open-folder.ts';
 
-/** Most bytes of a file that a tool reads. */
+/** Maximum bytes of a file that a tool reads. */
 export const largestFile = 10 * 1024 * 1024;
 
-/** A text file as it was read. */
+/** A text file and its permissions. */
 export interface FileText {
   text: string;
-  /** Its permissions, such as 0o644. */
+  /** Permissions, such as 0o644. */
   mode: number;
 }
 
-/** What a tool wants of a file. */
+/** The intended access to a file. */
 type FileIntent = 'read' | 'write';
 
-/** Finds a place by a path of a model. Rejects with a ToolError for one that the tool may not use, or that is the agent's folder itself. */
+/**
+ * Resolves a path from a model. Rejects with a ToolError for a path that the tool may not use, or for the agent's
+ * folder itself.
+ */
 export async function placeOf(
   tool: string,
   files: AgentFiles,
@@ -38,7 +41,7 @@ export async function placeOf(
   return { folders, name };
 }
 
-/** Reads a text file of the agent that a model names. Rejects with a ToolError. */
+/** Reads a text file of the agent at a path from a model. Rejects with a ToolError. */
 export async function readTextFile(
   tool: string,
   files: AgentFiles,
@@ -66,7 +69,10 @@ async function readEntry(tool: string, folder: FolderHandle, name: string): Prom
   return { text, mode: stats.mode & 0o777 };
 }
 
-/** Reads a file of a folder, no link; `null` for one that is larger than `most` bytes. Rejects with an Error with a `code`. */
+/**
+ * Reads a file in a folder without following links; `null` if it is larger than `most` bytes. Rejects with an Error
+ * with a `code`.
+ */
 export async function readBytes(
   folder: FolderHandle,
   name: string,
@@ -84,7 +90,7 @@ export async function readBytes(
   }
 }
 
-/** It may grow while it is read. */
+/** The file may grow while it is read. */
 async function readAtMost(file: FileHandle, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -96,7 +102,7 @@ async function readAtMost(file: FileHandle, most: number): Promise<Buffer | null
   return Buffer.concat(chunks);
 }
 
-/** The text of a file, its byte order mark included; `null` for what is no text. */
+/** Decodes a text file, including its byte order mark; `null` if it is not text. */
 export function decoded(content: Buffer): string | null {
   if (content.includes(0)) return null;
   try {

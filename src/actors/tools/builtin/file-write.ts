@@ -2,7 +2,7 @@ import type { Tool } from '../../ports.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { oneAtATime, writeTextFile } from './write-text-file.ts';
 
-/** Writes a text file in the agent's folder, as a whole or not at all (docs/contract/models.md). */
+/** Writes a text file in the agent's folder atomically (docs/contract/models.md). */
 export function fileWrite({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<{ path: string; content: string; overwrite?: boolean }>({
     name: 'file_write',

@@ -4,16 +4,15 @@ import type { Apart } from './run-apart.ts';
 import { searchFailure } from './search-failure.ts';
 import { walkFiles } from './walk-files.ts';
 
-/** What is looked for, and where. */
 export interface FileQuery {
   files: ReadableFiles;
-  /** A folder, as a model has written it. */
+  /** A folder, as written by the model. */
   path: string;
   pattern: string;
   limit: number;
 }
 
-/** Finds the files of an agent whose paths match a pattern, one a line; runs in a worker. */
+/** Lists the files of an agent whose paths match a pattern, one per line; runs in a worker. */
 export async function findFiles({ files, path, pattern, limit }: FileQuery): Promise<Apart> {
   const place = await findPlace(files, path);
   if ('refusal' in place) return { problem: place.refusal };
@@ -31,7 +30,7 @@ export async function findFiles({ files, path, pattern, limit }: FileQuery): Pro
   return { text: found.length === 0 ? '[no file matches]' : lines(found) };
 }
 
-/** Tells which paths match a glob pattern; names that begin with a dot do so only where it says so. */
+/** Creates a matcher for a glob pattern; names with a leading dot match only explicitly. */
 export function matcherOf(pattern: string): (path: string) => boolean {
   return picomatch(pattern.replace(/^(?:\.?\/)+/, ''), { nonegate: true, noextglob: true });
 }

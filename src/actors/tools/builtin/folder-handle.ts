@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
-/** Where the kernel leads on from an open folder, whatever has become of its path. */
+/** Entries of open folders remain valid here, even if the folder's path has changed. */
 const descriptors = '/proc/self/fd';
 const canFollowDescriptors = existsSync(descriptors);
 
-/** An open folder; what it is asked for lies in it even when its path leads elsewhere by now. */
+/** An open folder; its operations stay inside it even if its path now leads elsewhere. */
 export class FolderHandle implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #path: string;
@@ -18,35 +18,35 @@ export class FolderHandle implements AsyncDisposable {
     this.#path = path;
   }
 
-  /** Opens a folder by its path. Rejects with an Error with a `code`. */
+  /** Opens a folder by path. Rejects with an Error with a `code`. */
   static async open(path: string): Promise<FolderHandle> {
     return new FolderHandle(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path);
   }
 
-  /** The path of an entry, through this very folder where the system can do so. */
+  /** Returns the path of an entry, relative to the open folder where the system supports it. */
   at(name: string): string {
     return join(canFollowDescriptors ? `${descriptors}/${this.#handle.fd}` : this.#path, name);
   }
 
-  /** The path of the folder itself. */
+  /** Path of the folder itself. */
   get self(): string {
     return canFollowDescriptors ? `${descriptors}/${this.#handle.fd}` : this.#path;
   }
 
-  /** Opens a folder in it that is none of its links. Rejects with an Error with a `code`. */
+  /** Opens a subfolder that is not a link. Rejects with an Error with a `code`. */
   async enter(name: string): Promise<FolderHandle> {
     const handle = await open(this.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     return new FolderHandle(handle, join(this.#path, name));
   }
 
-  /** Makes a folder in it, unless one is there. */
+  /** Creates a subfolder unless it exists. */
   async make(name: string): Promise<void> {
     await mkdir(this.at(name)).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     });
   }
 
-  /** Sees that what was made, renamed or removed in it is on disk. */
+  /** Flushes created, renamed and removed entries to disk. */
   sync(): Promise<void> {
     return this.#handle.sync();
   }

@@ -6,7 +6,7 @@ import { runApart } from './run-apart.ts';
 
 const timeout = 10_000;
 
-/** Finds files in the agent's folder by their paths (docs/contract/models.md). */
+/** Finds files in the agent's folder by path (docs/contract/models.md). */
 export function globSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<{ pattern: string; path?: string; limit?: number }>({
     name: 'glob_search',

@@ -6,7 +6,7 @@ import type { searchFiles } from './search-files.ts';
 
 const timeout = 10_000;
 
-/** What a model may ask for. */
+/** Arguments of the model. */
 interface Asked {
   pattern: string;
   path?: string;

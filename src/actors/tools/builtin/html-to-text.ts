@@ -1,21 +1,21 @@
 import { compile } from 'html-to-text';
 import type { Apart } from './run-apart.ts';
 
-/** A page, and where it comes from. */
+/** A page and its URL. */
 export interface HtmlPage {
   html: string;
-  /** What the addresses of its links are taken from. */
+  /** Base URL of its links. */
   url: string;
-  /** Whether everything beside its main part is kept. */
+  /** True keeps content outside the main part. */
   isWhole: boolean;
 }
 
-/** What a reader of the main part does not look for. */
+/** Elements outside the main content. */
 const besideMain = ['nav', 'footer', 'aside', 'form', 'button', 'dialog'];
 
 const never = ['img', 'svg', 'canvas', 'iframe', 'object', 'template', 'noscript'];
 
-/** Returns the text of an HTML page: its title, and its main part or the whole of it; runs in a worker. */
+/** Converts an HTML page to text: its title, and its main part or all of it; runs in a worker. */
 export function htmlToText({ html, url, isWhole }: HtmlPage): Apart {
   const skipped = isWhole ? never : [...never, ...besideMain];
   const toText = compile({
@@ -35,7 +35,7 @@ export function htmlToText({ html, url, isWhole }: HtmlPage): Apart {
       { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
     ],
     formatters: {
-      // The builder has no way to put one mark before a block but as its leading text.
+      // The builder can put a single mark before a block only as its leading text.
       markedHeading(element, walk, builder, { mark }) {
         builder.openBlock({ leadingLineBreaks: 2 });
         builder.addInline(`${String(mark)} `);

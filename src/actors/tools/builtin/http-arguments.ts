@@ -3,7 +3,7 @@ import { headersProblem } from './http-headers.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What `http_request` takes. */
+/** JSON Schema of `http_request`'s arguments. */
 export const httpParameters: JsonObject = {
   type: 'object',
   properties: {
@@ -21,7 +21,7 @@ export const httpParameters: JsonObject = {
   additionalProperties: false,
 };
 
-/** Arguments that fit `httpParameters`. */
+/** Arguments that match `httpParameters`. */
 interface HttpArguments {
   url: string;
   method?: string;
@@ -31,8 +31,7 @@ interface HttpArguments {
 }
 
 /**
- * Returns what is wrong with arguments that fit the schema, in one sentence without any value of them; `null` when
- * they will do.
+ * Returns the fault of arguments that match the schema, in one sentence without their values; `null` for valid ones.
  */
 export function httpArgumentsProblem(args: JsonObject): string | null {
   const { url, method = 'GET', headers = {}, body, json } = args as unknown as HttpArguments;
@@ -51,10 +50,10 @@ export function httpArgumentsProblem(args: JsonObject): string | null {
   return headersProblem(headers);
 }
 
-/** Makes a request of arguments with which nothing is wrong. */
+/** Creates a request from valid arguments. */
 export function httpRequestOf(args: JsonObject): { url: URL; init: RequestInit } {
   const { url, method = 'GET', headers = {}, body, json } = args as unknown as HttpArguments;
-  // Entries, as a record loses what is called `__proto__` on the way into Headers.
+  // Passed as entries, since a record would lose a header named `__proto__`.
   const sent = new Headers(Object.entries(headers));
   if (json !== undefined && !sent.has('content-type')) sent.set('content-type', 'application/json');
   const content = json === undefined ? body : JSON.stringify(json);

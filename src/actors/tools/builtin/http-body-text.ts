@@ -1,12 +1,12 @@
 const mebibyte = 1024 * 1024;
 
-/** Media types that are text, whatever their parameters. */
+/** Media types of text, regardless of parameters. */
 const textual =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|ndjson|x-www-form-urlencoded|graphql|toml|sql)|image\/svg\+xml|.+\+(?:json|xml|text|yaml))$/;
 
 /**
- * Reads the body of an answer as text: at most 1 MiB, unless given, with a mark where it was cut off, and for a body
- * that is no text one sentence in brackets instead. Rejects with what the connection throws.
+ * Reads a response body as text, up to 1 MiB by default, with a mark if it was truncated; for a body that is not text,
+ * returns a sentence in brackets instead. Rejects with connection errors.
  */
 export async function bodyText(response: Response, mebibytes = 1): Promise<string> {
   const { body } = response;
@@ -26,7 +26,7 @@ function binary(mediaType: string): string {
   return `[left out: the body is ${printable}, not text]`;
 }
 
-/** A server may name a character set; one that is not known is read as UTF-8. */
+/** Returns the declared character set; an unknown one is read as UTF-8. */
 function charsetIn(parameters: string): string {
   const label = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1] ?? 'utf-8';
   try {

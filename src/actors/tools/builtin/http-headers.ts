@@ -1,4 +1,4 @@
-/** What belongs to the connection and not to the caller. */
+/** Headers that belong to the connection, not to the caller. */
 const forbidden = new Set([
   'host',
   'content-length',
@@ -13,9 +13,7 @@ const forbidden = new Set([
 
 const most = 50;
 
-/**
- * Returns what is wrong with headers a tool is to send, in one sentence without any value; `null` when they will do.
- */
+/** Returns the fault of a tool's request headers, in one sentence without values; `null` for valid ones. */
 export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(headers);
   if (entries.length > most) return `there may be at most ${most} headers`;

@@ -6,7 +6,7 @@ import { requestOutside } from './outbound-request.ts';
 
 const longestHeader = 1_000;
 
-/** The headers of an answer that are passed on. */
+/** Response headers that are returned. */
 const shownHeaders = [
   'content-type',
   'location',
@@ -18,9 +18,9 @@ const shownHeaders = [
 ];
 
 /**
- * Sends one HTTP request through the egress policy and tells what came back, as JSON `{status, headers, body}` with at
- * most 1 MiB of text (docs/contract/egress.md, docs/contract/models.md). Rejects with a ToolError that holds nothing
- * but the policy's words when the policy refuses. Without egress it reaches nothing.
+ * Sends one HTTP request through the egress policy and returns the response as JSON `{status, headers, body}` with at
+ * most 1 MiB of text (docs/contract/egress.md, docs/contract/models.md). On a refusal by the policy, rejects with a
+ * ToolError that contains only the policy's message. Without egress no host is reachable.
  */
 export function httpRequest(): Tool {
   return builtinTool({

@@ -5,7 +5,7 @@ import { runApart } from './run-apart.ts';
 
 const timeout = 5_000;
 
-/** Takes values out of a JSON text by an RFC 9535 query (docs/contract/models.md). */
+/** Selects values of a JSON text with an RFC 9535 query (docs/contract/models.md). */
 export function jsonQuery(): Tool {
   return builtinTool<{ json: string; path: string }>({
     name: 'json_query',

@@ -5,10 +5,7 @@ import { runApart } from './run-apart.ts';
 
 const timeout = 5_000;
 
-/**
- * Calculates what an arithmetic expression comes to, in decimal numbers and not in binary ones
- * (docs/contract/models.md).
- */
+/** Evaluates an arithmetic expression in decimal rather than binary numbers (docs/contract/models.md). */
 export function mathCalculate(): Tool {
   return builtinTool<{ expression: string }>({
     name: 'math_calculate',

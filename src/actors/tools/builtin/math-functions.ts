@@ -1,18 +1,18 @@
 import { Decimal } from 'decimal.js';
 
-/** A function that an expression may call. */
+/** A function available in expressions. */
 export interface MathFunction {
-  /** The least and the greatest number of values. */
+  /** Minimum and maximum number of arguments. */
   takes: readonly [number, number];
   of: (values: Decimal[]) => Decimal;
 }
 
 const many = 1_000;
 
-/** The greatest number whose factorial is worked out. */
+/** Largest number whose factorial is computed. */
 const greatestFactorial = 170;
 
-/** The functions of `math_calculate` by name; there are no others. */
+/** Functions of `math_calculate` by name; there are no others. */
 export const mathFunctions: ReadonlyMap<string, MathFunction> = new Map([
   ...one('abs', (x) => x.abs()),
   ...one('ceil', (x) => x.ceil()),
@@ -58,7 +58,7 @@ function sum(values: Decimal[]): Decimal {
   return values.reduce((x, y) => x.plus(y));
 }
 
-/** Half is rounded away from zero, as people do. */
+/** Rounds half away from zero, as people do. */
 function rounded(x: Decimal, digits: Decimal | undefined): Decimal {
   const places = digits?.toNumber() ?? 0;
   const isCount = Number.isInteger(places) && places >= 0 && places <= 34;
@@ -72,7 +72,7 @@ function factorial(x: Decimal): Decimal {
   return product;
 }
 
-/** Of the same kind of number as another, so that its precision stays. */
+/** Created from the same Decimal class, so that its precision is preserved. */
 function notANumber(x: Decimal): Decimal {
   return x.times(Number.NaN);
 }

@@ -2,8 +2,8 @@ import type { ReadableFiles } from './agent-files.ts';
 import { FolderHandle } from './folder-handle.ts';
 
 /**
- * Opens a folder of the agent by the names that lead there, one after the other and through no link, so that
- * nobody can put a link in the way between the check of a path and its use. Rejects with an Error with a `code`.
+ * Opens a folder of the agent one path component at a time and without following links, so that no link can be inserted
+ * between the check of a path and its use. Rejects with an Error with a `code`.
  */
 export async function openFolder(
   { directory }: ReadableFiles,

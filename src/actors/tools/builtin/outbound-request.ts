@@ -1,10 +1,10 @@
 import { egressCause } from '../../outbound/outbound.ts';
 import { ToolError, type ToolRun } from '../../ports.ts';
 
-/** How long a request may take from its start to the last byte, in milliseconds. */
+/** Total timeout of a request, from start to last byte, in milliseconds. */
 const timeout = 30_000;
 
-/** A request of a tool, and what is made of the answer to it. */
+/** A tool's request, and the conversion of its response. */
 export interface OutboundRequest<Result> {
   tool: string;
   url: URL;
@@ -13,8 +13,8 @@ export interface OutboundRequest<Result> {
 }
 
 /**
- * Sends a request of a tool through the egress policy and reads the answer, in 30 seconds at most. Rejects with
- * a ToolError that holds nothing but the policy's words when the policy refuses. Without egress it reaches nothing.
+ * Sends a tool's request through the egress policy and reads the response, within 30 seconds. On a refusal by the
+ * policy, rejects with a ToolError that contains only the policy's message. Without egress no host is reachable.
  */
 export async function requestOutside<Result>(
   { tool, url, init, read }: OutboundRequest<Result>,
@@ -38,12 +38,12 @@ export async function requestOutside<Result>(
     }
     throw toolErrorOf(error, tool, url);
   } finally {
-    // Whatever the server still sends is not waited for.
+    // Aborts without waiting for the rest of the response.
     over.abort();
   }
 }
 
-/** What a client throws may quote what was sent, so only codes of it are repeated. */
+/** Repeats only codes of a client's error, whose message may quote sent data. */
 function toolErrorOf(error: unknown, tool: string, { host }: URL): ToolError {
   const refusal = egressCause(error);
   if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });

@@ -2,7 +2,7 @@ import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import type { Apart } from './run-apart.ts';
 
-/** What is to be read, and how. */
+/** The CSV text and how to parse it. */
 export interface CsvReading {
   csv: string;
   delimiter: string;
@@ -11,10 +11,10 @@ export interface CsvReading {
   limit: number;
 }
 
-/** Most characters of an answer. */
+/** Maximum characters of a result. */
 const longest = 1024 * 1024;
 
-/** Reads rows of a CSV text as JSON `{columns, rows, total}`; runs in a worker. */
+/** Parses rows of a CSV text as JSON `{columns, rows, total}`; runs in a worker. */
 export function parseCsv({ csv, delimiter, header, offset, limit }: CsvReading): Apart {
   try {
     const records: string[][] = parse(csv, {
@@ -31,7 +31,7 @@ export function parseCsv({ csv, delimiter, header, offset, limit }: CsvReading):
   }
 }
 
-/** Its message may quote what is in the text. */
+/** The error's own message may quote the text. */
 function whyOf({ code, lines }: CsvError): string {
   const at = typeof lines === 'number' ? ` at line ${lines}` : '';
   switch (code) {

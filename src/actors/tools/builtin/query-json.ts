@@ -3,10 +3,10 @@ import { InexactNumberError, readExactJson } from '../../../machines/exact-json.
 import type { JsonValue } from '../../../machines/json.ts';
 import type { Apart } from './run-apart.ts';
 
-/** Most characters of what was found. */
+/** Maximum characters of a result. */
 const longest = 1024 * 1024;
 
-/** Finds what an RFC 9535 query selects in a JSON text, as a JSON list; runs in a worker. */
+/** Returns the values that an RFC 9535 query selects in a JSON text, as a JSON list; runs in a worker. */
 export function queryJson({ json, path }: { json: string; path: string }): Apart {
   let value: JsonValue;
   try {

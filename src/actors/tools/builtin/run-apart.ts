@@ -1,22 +1,22 @@
 import { ToolError } from '../../ports.ts';
 import { type WorkerJob, WorkerPool } from '../../worker-pool.ts';
 
-/** What a worker says: a text, or what is wrong with what it was given, in words without the tool's name. */
+/** Result of a worker: text, or the problem with its input, worded without the tool's name. */
 export type Apart = { text: string } | { problem: string };
 
-/** Work that strangers can make long, and for whom it is done. */
+/** A potentially long computation, and its tool. */
 export interface ApartWork<Input> extends WorkerJob<Input> {
   tool: string;
-  /** Milliseconds, the wait for a free worker included. */
+  /** Timeout in milliseconds, including the wait for a free worker. */
   timeout: number;
 }
 
-/** Two calls at once leave the rest of the machine to the daemon; the others wait. */
+/** Two concurrent calls leave the rest of the machine to the daemon; others are queued. */
 const workers = new WorkerPool({ atOnce: 2, waiting: 200 });
 
 /**
- * Runs a function of a module in a worker with bounded time and memory and an empty environment, so that no
- * argument of a model can hold up the daemon. Rejects with a ToolError.
+ * Runs a module's function in a worker with limited time and memory and an empty environment, so that no argument of a
+ * model can block the daemon. Rejects with a ToolError.
  */
 export async function runApart<Work extends (input: never) => Apart | Promise<Apart>>(
   work: ApartWork<Parameters<Work>[0]>,

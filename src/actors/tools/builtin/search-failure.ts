@@ -1,6 +1,6 @@
 import { WalkTooLongError } from './walk-files.ts';
 
-/** Says in words why a search has ended early. Throws what is no matter of the folder that was searched. */
+/** Returns why a search ended early. Rethrows errors unrelated to the searched folder. */
 export function searchFailure(error: unknown): { problem: string } {
   if (error instanceof WalkTooLongError) {
     return { problem: 'there is too much in this folder; name a smaller one in path' };

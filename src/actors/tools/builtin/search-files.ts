@@ -6,19 +6,18 @@ import type { Apart } from './run-apart.ts';
 import { searchFailure } from './search-failure.ts';
 import { type FoundFile, walkFiles } from './walk-files.ts';
 
-/** What is looked for, and where. */
 export interface TextQuery {
   files: ReadableFiles;
-  /** A folder, as a model has written it. */
+  /** A folder, as written by the model. */
   path: string;
   pattern: string;
-  /** Which files are read; empty for all. */
+  /** Glob of the files to search; empty for all. */
   glob: string;
   ignoreCase: boolean;
   limit: number;
 }
 
-/** Bytes of a file that is read, bytes that are read in all, and characters of a line that are shown. */
+/** Maximum bytes of one file and of all files, and maximum characters shown of a line. */
 const most = { file: 4 * 1024 * 1024, all: 64 * 1024 * 1024, line: 300 };
 
 /** Finds the lines of an agent's files that match an RE2 pattern, as `path:number: line`; runs in a worker. */
@@ -61,7 +60,7 @@ function compiled(pattern: string, ignoreCase: boolean): RE2JS | string {
   }
 }
 
-/** What is too large or no text is left out, as is what has gone. */
+/** Skips files that are too large, not text, or deleted meanwhile. */
 async function textOf({ folder, names }: FoundFile): Promise<string> {
   const read = await readBytes(folder, names.at(-1) ?? '', most.file).catch(() => null);
   return decoded(read?.content ?? Buffer.alloc(0)) ?? '';

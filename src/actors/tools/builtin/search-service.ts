@@ -1,6 +1,6 @@
 import type { ToolConfig } from './tool-config.ts';
 
-/** Where searches go, and the variable that holds the key. */
+/** URL of a search service, and the variable that holds its key. */
 export interface SearchService {
   url: string;
   keyVariable: string;
@@ -11,7 +11,7 @@ const services = {
   perplexity: { url: 'https://api.perplexity.ai/search', keyVariable: 'PERPLEXITY_API_KEY' },
 } satisfies Record<string, SearchService>;
 
-/** Tells which service the settings of `web_search` name; Tavily when they name none. */
+/** Returns the service in the settings of `web_search`; Tavily by default. */
 export function searchService({ provider, base_url, api_key_env }: ToolConfig): SearchService {
   const usual = services[provider ?? 'tavily'];
   return { url: base_url ?? usual.url, keyVariable: api_key_env ?? usual.keyVariable };

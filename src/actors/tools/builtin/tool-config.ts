@@ -1,13 +1,13 @@
-/** What `tools[].config` may say of a builtin tool. */
+/** Settings of a builtin tool in `tools[].config`. */
 export interface ToolConfig {
-  /** Which service `web_search` asks. */
+  /** Service of `web_search`. */
   provider?: 'tavily' | 'perplexity' | undefined;
-  /** Where that service answers, when it is elsewhere. */
+  /** Base URL of that service, if it differs from the default. */
   base_url?: string | undefined;
   /** The variable that holds its key. */
   api_key_env?: string | undefined;
   /** Names of the programs that `cli_execute` may run. */
   commands?: readonly string[] | undefined;
-  /** Milliseconds that one of them may run. */
+  /** Time limit of such a program, in milliseconds. */
   timeout?: number | undefined;
 }

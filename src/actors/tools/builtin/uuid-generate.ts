@@ -2,7 +2,7 @@ import { v4, v7 } from 'uuid';
 import type { Tool } from '../../ports.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
-/** Makes a UUID: random (version 4), or one that sorts by time (version 7). */
+/** Generates a UUID: random (version 4), or sortable by time (version 7). */
 export function uuidGenerate({ clock }: Pick<BuiltinDependencies, 'clock'>): Tool {
   return builtinTool({
     name: 'uuid_generate',

@@ -4,24 +4,24 @@ import { hiddenFrom, type ReadableFiles } from './agent-files.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { openFolder } from './open-folder.ts';
 
-/** A file that was found, for as long as its folder is open. */
+/** A found file; valid while its folder is open. */
 export interface FoundFile {
-  /** The names that lead there from where the walk began. */
+  /** Path components from the start of the walk. */
   names: readonly string[];
   folder: FolderHandle;
 }
 
-/** Entries that are looked at, and how deep. */
+/** Maximum number of entries visited, and maximum depth. */
 const most = { entries: 100_000, depth: 40 };
 
-/** The agent's folder holds more than a search looks at. */
+/** The agent's folder exceeds the limits of a search. */
 export class WalkTooLongError extends Error {
   readonly code = 'walk_too_long';
 }
 
 /**
- * Finds the files below a folder of the agent in the order of their names, without those that no tool may see,
- * `node_modules` and links. Throws WalkTooLongError, or an Error with a `code`.
+ * Walks the files below a folder of the agent, sorted by name, without files hidden from tools, `node_modules` and
+ * links. Throws WalkTooLongError, or an Error with a `code`.
  */
 export async function* walkFiles(
   files: ReadableFiles,
@@ -64,7 +64,7 @@ async function* inside(
   path: readonly string[],
 ): AsyncGenerator<FoundFile> {
   const folder = await parent.enter(path.at(-1) ?? '').catch(() => null);
-  // It may be gone, or closed to the agent.
+  // The folder may be deleted or inaccessible.
   if (folder === null) return;
   try {
     yield* below(walk, folder, path);
@@ -73,7 +73,7 @@ async function* inside(
   }
 }
 
-/** A name with a line break in it would read as two files. */
+/** A name with a line break would look like two files. */
 const unsafe = /\p{Cc}/u;
 
 function isLeftOut({ files, start }: Walk, { name }: Dirent, path: readonly string[]): boolean {

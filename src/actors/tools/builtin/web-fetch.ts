@@ -8,12 +8,12 @@ import { runApart } from './run-apart.ts';
 
 const timeout = 10_000;
 
-/** Most of a page that is read. */
+/** Maximum size of a page, in MiB. */
 const mebibytes = 4;
 
 const usualCharacters = 50_000;
 
-/** What a model may ask for. */
+/** Arguments of the model. */
 interface Asked {
   url: string;
   whole_page?: boolean;
@@ -21,7 +21,7 @@ interface Asked {
   limit?: number;
 }
 
-/** What is fetched, before it is made readable. */
+/** A fetched page before conversion. */
 interface Page {
   status: number;
   url: string;
@@ -30,7 +30,7 @@ interface Page {
 }
 
 /**
- * Fetches a page through the egress policy and returns what a reader sees of it (docs/contract/egress.md,
+ * Fetches a page through the egress policy and returns its readable text (docs/contract/egress.md,
  * docs/contract/models.md).
  */
 export function webFetch(): Tool {

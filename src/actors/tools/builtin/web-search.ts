@@ -7,7 +7,7 @@ import { searchService } from './search-service.ts';
 
 const longestSnippet = 1_000;
 
-/** What is said of one page that was found. */
+/** A search result. */
 interface Found {
   title: string;
   url: string;
@@ -16,8 +16,8 @@ interface Found {
 }
 
 /**
- * Searches the web with the service that `tools` names (docs/contract/models.md). The service is the operator's choice,
- * so it is asked on the daemon's own behalf, with the operator's key, which no answer shows.
+ * Searches the web with the service in `tools` (docs/contract/models.md). The service is the operator's choice, so
+ * requests use the daemon's own scope with the operator's key, which never appears in a result.
  */
 export function webSearch({ env, settings }: Pick<BuiltinDependencies, 'env' | 'settings'>): Tool {
   return builtinTool<{ query: string; limit?: number }>({
@@ -61,7 +61,7 @@ function requestOf(key: string, body: object): RequestInit {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    // Nobody but the service is asked with its key.
+    // A redirect would send the key to another host.
     redirect: 'error',
   };
 }
@@ -100,7 +100,7 @@ function pagesIn(text: string): Found[] | null {
   }
 }
 
-/** Both services say `title` and `url`; the text is `content` with one and `snippet` with the other. */
+/** Both services return `title` and `url`; the text is `content` in one and `snippet` in the other. */
 function pageOf(result: unknown): Found {
   const { title, url, content, snippet, date } = (result ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : '');

@@ -9,18 +9,17 @@ import { placeOf } from './file-text.ts';
 import type { FolderHandle } from './folder-handle.ts';
 import { openFolder } from './open-folder.ts';
 
-/** A file as it is to be. */
 export interface FileContent {
   path: string;
   text: string;
-  /** Whether a file that is there already is replaced; if not, it is refused. */
+  /** True to replace an existing file; otherwise an existing file is an error. */
   isReplaced: boolean;
 }
 
-/** Writes to the files of an agent are made one after the other, so that no edit undoes another. */
+/** Writes to an agent's files run one after the other, so that no edit undoes another. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs something that reads and writes a file alone. */
+/** Runs an operation that reads and writes a file exclusively. */
 export function oneAtATime<Result>(run: () => Promise<Result>): Promise<Result> {
   const own = last.then(run);
   last = own.catch(() => undefined);
@@ -28,8 +27,8 @@ export function oneAtATime<Result>(run: () => Promise<Result>): Promise<Result> 
 }
 
 /**
- * Writes a text file of the agent as a whole or not at all, and makes the folders that are missing on the way.
- * Returns whether it is new. Rejects with a ToolError.
+ * Writes a text file of the agent atomically, and creates missing parent folders. Returns whether the file is new.
+ * Rejects with a ToolError.
  */
 export async function writeTextFile(
   tool: string,
@@ -52,7 +51,7 @@ export async function writeTextFile(
   }
 }
 
-/** The permissions of the file that is there; `null` for none. Rejects for what is no file. */
+/** Returns the permissions of an existing file; `null` if there is none. Rejects if the path is not a file. */
 async function standing(folder: FolderHandle, name: string): Promise<number | null> {
   const stats = await lstat(folder.at(name)).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;

@@ -8,10 +8,10 @@ import { connectionFault, isLoss, isUndone } from './connection-fault.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { quoteOf } from './server-fault.ts';
 
-/** Why a call was ended here. */
+/** Why a call was ended on this side. */
 export type Ending = 'stopped' | 'timeout' | 'lost';
 
-/** Returns what the caller of a tool is told of a call that was ended here. */
+/** Creates the error for a call that was ended on this side. */
 export function endedCall(tool: string, why: Ending): ToolError {
   switch (why) {
     case 'stopped':
@@ -28,7 +28,7 @@ export function endedCall(tool: string, why: Ending): ToolError {
   }
 }
 
-/** Returns the error of a call that waited for a person at its server for too long. */
+/** Creates the error for a call that waited too long for a person at its server. */
 export function calledOff(tool: string, server: string, waitsFor: string): ToolError {
   const message = `${tool} was called off before it ran: it waited at ${server} for ${waitsFor} for too long`;
   return new ToolError(message, { kind: 'called off' });
@@ -38,7 +38,7 @@ const elicitations = z.object({
   elicitations: z.array(z.object({ url: z.url({ protocol: /^https?$/ }).max(2_000) })).max(5),
 });
 
-/** Returns where a person must go before the call can be made (MCP 2025-11-25). */
+/** Returns the URLs that a person must visit before the call can be made (MCP 2025-11-25). */
 function addressesIn({ code, data }: McpError): string {
   if (code !== ErrorCode.UrlElicitationRequired) return '';
   const asked = elicitations.safeParse(data).data?.elicitations ?? [];
@@ -46,7 +46,7 @@ function addressesIn({ code, data }: McpError): string {
   return urls.length === 0 ? '' : `; a person opens ${urls.join(' and ')} first, then try again`;
 }
 
-/** Returns what the caller of a tool is told when a server or the way to it fails a call. */
+/** Creates the error for a call that failed at the server or on the connection. */
 export function failedCall(tool: string, error: unknown): ToolError {
   const refusal = egressCause(error);
   if (refusal instanceof EgressLimitError) {
@@ -64,10 +64,10 @@ export function failedCall(tool: string, error: unknown): ToolError {
   return new ToolError(message, { kind: isLoss(error) ? 'unreachable' : 'failed' });
 }
 
-/** A call of which the server has certainly done nothing, so that it may be made once more. */
+/** A call that the server has certainly not executed, so it may be repeated. */
 export class UndoneCall extends ToolError {}
 
-/** Returns what the caller of a tool is told of a call that no server has run. */
+/** Creates the error for a call that no server has executed. */
 export function undoneCall(tool: string, error: unknown): UndoneCall {
   const { message: why } = connectionFault(error);
   const message = `${tool} was not run: its server ${why}; try again later`;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-/** What a server says a call came to; its parts are read by those who show them. */
+/** Schema of a call result; its parts are validated when they are displayed. */
 export const callResult = z
   .looseObject({
     content: z.unknown().optional(),
     structuredContent: z.unknown().optional(),
-    /** What a call came to before 2024-11-05. */
+    /** Result format before 2024-11-05. */
     toolResult: z.unknown().optional(),
     isError: z.unknown().optional(),
   })
@@ -17,7 +17,7 @@ export const callResult = z
 
 export type CallResult = z.output<typeof callResult>;
 
-/** Servers write a list of one part as the part, and a text as itself. */
+/** Some servers send a single part, or plain text, in place of a list. */
 function partsOf(said: unknown): unknown[] {
   if (said === undefined || said === null) return [];
   if (Array.isArray(said) && said.some(isPart)) return said.flatMap(partsOf);

@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../../machines/json.ts';
 import { UnfitToolError } from './unfit-tool.ts';
 
-/** The longest schema, in characters of JSON. */
+/** Maximum characters of a schema as JSON. */
 const longestSchema = 16 * 1024;
 
-/** How deep a schema may go. */
+/** Maximum depth of a schema. */
 const deepest = 32;
 
-/** What neither shows nor is needed in a text: control, format and line-breaking characters but line feed and tab. */
+/** Invisible characters that no text needs: control, format and line-breaking characters, except line feed and tab. */
 const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Returns a schema of a server without characters that do not show. Throws UnfitToolError for one that is too much. */
+/** Returns a server's schema without invisible characters. Throws UnfitToolError if it exceeds the limits. */
 export function checkedSchema(schema: JsonValue): JsonValue {
   if (isDeep(schema)) {
     throw new UnfitToolError(`has an inputSchema of more than ${deepest} levels`);
@@ -21,12 +21,12 @@ export function checkedSchema(schema: JsonValue): JsonValue {
   return cleaned(schema);
 }
 
-/** Returns a text of a server without characters that do not show. */
+/** Returns a server's text without invisible characters. */
 export function clean(text: string): string {
   return text.toWellFormed().replaceAll(unseen, '');
 }
 
-/** Goes down level by level, as a schema that is too deep would take the stack of a function that calls itself. */
+/** Iterates level by level, since a deep schema would overflow the stack of a recursive function. */
 function isDeep(schema: JsonValue): boolean {
   let level: JsonValue[] = [schema];
   for (let depth = 0; level.length > 0; depth += 1) {

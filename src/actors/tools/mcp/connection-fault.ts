@@ -6,18 +6,18 @@ import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
-/** What a server answers that wants somebody else to greet it. */
+/** Status codes for a connection with wrong credentials. */
 const refusedStatuses: ReadonlySet<number> = new Set([401, 403]);
 
-/** What a server answers that is gone, or wants somebody else to greet it. */
+/** Status codes for a lost session or wrong credentials. */
 const lostStatuses: ReadonlySet<number> = new Set([401, 404]);
 
-/** Codes of a connection that was never there, so that nothing was sent over it. */
+/** Error codes of a connection that was never established, so nothing was sent. */
 const unopened: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
 
-/** Says what stands between the agent and a server, for whatever the SDK throws. */
+/** Converts any error of the SDK to a fault of the connection. */
 export function connectionFault(error: unknown): ServerFault {
   if (error instanceof ServerFault) return error;
   const options = { cause: error };
@@ -42,13 +42,13 @@ export function connectionFault(error: unknown): ServerFault {
   );
 }
 
-/** Tells whether a call failed because the way to the server is gone, and not for a reason of the call's own. */
+/** Returns whether a call failed because the connection is lost, not for a reason of its own. */
 export function isLoss(error: unknown): boolean {
   if (error instanceof HttpRefusal) return error.isSessionGone || lostStatuses.has(error.status);
   return error instanceof ServerFault || (egressCause(error) === null && codeOf(error) !== null);
 }
 
-/** Tells whether the server has certainly done nothing of a call that failed. */
+/** Returns whether the server has certainly not executed a failed call. */
 export function isUndone(error: unknown): boolean {
   if (error instanceof HttpRefusal) return error.isSessionGone;
   if (error instanceof ServerFault) return error.isUnsent;
@@ -76,7 +76,7 @@ function httpFault(error: HttpRefusal): ServerFault {
   return new ServerFault(`answered with HTTP ${status}${pause}`, options);
 }
 
-/** What the SDK says of a server that greets in another version. */
+/** The SDK's message for an unsupported protocol version. */
 const unknownVersion = /protocol version is not supported: (.{1,40})$/;
 
 const otherVersions = z.object({ supported: z.array(z.string().max(20)).min(1).max(20) });
@@ -94,7 +94,7 @@ function otherGeneration(versions: string, cause: unknown): ServerFault {
   return new ServerFault(message, { isLasting: true, cause });
 }
 
-/** Names the field that is not as MCP has it. */
+/** Returns the name of the field that violates MCP. */
 function misspoken(error: unknown): string {
   if (error instanceof SyntaxError) return 'its answer is no JSON';
   if (error instanceof StreamableHTTPError) return 'its answer is neither JSON nor events';
@@ -104,7 +104,7 @@ function misspoken(error: unknown): string {
   return path === '' ? '' : `${quoteOf(path)} of its answer is not what MCP has there`;
 }
 
-/** What a client throws may quote what was sent, so only codes of it are repeated. */
+/** Returns only the code of a client's error, whose message may quote sent data. */
 function codeOf(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException;

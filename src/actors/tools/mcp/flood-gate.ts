@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports.ts';
 
-/** Lets through as much as is refilled over time, with a store that may be spent at once. */
+/** Rate limiter (token bucket): refills over time, up to a burst size. */
 export class FloodGate {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -16,7 +16,7 @@ export class FloodGate {
     this.#at = clock.now();
   }
 
-  /** Takes so much, and tells whether it was there. */
+  /** Consumes an amount, and returns whether it was available. */
   takes(amount: number): boolean {
     const now = this.#clock.now();
     const refilled = this.#left + ((now - this.#at) / 1000) * this.#perSecond;

@@ -4,15 +4,15 @@ import { ToolError, type ToolRun } from '../../ports.ts';
 import type { CallResult } from './call-result.ts';
 import { resultExtras, resultText } from './result-text.ts';
 
-/** The longest result that is handed on, in bytes, as that of a script. */
+/** Maximum bytes of a forwarded result, as for a script. */
 const longestResult = 1024 * 1024;
 
-/** The longest error that is handed on, in characters. */
+/** Maximum characters of a forwarded error. */
 const longestError = 4_000;
 
 /**
- * Returns the result of a call as text without `secrets`, and states what it has besides. Throws a ToolError for a result
- * that is an error, and for one that is too long.
+ * Returns the result of a call as text without `secrets`, and reports further content. Throws a ToolError for an error
+ * result or one that is too long.
  */
 export function handedOn(
   name: string,
@@ -35,7 +35,7 @@ export function handedOn(
   throw new ToolError(`${name} failed${why === '' ? '' : `: ${why}`}`, { kind: 'failed' });
 }
 
-/** What goes too deep to be written is no result. */
+/** A value nested too deeply to serialise is not a valid result. */
 function written<Value>(name: string, write: () => Value): Value {
   try {
     return write();

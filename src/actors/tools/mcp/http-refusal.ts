@@ -2,32 +2,32 @@ import { ErrorCode, JSONRPCErrorResponseSchema } from '@modelcontextprotocol/sdk
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 
-/** How much of the body of a refusal is looked at, in characters. */
+/** Maximum characters of a refusal's body that are inspected. */
 const looked = 64 * 1024;
 
-/** A request that a server over HTTP did not serve. */
+/** A request that an HTTP server refused. */
 export interface RefusedRequest {
-  /** The id of its message; `null` for one that wants no answer. */
+  /** Id of its message; `null` for a notification. */
   id: unknown;
-  /** The session that it named; `null` for none. */
+  /** Session of the request; `null` for none. */
   session: string | null;
   /** Epoch milliseconds. */
   now: number;
-  /** Takes what the agent signs in with out of words of the server. */
+  /** Removes the agent's credentials from a server's text. */
   redact: (text: string) => string;
 }
 
-/** What a server over HTTP answers to a request in place of a message. */
+/** A server's HTTP response to a request that is not a protocol message. */
 export class HttpRefusal extends Error {
   readonly code = 'mcp_http_refusal';
   readonly status: number;
-  /** What the server says of it, in its words; empty for nothing. */
+  /** The server's own explanation; empty for none. */
   readonly said: string;
-  /** Milliseconds for which the server asks to be left alone; `null` when it does not say. */
+  /** Retry delay that the server asks for, in milliseconds; `null` for none. */
   readonly retryAfter: number | null;
-  /** True when the server has no such session, so that it certainly did nothing. */
+  /** True if the server does not know the session, so it certainly executed nothing. */
   readonly isSessionGone: boolean;
-  /** True when the server says where a person signs in. */
+  /** True if the server names a sign-in page. */
   readonly wantsOAuth: boolean;
 
   constructor(response: Response, said: string, { isSessionGone = false, now = 0 } = {}) {
@@ -41,20 +41,23 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** What says of the whole server, or of how often it is asked, is no answer to one request. */
+/** Status codes that concern the whole server or the request rate, not a single request. */
 const aboutServer: ReadonlySet<number> = new Set([401, 405, 429]);
 
-/** What servers say that answer 400 for a session that they have forgotten. */
+/** Messages of servers that answer 400 for a forgotten session. */
 const noSession =
   /\b(?:no|not|invalid|unknown|expired|missing)\b.{0,40}\bsession|\bsession\b.{0,40}\b(?:not|invalid|unknown|expired|missing)\b/i;
 
-/** What they say under the id of a call. A session of another kind, such as that of a checkout, is an argument of the call. */
+/**
+ * The same messages under the id of a call. A session of another kind, such as a checkout's, is an argument of the
+ * call.
+ */
 const noSuchSession =
   /^(?:[a-z ]{1,30}: )?(?:(?:no|invalid|unknown|expired|missing)(?: or (?:invalid|unknown|expired|missing))?(?: such| valid| active)? (?:mcp[- ])?session|(?:the )?(?:mcp[- ])?session(?:[- ]?id)? (?:(?:is|was|has|does) )?(?:not|invalid|unknown|expired|missing)\b)/i;
 
 /**
- * Reads a refusal of a request. The error of JSON-RPC in its body is the answer to the request, be the status what it
- * may; anything else is thrown as HttpRefusal.
+ * Reads a refusal. A JSON-RPC error in its body is the answer to the request, regardless of the status; anything else
+ * is thrown as HttpRefusal.
  */
 export async function readRefusal(response: Response, request: RefusedRequest): Promise<Response> {
   const { id, session, now, redact } = request;
@@ -84,7 +87,7 @@ function errorIn(text: string): JsonObject | null {
   return JSONRPCErrorResponseSchema.safeParse(message).success ? first : null;
 }
 
-/** Returns the sentence in a body: that of an error, one under a usual name, or a plain text; of a page none. */
+/** Returns the message in a body: an error's message, a text under a common key, or plain text; none for a web page. */
 function wordsOf(error: JsonObject | null, text: string): string {
   if (error !== null) return textOf((error['error'] as JsonObject)['message']);
   const said = jsonOf(text);
@@ -105,7 +108,7 @@ function jsonOf(text: string): JsonValue {
   }
 }
 
-/** Returns what a server says of a scope that is missing. */
+/** Returns the missing scope that a server names. */
 function scopeIn(challenge: string): string {
   const error = /\berror="([^"]{1,100})"/.exec(challenge)?.[1];
   const scope = /\bscope="([^"]{1,200})"/.exec(challenge)?.[1];
@@ -118,19 +121,19 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Tells whether words say that the session of a request is gone. */
+/** Returns whether a text reports that the session of a request is gone. */
 function saysNoSession(words: string, isForeign: boolean, session: string | null): boolean {
   if (isForeign || session === null) return noSession.test(words);
   return noSuchSession.test(words.replaceAll(session, '').replaceAll(/\s+/g, ' '));
 }
 
-/** Tells whether an error is about the arguments of a call or what became of it, and not about the way to the server. */
+/** Returns whether an error concerns the arguments or execution of a call rather than the connection. */
 function isOfCall(error: JsonObject | null): boolean {
   const { code } = (error?.['error'] ?? {}) as JsonObject;
   return code === ErrorCode.InvalidParams || code === ErrorCode.InternalError;
 }
 
-/** Servers return the number of a request as a text now and then. */
+/** Some servers return a numeric request id as text. */
 function isSameId(said: unknown, id: unknown): boolean {
   return said === id || (typeof id === 'number' && said === String(id));
 }

@@ -12,7 +12,7 @@ import { ServerFault } from './server-fault.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** The egress of a connection to a server. */
+/** Egress of a server connection. */
 export interface ServerEgress {
   readonly fetch: typeof globalThis.fetch;
   scope(): EgressScope | null;
@@ -26,7 +26,7 @@ interface AnswerLimits {
   bytes: number | null;
 }
 
-/** A call has its own deadline, which comes first; a stream for news may be silent for as long as any. */
+/** A call has its own, earlier deadline; a notification stream may be silent indefinitely. */
 function answerLimits({ timeout = 0 }: McpServerSettings): AnswerLimits {
   const later = timeout + 30_000;
   return {
@@ -37,15 +37,15 @@ function answerLimits({ timeout = 0 }: McpServerSettings): AnswerLimits {
   };
 }
 
-/** On whose behalf goes what no task asks for. */
+/** Scope of requests that belong to no task. */
 const ownScope: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
-/** A stream for news is opened again after a pause that grows up to this, in milliseconds. */
+/** Maximum pause before a notification stream is reopened, in milliseconds. */
 const longestPause = 300_000;
 
 /**
- * Makes a transport over streamable HTTP that goes out through the egress policy as the daemon's own, to the origin
- * that the settings name and to no other, in the scope of the task that calls.
+ * Creates a streamable HTTP transport that uses the daemon's own egress, only to the configured origin, and attributes
+ * requests to the calling task.
  */
 export function httpTransport(
   server: McpServerSettings,
@@ -77,7 +77,7 @@ export function httpTransport(
       const redact = (text: string) => redactSecrets(text, secrets);
       return readRefusal(response, { id, session, now: clock.now(), redact });
     }
-    // The SDK takes it for an answer that comes later.
+    // The SDK would expect the answer later.
     if (id !== null && response.status === 202) throw new HttpRefusal(response, 'and no answer');
     return watched(response, id, brokenOff);
   };
@@ -85,12 +85,12 @@ export function httpTransport(
     fetch: send,
     requestInit: { headers },
   });
-  // The SDK calls this before it acts on a message, and not at all on one for which it throws.
+  // The SDK calls this before it processes a message, and drops the message if it throws.
   transport.onmessage = (message) => {
     pass(message);
     redactError(message, secrets);
   };
-  /** The SDK leaves a request whose answer breaks off without one, which would wait for its deadline. */
+  /** If a response breaks off, the SDK leaves its request unanswered until the deadline. */
   const brokenOff = (id: unknown, error: unknown) => {
     const reason = error instanceof Error ? error.message : 'the connection was lost';
     const message = `the answer broke off (${reason})`;
@@ -103,16 +103,16 @@ export function httpTransport(
   return transport;
 }
 
-/** A pause does not keep the daemon from ending. */
+/** Reconnection pauses must not keep the daemon running. */
 function unheld(init: RequestInit | undefined) {
   const signal = init?.signal ?? undefined;
   return { ref: false, ...(signal === undefined ? {} : { signal }) };
 }
 
-/** A stream with none of these has no answer, and none that may be asked for later by the id of an event. */
+/** A stream without any of these contains no answer, and none that can be resumed by event id. */
 const isEnd = /"result"|"error"|^id:/m;
 
-/** Passes an answer on, and tells of one that breaks off half-way. */
+/** Passes a response through, and reports if it breaks off. */
 function watched(
   response: Response,
   id: unknown,
@@ -150,7 +150,7 @@ function watched(
   return new Response(stream, { status, statusText, headers });
 }
 
-/** Returns the id of a request; `null` for what wants no answer. */
+/** Returns the id of a request; `null` for a notification. */
 function idOf(body: unknown): unknown {
   if (typeof body !== 'string') return null;
   try {

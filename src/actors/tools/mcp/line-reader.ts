@@ -1,16 +1,16 @@
 import { ServerFault } from './server-fault.ts';
 
-/** The longest message of a server that is read, in bytes. */
+/** Maximum bytes of a server's message. */
 export const longestMessage = 4 * 1024 * 1024;
 
 const newline = 0x0a;
 
-/** Cuts a stream of bytes into lines. */
+/** Splits a byte stream into lines. */
 export class LineReader {
   #parts: Buffer[] = [];
   #size = 0;
 
-  /** Returns the lines that a chunk ends. Throws ServerFault for one that is longer than a message may be. */
+  /** Returns the lines completed by a chunk. Throws ServerFault for a line above the maximum message size. */
   read(chunk: Buffer): string[] {
     const lines: string[] = [];
     let start = 0;

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { type ReadOffer, readOffer } from './read-offer.ts';
 import { ServerFault } from './server-fault.ts';
 
-/** Milliseconds that a server has for an answer of the protocol itself, such as one page of its tools. */
+/** Timeout of a protocol request, such as one page of the tool list, in milliseconds. */
 export const answerPatience = 15_000;
 
-/** Tools and pages that are read of one server. */
+/** Maximum tools and pages read from one server. */
 const mostTools = 256;
 const mostPages = 32;
 
@@ -16,8 +16,8 @@ const toolPage = z.looseObject({
 });
 
 /**
- * Asks a server for its tools, page by page. The SDK's own way would believe each schema, refuse the whole list for one
- * tool, and compile what results are to look like. Rejects with ServerFault, and with what the SDK throws.
+ * Fetches a server's tools page by page. The SDK's own method would trust each schema, refuse the whole list for one
+ * tool, and compile result schemas. Rejects with ServerFault, and with SDK errors.
  */
 export async function listTools(client: Client, server: string): Promise<ReadOffer> {
   if (client.getServerCapabilities()?.tools === undefined) {

@@ -11,27 +11,26 @@ import { McpSession, type SessionTransport } from './mcp-session.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { linkFaultOf } from './server-fault.ts';
 
-/** What the connection to a server stands on. */
 export interface McpConnectionOptions {
-  /** The name of the server. */
+  /** Name of the server. */
   server: string;
-  /** Makes a way to the server; each is used once. */
+  /** Creates a transport to the server; each one is used once. */
   transport: () => SessionTransport;
   version: string;
   clock: Clock;
   log: Log;
-  /** A part of chance from 0 to 1 for pauses. */
+  /** Returns a random number from 0 to 1, used for jitter. */
   random: () => number;
-  /** Hears what tools there are, at first and whenever that may have changed. */
+  /** Receives the offered tools, initially and whenever they may have changed. */
   onOffer: (offer: ReadOffer) => void;
 }
 
-/** The connection to an MCP server as a whole, over all the sessions that come and go. */
+/** The connection to an MCP server across all its successive sessions. */
 export class McpConnection {
   readonly #options: McpConnectionOptions;
   readonly #actor: ActorRefFrom<typeof connectionMachine>;
   readonly #closing = new Set<Promise<void>>();
-  /** Those who wait for the next state. */
+  /** Callbacks waiting for the next state. */
   readonly #waiting = new Set<() => void>();
   #session: McpSession | null = null;
   #fault: LinkFault | null = null;
@@ -48,17 +47,17 @@ export class McpConnection {
     });
   }
 
-  /** Why there is no session; `null` while there is one, and before anything is known. */
+  /** Why there is no session; `null` while there is one, and before the first result. */
   get fault(): string | null {
     return this.#fault?.message ?? null;
   }
 
-  /** Begins to connect. Never throws. */
+  /** Starts connecting. Never throws. */
   start(): void {
     this.#actor.start();
   }
 
-  /** Returns the session, once there is one or `signal` aborts; `null` without one. */
+  /** Resolves with the session once it exists; `null` if `signal` aborts or the connection is closed first. */
   async session(signal: AbortSignal): Promise<McpSession | null> {
     while (this.#session?.isOpen !== true && !signal.aborted && this.#isActive) {
       await this.#change(signal);
@@ -66,14 +65,14 @@ export class McpConnection {
     return this.#session?.isOpen === true ? this.#session : null;
   }
 
-  /** Resolves once the first try has come to something, or `signal` aborts. */
+  /** Resolves once the first connection attempt has ended, or `signal` aborts. */
   async tried(signal: AbortSignal): Promise<void> {
     while (this.#session === null && this.#fault === null && !signal.aborted && this.#isActive) {
       await this.#change(signal);
     }
   }
 
-  /** Lets go of the server and resolves once nothing of it runs here. Never rejects. */
+  /** Disconnects and resolves once nothing of the server runs here. Never rejects. */
   async close(): Promise<void> {
     if (this.#isActive) this.#actor.send({ type: 'connection.close' });
     await Promise.all(this.#closing);
@@ -109,8 +108,8 @@ export class McpConnection {
   }
 
   /**
-   * A link is up once the server has greeted and has told of its tools. It is one session after another: a server that
-   * forgets its sessions is greeted again at once, as nothing is wrong with it.
+   * A link is up once the server is initialised and has listed its tools. It spans successive sessions: when a server
+   * forgets its session, a new one is opened at once, without a fault.
    */
   #link() {
     return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
@@ -161,7 +160,7 @@ export class McpConnection {
     this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
   }
 
-  /** The same fault again and again is told once, until the next connection; a time or a number in it does not count. */
+  /** Logs a repeated fault once, until the next connection; times and numbers in it are ignored. */
   #noteFault(fault: LinkFault | null): void {
     const isNews = fault !== null && masked(fault) !== masked(this.#fault);
     this.#fault = fault;

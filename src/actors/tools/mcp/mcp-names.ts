@@ -1,11 +1,11 @@
 import type { McpServerSettings } from './server-settings.ts';
 
-/** Returns the name under which the agent has a tool of a server (docs/contract/models.md). */
+/** Returns the agent's name for a server's tool (docs/contract/models.md). */
 export function mcpToolName(server: string, tool: string): string {
   return `${server}__${tool}`;
 }
 
-/** Returns the names of the tools that the settings of MCP servers name, whether the servers have them or not. */
+/** Returns the names of tools that the settings of MCP servers list, whether or not they exist. */
 export function namedMcpTools(
   servers: readonly Pick<McpServerSettings, 'name' | 'tools'>[],
 ): string[] {
@@ -14,7 +14,7 @@ export function namedMcpTools(
   );
 }
 
-/** Tells whether a name is one that a tool of a configured server may have. */
+/** Returns whether a name may belong to a tool of a configured server. */
 export function isMcpToolName(
   tool: string,
   servers: readonly Pick<McpServerSettings, 'name'>[],
@@ -22,7 +22,7 @@ export function isMcpToolName(
   return servers.some(({ name }) => tool.startsWith(mcpToolName(name, '')));
 }
 
-/** Returns the server whose tool a name is meant to be, whatever the settings want of it; `undefined` for none. */
+/** Returns the server whose prefix a tool name has, regardless of its settings; `undefined` for none. */
 export function serverPrefixOf<Server extends Pick<McpServerSettings, 'name'>>(
   tool: string,
   servers: readonly Server[],
@@ -30,12 +30,12 @@ export function serverPrefixOf<Server extends Pick<McpServerSettings, 'name'>>(
   return servers.find(({ name }) => tool.startsWith(mcpToolName(name, '')));
 }
 
-/** Tells whether the agent has a tool of a server, as the settings say. */
+/** Returns whether the settings include a server's tool. */
 export function isWanted({ tools }: Pick<McpServerSettings, 'tools'>, tool: string): boolean {
   return tools.allow?.includes(tool) ?? !(tools.deny ?? []).includes(tool);
 }
 
-/** Returns the name of the server whose tool this may be, as the settings say; `undefined` when it is of none. */
+/** Returns the name of the server to which a tool may belong according to the settings; `undefined` for none. */
 export function serverOfTool(
   tool: string,
   servers: readonly Pick<McpServerSettings, 'name' | 'tools'>[],

@@ -8,34 +8,33 @@ import type { McpServerSettings } from './server-settings.ts';
 import { ServerTools, type ServerToolsParts } from './server-tools.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
-/** What the MCP servers of an agent are connected with. */
 export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'seen' | 'onChange'> {
   servers: readonly McpServerSettings[];
   egress: ServerEgress;
   version: string;
-  /** Chance is not wanted in tests. */
+  /** Replaced in tests by a deterministic function. */
   random?: () => number;
 }
 
 /** The MCP servers of an agent. */
 export interface McpServers {
-  /** Resolves once each server was tried, or after some seconds. */
+  /** Resolves once a connection to each server was attempted, or after some seconds. */
   tried(): Promise<void>;
-  /** Has a listener hear whenever they have given the agent another set of tools. */
+  /** Subscribes to changes of the agent's MCP tools. */
   onChange(listener: () => void): void;
-  /** Ends every connection and whatever runs here for it. */
+  /** Closes every connection and ends all server processes. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that the start of the agent waits for its servers. */
+/** Time that the agent's start-up waits for its servers, in milliseconds. */
 const startPatience = 10_000;
 
-/** Milliseconds between two looks at whether somebody has accepted something. */
+/** Interval at which newly accepted tools are checked, in milliseconds. */
 const acceptInterval = 1_000;
 
 /**
- * Connects the MCP servers of an agent and gives the agent their tools (docs/contract/models.md): those that the
- * settings want, whose names are free, and that somebody has seen as they are. Nothing that a server does ends the
+ * Connects the MCP servers of an agent and adds their tools (docs/contract/models.md): those that the settings include,
+ * whose names are free, and whose current definition a person has accepted. No behaviour of a server can crash the
  * daemon.
  */
 export function connectMcpServers(parts: McpServersParts): McpServers {

@@ -16,37 +16,39 @@ import { answerPatience, listTools } from './list-tools.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
-/** A way to a server; `secrets` are what the server was given over it, which nothing that it says may show. */
+/**
+ * A transport to a server; `secrets` are credentials given to the server, which must be redacted from all its output.
+ */
 export type SessionTransport = Transport & { readonly secrets?: readonly string[] };
 
-/** What a session is held over, and who hears of it. */
+/** Transport and listeners of a session. */
 export interface SessionPorts {
-  /** The name of the server. */
+  /** Name of the server. */
   server: string;
   transport: SessionTransport;
   clock: Clock;
   log: Log;
-  /** Hears what tools there are, at first and whenever that may have changed. */
+  /** Receives the offered tools, initially and whenever they may have changed. */
   onOffer: (offer: ReadOffer) => void;
-  /** Hears once why the session is lost. */
+  /** Called once with the reason when the session is lost. */
   onLost: (fault: ServerFault) => void;
 }
 
-/** Milliseconds between two looks at the tools: after news of a change, and when there is none. */
+/** Pauses before the tools are listed again, in milliseconds: after a change notification, and without one. */
 const relistPause = 5_000;
 const relistInterval = 600_000;
 
 const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
 
-/** Milliseconds for the question what became of a call. */
+/** Timeout of the query for a call's outcome, in milliseconds. */
 const outcomePatience = 5_000;
 
-/** Longest that the SDK's own timer takes: a call has a deadline of ours. */
+/** Maximum of the SDK's timer, in milliseconds: our own deadline applies to calls. */
 const never = 2 ** 31 - 1;
 
 /**
- * One session with an MCP server. The SDK speaks the protocol; nothing that the server says of itself is used but the
- * list of its tools and what calls come to, and whatever it asks of the agent (sampling, elicitation, roots) is refused.
+ * One session with an MCP server. The SDK implements the protocol; only the server's tool list and call results are
+ * used, and all its requests (sampling, elicitation, roots) are refused.
  */
 export class McpSession {
   readonly #ports: SessionPorts;
@@ -54,9 +56,9 @@ export class McpSession {
   readonly #refused = new Set<string>();
   #relisting: { timer: unknown; at: number } | null = null;
   #isLost = false;
-  /** True until the server has greeted, or has failed to. */
+  /** True until initialisation has succeeded or failed. */
   #isOpening = true;
-  /** What the transport said of a server that did not come to greet. */
+  /** The transport's fault during initialisation. */
   #openFault: ServerFault | null = null;
 
   constructor(ports: SessionPorts, version: string) {
@@ -79,12 +81,12 @@ export class McpSession {
     return !this.#isLost;
   }
 
-  /** What the server was given to sign in with for as long as the session lasts. */
+  /** Credentials given to the server during the session. */
   get secrets(): readonly string[] {
     return this.#ports.transport.secrets ?? [];
   }
 
-  /** Greets the server and learns its tools. Rejects with ServerFault. */
+  /** Initialises the session and lists its tools. Rejects with ServerFault. */
   async open(): Promise<void> {
     try {
       await this.#client.connect(this.#ports.transport, { timeout: answerPatience });
@@ -98,20 +100,20 @@ export class McpSession {
     this.#relistIn(relistInterval);
   }
 
-  /** Calls a tool; an abort tells the server so. Rejects with the error of the SDK. */
+  /** Calls a tool; an abort cancels the call at the server. Rejects with the SDK's error. */
   async call(
     tool: string,
     args: JsonObject,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (said: Progress) => void },
   ): Promise<CallResult> {
-    // The SDK listens to a signal for as long as that lives, and would call off what has long ended.
+    // The SDK listens to a signal for its whole life, and would cancel calls that have long ended.
     const stop = new AbortController();
     const abort = () => stop.abort('the call was called off');
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
-      // Equal calls of two tasks are two calls, which one caller makes there.
+      // Marks identical calls of two tasks as separate, since both come from the same caller.
       const params = { name: tool, arguments: args, _meta: { [separateMark]: true } };
       const options = { signal: stop.signal, timeout: never, onprogress: onProgress };
       return await this.#client.request({ method: 'tools/call', params }, callResult, options);
@@ -121,8 +123,8 @@ export class McpSession {
   }
 
   /**
-   * Asks the server for its tools anew, and returns the hash of one as it is now; `null` for one that it lacks. When it is
-   * not what it was, the agent gets what is offered now.
+   * Lists the tools again, and returns the current hash of one; `null` if it is missing. If it differs from the known
+   * hash, the agent receives the new list.
    */
   async digestOf(tool: string, known: string): Promise<string | null> {
     const offer = await listTools(this.#client, this.#ports.server);
@@ -131,28 +133,28 @@ export class McpSession {
     return sha256;
   }
 
-  /** Asks what became of a call by the task that the server said. Rejects with the error of the SDK. */
+  /** Queries the outcome of a call by the task id that the server returned. Rejects with the SDK's error. */
   outcomeOf(taskId: string): Promise<OutcomeMark> {
     const request = { method: outcomeMethod, params: { task_id: taskId } };
     return this.#client.request(request, outcomeMark, { timeout: outcomePatience });
   }
 
-  /** Looks before long whether the server is still there, as it has answered oddly. */
+  /** Checks soon whether the server is still available, after an unexpected answer. */
   doubt(): void {
     this.#relistIn(relistPause);
   }
 
-  /** Gives the session up, as a call has found the server gone. */
+  /** Ends the session after a call found the server gone. */
   lose(error: unknown): void {
     this.#lose(connectionFault(error));
   }
 
-  /** Ends the session; what is under way fails. Never rejects. */
+  /** Ends the session; running calls fail. Never rejects. */
   async close(): Promise<void> {
     this.#isLost = true;
     this.#ports.clock.clearTimeout(this.#relisting?.timer);
     await this.#client.close().catch(() => undefined);
-    // The SDK forgets its transport once it says that it is closed, and closes no process then.
+    // The SDK drops its transport once it reports being closed, and then does not close its process.
     await this.#ports.transport.close().catch(() => undefined);
   }
 
@@ -167,7 +169,7 @@ export class McpSession {
     this.#ports.onLost(fault);
   }
 
-  /** However often a server says that its tools have changed, they are looked at once in a while, and no later. */
+  /** Limits listing to a fixed rate, even if a server reports changes constantly. */
   #relistIn(milliseconds: number): void {
     const { clock } = this.#ports;
     const at = clock.now() + milliseconds;

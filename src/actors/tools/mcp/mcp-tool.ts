@@ -19,40 +19,39 @@ import type { McpSession } from './mcp-session.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { WaitAtServer } from './wait-at-server.ts';
 
-/** What a tool of a server is made from. */
 export interface McpToolParts {
-  /** Name under which the agent has it. */
+  /** The agent's name for the tool. */
   name: string;
   offered: OfferedTool;
   idempotent: boolean;
   connection: Pick<McpConnection, 'session' | 'fault'>;
-  /** What the agent signs in at the server with; never in a result. */
+  /** The agent's credentials for the server; redacted from results. */
   secrets: readonly string[];
   clock: Clock;
-  /** The name of the server. */
+  /** Name of the server. */
   server: string;
-  /** Returns where it is asked, or what it is started from: the same definition elsewhere is another tool. */
+  /** Returns the server's URL or program: the same definition on another server is a different tool. */
   place: () => Promise<JsonObject>;
-  /** 60 s, 24 h and 10 s when left out. */
+  /** 60 s, 24 h and 10 s by default. */
   limits?: Partial<CallLimits>;
 }
 
-/** How long a call may take (ms). */
+/** Time limits of a call, in milliseconds. */
 export interface CallLimits {
-  /** From its start, and from each progress that the server reports, to its result. */
+  /** From its start, and from each progress report, to its result. */
   timeout: number;
-  /** From its start to its result, with or without progress. */
+  /** From its start to its result, regardless of progress. */
   total: number;
-  /** For a server that is not there. */
+  /** Wait for a disconnected server. */
   connect: number;
 }
 
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
 
 /**
- * Makes a tool of one that an MCP server offers (docs/contract/models.md). Its arguments are checked by the server, and
- * here only for what is missing or not known, so that nobody is asked to release what cannot run: a schema of a
- * stranger is no program to run here. A call that is stopped is called off at the server.
+ * Creates an agent's tool from an MCP server's tool (docs/contract/models.md). The server validates arguments; here
+ * only missing and unknown ones are detected, so that no approver is asked about a call that cannot run. Untrusted
+ * schemas are not compiled. Stopping a call cancels it at the server.
  */
 export function mcpTool(parts: McpToolParts): Tool {
   const { name, offered, idempotent } = parts;
@@ -86,8 +85,8 @@ export function mcpTool(parts: McpToolParts): Tool {
 }
 
 /**
- * Uses a session, and a new one in place of one whose server has certainly done nothing of what it was asked for: a
- * person may have released the call while the server forgot the session.
+ * Uses the current session, and a new one if its server has certainly executed nothing: an approval may arrive after
+ * the server has forgotten the session.
  */
 async function onceMore<Result>(
   parts: McpToolParts,
@@ -102,7 +101,7 @@ async function onceMore<Result>(
   }
 }
 
-/** Returns the hash of the tool as its server has it now. */
+/** Returns the current hash of the tool at its server. */
 async function digestOf(
   session: McpSession,
   { name, offered }: McpToolParts,

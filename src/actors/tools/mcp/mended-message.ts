@@ -2,9 +2,9 @@ import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
- * Returns a message of a server, or a list of them, in the form that the SDK reads: what is optional and `null` is left
- * out. An answer to a request that is no message becomes an error that names the field, as the SDK drops it and its
- * call waits for its deadline. A text that is no JSON comes back as it is.
+ * Returns a server's message, or list of messages, in the form that the SDK accepts: optional fields that are `null`
+ * are removed. An invalid answer to a request becomes an error that names the faulty field; the SDK would drop it and
+ * let the call run into its deadline. Invalid JSON is returned unchanged.
  */
 export function mendedMessage(text: string): string {
   let said: JsonValue;
@@ -35,7 +35,7 @@ function mendedAnswer(said: JsonValue): JsonValue {
   return isMessage ? message : unreadable(id, 'the _meta of its result is no object of MCP');
 }
 
-/** What goes too deep cannot be written as JSON again. */
+/** A message nested too deeply cannot be serialised again. */
 function isDeep(message: JsonObject): boolean {
   try {
     JSON.stringify(message);
@@ -69,7 +69,7 @@ function errorOf(said: JsonValue): JsonObject {
   };
 }
 
-/** Servers that write every field write those that they leave empty as `null`. */
+/** Some servers send `null` for empty optional fields. */
 function resultOf(said: JsonObject): JsonObject {
   const result = withoutNulls(said);
   if (!('protocolVersion' in result)) return result;

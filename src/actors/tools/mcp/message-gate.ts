@@ -4,15 +4,15 @@ import type { Clock } from '../../ports.ts';
 import { FloodGate } from './flood-gate.ts';
 import { ServerFault } from './server-fault.ts';
 
-/** What a server may say: no more than a daemon reads with one hand. */
+/** Maximum message rate of a server, which a daemon can handle easily. */
 export const mostMessages = { burst: 2_000, perSecond: 200 };
 
-/** What a server may ask over HTTP: the answer to each is a request of its own. */
+/** Maximum request rate of a server over HTTP: each answer is a request of its own. */
 const mostRequests = { burst: 50, perSecond: 5 };
 
 /**
- * Makes what each message of a server passes before anybody acts on it. It throws a ServerFault once the server says
- * more than anybody can read.
+ * Creates a check for every message of a server before it is processed. Throws a ServerFault if the server exceeds its
+ * message rate.
  */
 export function messageGate(clock: Pick<Clock, 'now'>): (message: JSONRPCMessage) => void {
   const messages = new FloodGate(mostMessages, clock);
@@ -24,12 +24,12 @@ export function messageGate(clock: Pick<Clock, 'now'>): (message: JSONRPCMessage
   };
 }
 
-/** Returns the fault of a server that says more than is taken. */
+/** Creates the fault for a server that exceeds its message rate. */
 export function flood(): ServerFault {
   return new ServerFault('says more than anybody can read');
 }
 
-/** Takes what the agent signs in with out of an error of a server, before it is cut and quoted. */
+/** Removes the agent's credentials from a server's error before it is truncated and quoted. */
 export function redactError(message: JSONRPCMessage, secrets: readonly string[]): void {
   if (!('error' in message)) return;
   const { error } = message;
@@ -37,7 +37,7 @@ export function redactError(message: JSONRPCMessage, secrets: readonly string[])
   if (error.data !== undefined) error.data = redactedData(error.data, secrets);
 }
 
-/** What cannot be looked through is left out. */
+/** Omits data that cannot be searched. */
 function redactedData(data: unknown, secrets: readonly string[]): unknown {
   try {
     return JSON.parse(redactSecrets(JSON.stringify(data), secrets));

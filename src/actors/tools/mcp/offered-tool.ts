@@ -1,23 +1,23 @@
 import type { JsonObject } from '../../../machines/json.ts';
 
-/** A tool of a server as a model would see it: with what is unsafe to show taken out. */
+/** A server's tool as a model would see it, with unsafe characters removed. */
 export interface OfferedTool {
-  /** In the words of the server. */
+  /** The server's own name. */
   name: string;
   description: string;
-  /** JSON Schema of the arguments, in the form that every reader takes. */
+  /** JSON Schema of the arguments, in a form that all consumers accept. */
   parameters: JsonObject;
-  /** What the server says of its behaviour: the hints of MCP and no texts, as nobody looks at them before a client does. */
+  /** The server's behaviour hints, without texts, since only clients display them. */
   annotations?: JsonObject;
-  /** The structure of structured results, without texts. */
+  /** Structure of structured results, without texts. */
   outputSchema?: JsonObject;
-  /** Of the description and of the arguments in the words of the server, in hexadecimal digits. */
+  /** Hash of the server's original description and arguments, in hexadecimal. */
   sha256: string;
 }
 
-/** A tool that cannot be one of the agent's, and why in words that follow its name. */
+/** A tool that the agent cannot use, with the reason worded to follow its name. */
 export interface UnusableTool {
-  /** As a server that may lie about everything has it, safe to show. */
+  /** The untrusted server's own name, made safe to display. */
   name: string;
   reason: string;
 }

@@ -9,8 +9,8 @@ const none: McpServers = {
 };
 
 /**
- * Begins to connect the MCP servers of an agent, whose tools become the agent's as they come. The packages that speak
- * MCP are loaded for an agent that has servers, and for no other.
+ * Starts connecting the MCP servers of an agent and adds their tools as they arrive. The MCP packages are loaded only
+ * for an agent with servers.
  */
 export async function openMcpServers(parts: McpServersParts): Promise<McpServers> {
   if (parts.servers.length === 0) return none;

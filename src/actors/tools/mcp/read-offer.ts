@@ -11,30 +11,30 @@ import { quoteOf } from './server-fault.ts';
 import { objectSchema } from './tool-schema.ts';
 import { UnfitToolError } from './unfit-tool.ts';
 
-/** The longest description that a model is given, in characters. */
+/** Maximum characters of a description given to a model. */
 const longestDescription = 2_000;
 
-/** The names that MCP gives tools; one that a provider of models refuses is mapped on the way to it. */
+/** Tool names allowed by MCP; names that a model provider refuses are mapped later. */
 const toolName = /^[A-Za-z0-9_./-]+$/;
 
-/** The longest name under which the agent has a tool, in characters. */
+/** Maximum characters of the agent's name for a tool. */
 const longestName = 128;
 
-/** What MCP clients are shown of the annotations of a tool. */
+/** Annotations that are passed to MCP clients. */
 const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** What a server's list comes to. */
+/** Result of reading a server's tool list. */
 export interface ReadOffer {
   tools: OfferedTool[];
   unusable: UnusableTool[];
-  /** True for a server that does not say that it has tools. */
+  /** True for a server that does not declare tools. */
   isWithoutTools?: true;
 }
 
 /**
- * Reads the list of tools of a server, none of which is believed: what is no tool, what no model could call, and all
- * but the first of those with one name are left out, each with its reason. Names that differ in hyphens and underscores
- * alone are one, so that a rule for one cannot be sidestepped through the other.
+ * Reads a server's untrusted tool list. Invalid tools, tools that no model could call, and all but the first of several
+ * with the same name are omitted, each with its reason. Hyphens and underscores in names are equivalent, so that a rule
+ * for one name cannot be bypassed through the other.
  */
 export function readOffer(server: string, list: readonly unknown[]): ReadOffer {
   const offer: ReadOffer = { tools: [], unusable: [] };
@@ -85,7 +85,7 @@ function readTool(server: string, said: JsonObject, taken: ReadonlySet<string>):
   return { ...tool, sha256: digestOf(tool.description, schema) };
 }
 
-/** What of a tool is shown to MCP clients beside its name, its description and its arguments. */
+/** Returns the parts of a tool shown to MCP clients in addition to its name, description and arguments. */
 function shownOf({ annotations, outputSchema }: JsonObject): Partial<OfferedTool> {
   const said = isJsonObject(annotations) ? annotations : {};
   const told = hints.filter((hint) => typeof said[hint] === 'boolean');
@@ -98,7 +98,7 @@ function shownOf({ annotations, outputSchema }: JsonObject): Partial<OfferedTool
   };
 }
 
-/** Returns the structure of results; `null` where there is none that a client could check results with. */
+/** Returns the structure of results; `null` if a client cannot validate results with it. */
 function outputOf(said: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(said)) return null;
   try {
@@ -109,7 +109,7 @@ function outputOf(said: JsonValue | undefined): JsonObject | null {
   }
 }
 
-/** Of the words of the server, so that a tool that was accepted stays so whatever the normal form becomes. */
+/** Hashes the server's original text, so that an accepted tool stays accepted if the normalisation changes. */
 function digestOf(description: string, schema: JsonValue): string {
   const canonical = canonicalize({ description, parameters: schema ?? {} }) ?? '';
   return createHash('sha256').update(canonical).digest('hex');

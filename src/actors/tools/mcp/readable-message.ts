@@ -4,12 +4,12 @@ import { mendedMessage } from './mended-message.ts';
 
 const newline = 0x0a;
 
-/** Every result with numbers that are handed on has one of them; the second is from before 2024-11-05. */
+/** Every forwarded result with numbers contains one of these keys; the second is from before 2024-11-05. */
 const marks = ['structuredContent', 'toolResult'] as const;
 
 /**
- * Returns a message of a server as it is, or an error in place of a result with a number that reading would change: a
- * rounded number would be handed on as what the server said.
+ * Returns a server's message unchanged, or an error in place of a result with a number that parsing would change; a
+ * rounded number would misquote the server.
  */
 function exactMessage(text: string): string {
   if (!marks.some((mark) => text.includes(mark))) return text;
@@ -25,14 +25,14 @@ function exactMessage(text: string): string {
   }
 }
 
-/** Returns a message of a server as the agent reads it. */
+/** Returns a server's message in the form that the agent accepts. */
 export function readableMessage(text: string): string {
   return mendedMessage(exactMessage(text));
 }
 
 /**
- * Does the same with each message in the body of an answer over HTTP, be it one or a stream of events. `see` is given each
- * piece of the body.
+ * Applies `readableMessage` to each message in an HTTP response body, single or as an event stream. `see` receives each
+ * chunk of the body.
  */
 export function readableBody(
   isStream: boolean,

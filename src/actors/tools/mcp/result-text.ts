@@ -6,12 +6,12 @@ import type { ResultExtras } from '../../../machines/task/task.ts';
 import { keptStart } from '../../../machines/text.ts';
 import type { CallResult } from './call-result.ts';
 
-/** The parts of one result that are handed on, in characters of JSON. */
+/** Maximum characters of a result's forwarded parts, as JSON. */
 const longestParts = 1024 * 1024;
 
 /**
- * Writes what a call came to as text, the only thing that a model is told: texts as they are, what is structured as
- * JSON where no text holds it, and of pictures, sounds and files no more than that they are there.
+ * Converts a call result to text, the only form sent to a model: text parts as they are, structured data as JSON unless
+ * a text contains it, and only a mention of images, audio and files.
  */
 export function resultText({ content, structured }: CallResult): string {
   const parts = content.map((part) => (isJsonObject(part) ? partText(part) : null));
@@ -22,7 +22,7 @@ export function resultText({ content, structured }: CallResult): string {
   return told.join('\n');
 }
 
-/** Returns what a call came to besides its text, in forms that every client of MCP takes; `clean` takes secrets out. */
+/** Returns the result's non-text content in forms that every MCP client accepts; `clean` removes secrets. */
 export function resultExtras(
   { content, structured }: CallResult,
   clean: (text: string) => string,
@@ -43,7 +43,7 @@ export function resultExtras(
   };
 }
 
-/** Tells whether a text is the JSON of a value, or is its only member: many servers wrap a text so. */
+/** Returns whether a text is the JSON of a value, or of its only member: many servers wrap text this way. */
 function holds(text: string, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return text.trim() === String(value).trim();
   if (text.includes(JSON.stringify(value))) return true;
@@ -56,7 +56,7 @@ function holds(text: string, value: unknown): boolean {
   }
 }
 
-/** Tells whether a part has more than text. */
+/** Returns whether a part contains more than text. */
 function isMore(part: unknown): boolean {
   if (!isJsonObject(part)) return false;
   const { type, resource = null } = part;

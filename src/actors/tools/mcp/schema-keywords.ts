@@ -1,14 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 
-/** How schemas are read. */
+/** Options for reading schemas. */
 export interface Reading {
-  /** Tells whether a `$ref` leads to a schema; each does when left out. */
+  /** Returns whether a `$ref` resolves to a schema; when absent, each one does. */
   leads?: (ref: string) => boolean;
-  /** Texts and examples are left out. */
+  /** True omits texts and examples. */
   isBare?: boolean;
 }
 
-/** Returns what a keyword may hold of what it holds; `undefined` where nothing is left, as of the `null` of an empty list. */
+/**
+ * Returns the valid part of a keyword's value; `undefined` if nothing remains, such as for a `null` in place of a list.
+ */
 type Reader = (value: JsonValue, reading: Reading) => JsonValue | undefined;
 
 const types = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
@@ -20,7 +22,7 @@ const list: Reader = (value) => (Array.isArray(value) && value.length > 0 ? valu
 const ref: Reader = (value, { leads = () => true }) =>
   typeof value === 'string' && leads(value) ? value : undefined;
 
-/** PHP writes an empty object as an empty list. */
+/** PHP serialises an empty object as an empty list. */
 const schema: Reader = (value, reading) => {
   if (typeof value === 'boolean') return value;
   if (isJsonObject(value)) return normalSchema(value, reading);
@@ -34,7 +36,7 @@ const schemas: Reader = (value, reading) => {
   return read.length > 0 ? read : undefined;
 };
 
-/** Not every reader takes a boolean in the place of a property. */
+/** Not every consumer accepts a boolean schema for a property. */
 const schemaMap: Reader = (value, reading) => {
   if (isEmptyList(value)) return {};
   if (!isJsonObject(value)) return undefined;
@@ -59,14 +61,14 @@ const type: Reader = (value) => {
   return Array.isArray(value) ? [only, ...others] : only;
 };
 
-/** Older drafts let `items` be a list of schemas. */
+/** In older drafts `items` may be a list of schemas. */
 const items: Reader = (value, reading) => {
   if (!Array.isArray(value) || value.length === 0) return schema(value, reading);
   const anyOf = schemas(value, reading);
   return anyOf === undefined ? undefined : { anyOf };
 };
 
-/** Each keyword that is read, with how it is read; any other is kept as it is. */
+/** Normalised keywords with their readers; all others are kept unchanged. */
 const keywords: ReadonlyMap<string, Reader> = new Map(
   (
     [
@@ -87,10 +89,10 @@ const keywords: ReadonlyMap<string, Reader> = new Map(
   ).flatMap(([read, said]) => said.split(' ').map((keyword) => [keyword, read] as const)),
 );
 
-/** The two keywords whose value may be `null`. */
+/** Keywords whose value may be `null`. */
 const nullable: ReadonlySet<string> = new Set(['const', 'default']);
 
-/** What says of a schema nothing that a value could be checked with. */
+/** Keywords without effect on validation. */
 const prose: ReadonlySet<string> = new Set([
   '$comment',
   'default',
@@ -100,8 +102,8 @@ const prose: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a schema of a server with each keyword in the form that every reader of schemas takes. It means the same, but
- * for what nobody could read. The caller bounds how deep the schema goes.
+ * Returns a server's schema with each keyword in a form that all consumers accept. The meaning is unchanged, except for
+ * parts that no consumer could read. The caller must limit the depth.
  */
 export function normalSchema(said: JsonObject, reading: Reading = {}): JsonObject {
   const read = new Map<string, JsonValue>();
@@ -115,14 +117,14 @@ export function normalSchema(said: JsonObject, reading: Reading = {}): JsonObjec
   if (marked.length > 0) {
     read.set('required', [...new Set([...((read.get('required') ?? []) as string[]), ...marked])]);
   }
-  // OpenAI refuses an array whose items are not described.
+  // OpenAI refuses an array without described items.
   if (!read.has('items') && !read.has('prefixItems') && isArray(read.get('type'))) {
     read.set('items', {});
   }
   return Object.fromEntries(read);
 }
 
-/** The third draft says of each property whether it is required. */
+/** In draft 3 each property states whether it is required. */
 function markedRequired({ properties = null }: JsonObject): string[] {
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties)

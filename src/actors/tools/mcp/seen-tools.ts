@@ -13,11 +13,11 @@ const definition = z.object({
 
 const seenTool = z.object({
   name: z.string(),
-  /** What somebody has seen, and the agent may use; `null` for a tool that nobody has looked at. */
+  /** The definition that a person has accepted; `null` for a tool that has not been reviewed. */
   accepted: definition.nullable(),
-  /** What the server offered last. */
+  /** The latest definition from the server. */
   offered: definition.nullable(),
-  /** True once somebody has accepted it, until the audit log says so. */
+  /** True from acceptance until it is recorded in the audit log. */
   isNews: z.boolean().optional(),
 });
 
@@ -28,13 +28,13 @@ const seenFile = z.object({
 
 type SeenFile = z.output<typeof seenFile>;
 
-/** A tool as it was seen and as it is offered. */
+/** The accepted and the offered definition of a tool. */
 export type SeenTool = z.output<typeof seenTool>;
 
-/** How an offered tool stands to what was seen: the same, another than that, or never looked at. */
+/** Review state of an offered tool: accepted, changed since, or new. */
 export type Standing = 'accepted' | 'changed' | 'new';
 
-/** The file of tools that were seen cannot be read; while it cannot, no tool counts as seen. */
+/** The file of accepted tools cannot be read; meanwhile no tool counts as accepted. */
 export class SeenToolsError extends Error {
   readonly code = 'mcp_tools_unreadable';
 
@@ -44,8 +44,8 @@ export class SeenToolsError extends Error {
 }
 
 /**
- * The tools of MCP servers as somebody has seen them, in a file of the agent's state folder. A server whose tools were
- * never seen is taken at its word once; after that, what it changes is kept back until somebody has looked.
+ * Accepted tools of MCP servers, stored in the agent's state folder. A new server's tools are accepted once without a
+ * review (trust on first use); later changes are withheld until a person accepts them.
  */
 export class SeenTools {
   readonly path: string;
@@ -56,8 +56,8 @@ export class SeenTools {
   }
 
   /**
-   * Writes down what a server offers, and says of each tool how it stands. `isNamed` tells of a tool whether the
-   * settings name it: one that is named there is no surprise when it first comes. Throws SeenToolsError.
+   * Records a server's offer and returns the review state of each tool. `isNamed` returns whether the settings list a
+   * tool: a listed tool is accepted when it first appears. Throws SeenToolsError.
    */
   check(
     server: string,
@@ -76,7 +76,7 @@ export class SeenTools {
         ...{ offered: shown(tool), ...news },
       };
     });
-    // What is not offered now may come back, and must not be new then.
+    // A tool that is missing now may return, and must not count as new then.
     const gone = [...before.values()]
       .filter(
         ({ name, accepted }) => accepted !== null && !tools.some((tool) => tool.name === name),
@@ -86,14 +86,14 @@ export class SeenTools {
     return new Map(tools.map((tool) => [tool.name, standingOf(tool)]));
   }
 
-  /** Returns what is known of the tools of a server; `null` when it was never seen. Throws SeenToolsError. */
+  /** Returns the recorded tools of a server; `null` if it was never seen. Throws SeenToolsError. */
   toolsOf(server: string): SeenTool[] | null {
     return this.#read().servers.find(({ name }) => name === server)?.tools ?? null;
   }
 
   /**
-   * Accepts what a server offered last, of all its tools or of those named, and returns the ones that this lets in.
-   * One that is named with `fingerprintOf` is accepted as it was then or not at all. Throws SeenToolsError.
+   * Accepts the latest offer of a server, for all or the named tools, and returns the newly accepted ones. A tool named
+   * with `fingerprintOf` is accepted only in that version. Throws SeenToolsError.
    */
   accept(server: string, names: readonly string[] | null): string[] {
     const file = this.#read();
@@ -110,7 +110,7 @@ export class SeenTools {
     return accepted;
   }
 
-  /** Notes that the audit log says of what was accepted, as it was then. Throws SeenToolsError. */
+  /** Marks acceptances, in the given versions, as recorded in the audit log. Throws SeenToolsError. */
   told(server: string, accepted: readonly { name: string; sha256: string }[]): void {
     const file = this.#read();
     const tools = file.servers.find(({ name }) => name === server)?.tools ?? [];
@@ -141,12 +141,12 @@ export class SeenTools {
   }
 }
 
-/** Names a tool as it is offered now; too long for a server to make two definitions with one. */
+/** Identifies the offered version of a tool; too long for a server to create a collision. */
 export function fingerprintOf({ name, offered }: Pick<SeenTool, 'name' | 'offered'>): string {
   return `${name}@${offered?.sha256.slice(0, 32) ?? ''}`;
 }
 
-/** Says how a tool stands that is offered. */
+/** Returns the review state of an offered tool. */
 export function standingOf({
   accepted,
   offered,

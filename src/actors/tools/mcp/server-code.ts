@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** What an interpreter runs, by the ending of its name. */
+/** File extensions of code. */
 export const codeName = /\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|lua|wasm|jar)$/i;
 
 /**
- * Returns the paths of the programs that MCP servers over stdio are started from, each with its folder, where its
- * parts lie. Paths that are not absolute are relative to the agent's folder.
+ * Returns the paths of the programs of stdio MCP servers, each with its folder, which contains its parts. Relative
+ * paths are resolved against the agent's folder.
  */
 export function serverCode(
   servers: readonly Partial<Pick<McpServerSettings, 'command' | 'args'>>[],
@@ -18,7 +18,7 @@ export function serverCode(
   });
 }
 
-/** Returns the words of a command line, of an option such as `--import=./hook.mjs` what it is set to. */
+/** Returns the words of a command line; for an option such as `--import=./hook.mjs`, its value. */
 export function namedFiles(words: readonly string[]): string[] {
   return words.map((word) => word.replace(/^-[^=]*=/, ''));
 }

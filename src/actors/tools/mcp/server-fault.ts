@@ -2,19 +2,19 @@ import type { LinkFault } from '../../../machines/channels/connection-machine.ts
 import { plainLine } from '../../../machines/plain-line.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 
-/** The longest text of a server that is repeated in a message of ours, in characters. */
+/** Maximum characters of a server's text quoted in our messages. */
 const longestQuote = 300;
 
-/** What is wrong with the way to an MCP server, in words that follow the name of the server. */
+/** A fault of the connection to an MCP server, worded to follow the server's name. */
 export class ServerFault extends Error {
   readonly code = 'mcp_server_failed';
-  /** True when only a person can mend it. */
+  /** True if only a person can fix it. */
   readonly isLasting: boolean;
-  /** True when the server was sent nothing. */
+  /** True if nothing was sent to the server. */
   readonly isUnsent: boolean;
-  /** True when the server is well and has forgotten the session. */
+  /** True if the server works but has forgotten the session. */
   readonly isForgotten: boolean;
-  /** Milliseconds for which the server asks to be left alone; `null` when it does not say. */
+  /** Retry delay that the server asks for, in milliseconds; `null` for none. */
   readonly retryAfter: number | null;
 
   constructor(message: string, options: FaultOptions = {}) {
@@ -35,7 +35,7 @@ interface FaultOptions extends ErrorOptions {
   retryAfter?: number | null;
 }
 
-/** Returns what a link is lost by, for whatever was thrown over it. */
+/** Converts any error of a connection to the fault of its link. */
 export function linkFaultOf(error: unknown): LinkFault {
   if (error instanceof ServerFault) {
     const { message, isLasting: lasting, retryAfter } = error;
@@ -44,7 +44,7 @@ export function linkFaultOf(error: unknown): LinkFault {
   return { message: quoteOf(messageOf(error)), lasting: false, retryAfter: null };
 }
 
-/** Returns words of a server on one line, cut and safe to show. */
+/** Returns a server's text on one line, truncated and safe to display. */
 export function quoteOf(text: string): string {
   return cutToRunes(
     plainLine(

@@ -8,13 +8,12 @@ import type { ServerPlace } from './server-process.ts';
 import { programOf } from './server-program.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** Endings of files that say how a server works. */
+/** File extensions of configuration that determines a server's behaviour. */
 const configurationFile = /\.(?:json|jsonc|ya?ml|toml|ini|conf|cfg)$/i;
 
 /**
- * Returns what a server is, beside what it says of its tools: where it is asked, or what it is started from, with its
- * program, its code and the settings in its variables. The same definition at another server is another tool. Rejects
- * when a part of it cannot be read for now.
+ * Returns the identity of a server apart from its tool definitions: its URL, or its program, code and environment
+ * settings. The same definition on another server is a different tool. Rejects if a part currently cannot be read.
  */
 export async function serverIdentity(
   server: McpServerSettings,
@@ -40,7 +39,7 @@ async function codeOf(
   return { tree, named: Object.fromEntries(words.map((word, at) => [word, named[at] ?? ''])) };
 }
 
-/** Returns the words of a command line that name files of code and configuration. */
+/** Returns the words of a command line that name code or configuration files. */
 async function filesOf(words: readonly string[], agentDirectory: string): Promise<string[]> {
   const named = namedFiles(words).filter(
     (word) => codeName.test(word) || configurationFile.test(word) || extname(word) === '',

@@ -11,40 +11,38 @@ import { programOf } from './server-program.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** What a server over stdio is started with. */
 export interface ServerPlace {
   /** The agent's folder, links resolved. */
   agentDirectory: string;
   env: NodeJS.ProcessEnv;
-  /** How programs of others are kept apart; asked at each start. */
+  /** Returns the isolation of foreign programs; called at each start. */
   isolation: () => ScriptIsolation;
   clock: Clock;
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface ServerProcess {
   child: ProcessGroup['child'];
-  /** What it was given to reach out with, which nothing that it says may show. */
+  /** Egress credentials given to the server, which must be redacted from all its output. */
   secrets: readonly string[];
-  /** Resolves with how it ended, once it has. */
+  /** Resolves with a description of its end. */
   ended: Promise<string>;
-  /** Has it end, with all it started, and resolves once nothing of it is left. Never rejects. */
+  /** Ends the server with all its processes, and resolves once none is left. Never rejects. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that a server has to end by itself, and then once it is asked to. */
+/** Time for a server to end by itself, and again after it is asked to, in milliseconds. */
 const grace = 1_000;
 
-/** What the kernel counts against a server is the time of its life. */
+/** Kernel limits on processor time count over the server's whole life, in milliseconds. */
 const longestLife = 24 * 24 * 60 * 60 * 1000;
 
-/** How much of the last words of a server is kept, in characters. */
+/** Maximum characters kept of a server's last output. */
 const keptWords = 4_096;
 
 /**
- * Starts a server over stdio as a script is started: in a process group of its own, in the sandbox that scripts have,
- * with an environment built from nothing, and with the egress proxy as its egress, where it counts as a tool. Rejects
- * with ServerFault when it cannot be started.
+ * Starts a stdio server like a script: in its own process group, in the sandbox of scripts, with an environment built
+ * from nothing, and with the egress proxy, where it counts as a tool. Rejects with ServerFault if it cannot be started.
  */
 export async function startServerProcess(
   server: McpServerSettings,
@@ -94,7 +92,7 @@ function processOf(
     secrets: readonly string[];
     clock: Clock;
     left: () => Promise<void>;
-    /** Says why it ended, from its last words. */
+    /** Returns the reason of its end from its last output. */
     why: (words: string) => string[];
   },
 ): ServerProcess {
@@ -133,7 +131,7 @@ function processOf(
   };
 }
 
-/** Keeps the end of what was said, from the beginning of a line, as half a secret might stand before it. */
+/** Keeps the end of the output from a line start, since half a secret might precede it. */
 function whole(words: string): string {
   if (words.length <= keptWords) return words;
   const kept = words.slice(-keptWords);
@@ -141,7 +139,7 @@ function whole(words: string): string {
   return line === -1 ? '' : kept.slice(line + 1);
 }
 
-/** How a program ended that a supervisor ran. */
+/** Describes how a supervised program ended. */
 function ended(
   supervisor: NonNullable<ProcessGroup['supervisor']>,
   code: number | null,
@@ -156,7 +154,7 @@ function ended(
   }
 }
 
-/** A program that cannot be started says `error` and not `exit`. */
+/** A program that cannot be started emits `error`, not `exit`. */
 async function endOf(
   child: ProcessGroup['child'],
 ): Promise<[code: number | null, signal: string | null]> {

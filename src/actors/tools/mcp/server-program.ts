@@ -5,8 +5,8 @@ import { ServerFault } from './server-fault.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /**
- * Finds the program of a server as the settings name it: `node` is the Node of the daemon, a path is relative to the
- * agent's folder. Throws ServerFault.
+ * Resolves the program of a server: `node` is the daemon's own Node, a path is relative to the agent's folder. Throws
+ * ServerFault.
  */
 export function programOf(command: string, agentDirectory: string): string {
   if (command === 'node') return process.execPath;
@@ -18,7 +18,7 @@ export function programOf(command: string, agentDirectory: string): string {
   });
 }
 
-/** Says of each server whose program is not on this machine what is missing, with the place of the server in the list. */
+/** Reports each server whose program is missing on this machine, with its index in the list. */
 export function missingPrograms(
   servers: readonly Pick<McpServerSettings, 'name' | 'command'>[],
   agentDirectory: string,

@@ -1,16 +1,17 @@
 import type { McpServerSettings } from './server-settings.ts';
 
-/** The shortest word of a header that is taken for a secret by itself, in characters. */
+/** Minimum characters of a header's word that counts as a secret by itself. */
 const shortestWord = 6;
 
-/** Names of variables and headers that hold a secret, whatever wrote it there. */
+/** Names of variables and headers that hold secrets, regardless of their source. */
 const secretName =
   /(?:^|[_-])(?:token|key|secret|pat|auth|credentials?|cookie)$|password|passwd|passphrase|apikey|authorization/i;
 
 /**
- * Returns what the agent signs in at a server with, which nothing that the server says may show: the values of variables
- * and headers that `${NAME}` filled in or whose name is that of a secret, the password in an address, and the words of a
- * header alone, as a server may quote `sesame1` of `Bearer sesame1`. Other values are addresses and settings, which results may name.
+ * Returns the agent's credentials for a server, which must be redacted from all its output: values of variables and
+ * headers that `${NAME}` filled in or whose name indicates a secret, a password in a URL, and the single words of a
+ * header, since a server may quote `sesame1` of `Bearer sesame1`. Other values are addresses and settings, which
+ * results may contain.
  */
 export function serverSecrets({
   headers,
@@ -27,7 +28,7 @@ function namedSecrets(values: Record<string, string>): string[] {
   return Object.entries(values).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
 }
 
-/** Returns whether the name of a variable, a header or an option is that of a secret. */
+/** Returns whether the name of a variable, header or option indicates a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }

@@ -1,4 +1,4 @@
-/** An MCP server as the settings name it (docs/contract/models.md): it has either a `url` or a `command`. */
+/** A configured MCP server (docs/contract/models.md) with either a `url` or a `command`. */
 export interface McpServerSettings {
   name: string;
   url?: string | undefined;
@@ -7,11 +7,11 @@ export interface McpServerSettings {
   command?: string | undefined;
   args: readonly string[];
   env: Record<string, string>;
-  /** What `${NAME}` filled into the values of `headers` and `env`. */
+  /** Values that `${NAME}` inserted into `headers` and `env`. */
   filled?: readonly string[] | undefined;
-  /** Milliseconds without progress after which a call is given up, and with it; 60 s and 24 h when left out. */
+  /** Time limit of a call without progress (and, below, with progress), in milliseconds; 60 s and 24 h by default. */
   timeout?: number | undefined;
   total_timeout?: number | undefined;
-  /** Either of the two; the names are those of the server. */
+  /** Exactly one of the two; the names are the server's own. */
   tools: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
 }

@@ -14,27 +14,26 @@ import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { type RuledMcpTool, unmatchedRules } from './unmatched-rules.ts';
 
-/** What the tools of a server are given to. */
 export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | 'isolation'> {
-  /** The tools of the agent, to which those of the servers are added as they come and go. */
+  /** The agent's tools, to which server tools are added and removed as they change. */
   tools: Map<string, Tool>;
-  /** Tells of a tool whether the settings call it idempotent; a server is not asked. */
+  /** Returns whether the settings declare a tool idempotent; the server's hint is not used. */
   isIdempotent: (tool: string) => boolean;
-  /** Tells of a tool whether its calls wait for a person. */
+  /** Returns whether calls of a tool are held. */
   isHeld: (tool: string) => boolean;
-  /** The rules of the policy for tools of servers. */
+  /** Policy rules for tools of servers. */
   ruled: readonly RuledMcpTool[];
   seen: SeenTools;
   clock: Clock;
   log: Log;
-  /** Writes what concerns people into the audit log; rejects while nothing can be written. */
+  /** Records events in the audit log; rejects while the log cannot be written. */
   record: (...events: ToolEvent[]) => Promise<void>;
-  /** Hears when the agent has got or lost a tool, or has another in place of one. */
+  /** Called when the agent gains, loses or replaces a tool. */
   onChange: () => void;
   limits?: Partial<CallLimits>;
 }
 
-/** What the audit log has of the tools of a server (docs/contract/audit.md). */
+/** Audit events about a server's tools (docs/contract/audit.md). */
 export type ToolEvent =
   | {
       event: 'mcp_tool_withheld' | 'mcp_tool_accepted';
@@ -43,18 +42,18 @@ export type ToolEvent =
   | { event: 'mcp_tools'; fields: { server: string; tools: string[]; deferred_tools: string[] } }
   | { event: 'mcp_rule_unmatched'; fields: { server: string; rule: string; nearest?: string } };
 
-/** Sentences about one server that are remembered, so that each is said once. */
+/** Maximum remembered messages about one server, so that each is logged once. */
 const mostSaid = 1_000;
 
-/** The tools that the agent has of one MCP server. */
+/** The agent's tools of one MCP server. */
 export class ServerTools {
   readonly #server: McpServerSettings;
   readonly #parts: ServerToolsParts;
   #offer: ReadOffer | null = null;
-  /** Names under which the agent has them now, with the hash of each. */
+  /** Current tools by the agent's name, with their hashes. */
   #given = new Map<string, string>();
   readonly #said = new Set<string>();
-  /** True while the audit log is told what was accepted. */
+  /** True while acceptances are being recorded in the audit log. */
   #isTelling = false;
 
   constructor(server: McpServerSettings, parts: ServerToolsParts) {
@@ -63,8 +62,8 @@ export class ServerTools {
   }
 
   /**
-   * Gives the agent what a server offers, in place of what it offered before: those tools that the settings want,
-   * whose names are free, and that somebody has seen as they are.
+   * Replaces the agent's tools with a server's offer: those that the settings include, whose names are free, and whose
+   * current definition is accepted.
    */
   take(offer: ReadOffer, connection: Pick<McpConnection, 'session' | 'fault'>): void {
     this.#offer = offer;
@@ -107,7 +106,7 @@ export class ServerTools {
     this.#record({ event: 'mcp_tools', fields }).catch(() => undefined);
   }
 
-  /** Reports the rules that fit no tool; returns whether the tools are withheld until they are mended. */
+  /** Reports rules that match no tool; returns whether the tools are withheld until the rules are fixed. */
   #reportUnmatched(offer: ReadOffer): boolean {
     const { name: server } = this.#server;
     const offered = [...offer.tools, ...offer.unusable].map(({ name }) => name);
@@ -122,7 +121,7 @@ export class ServerTools {
     return unmatched.some(({ withholds }) => withholds);
   }
 
-  /** Gives the agent what it may have now, as somebody may have looked at what was withheld. */
+  /** Updates the agent's tools, since withheld ones may have been accepted. */
   lookAgain(connection: Pick<McpConnection, 'session' | 'fault'>): void {
     if (this.#offer !== null) this.take(this.#offer, connection);
   }
@@ -141,7 +140,7 @@ export class ServerTools {
     tools.set(name, tool);
   }
 
-  /** While what was seen cannot be read, nothing counts as seen. */
+  /** While the record cannot be read, no tool counts as accepted. */
   #standingsOf(offered: readonly OfferedTool[]): Map<string, Standing> {
     const { name: server, tools } = this.#server;
     try {
@@ -171,7 +170,7 @@ export class ServerTools {
     return false;
   }
 
-  /** Tells the audit log what somebody has accepted since, be it while no daemon ran; again, if it could not be told. */
+  /** Records new acceptances in the audit log, including those made while no daemon ran; retries after a failure. */
   #tellAccepted(): void {
     const { seen } = this.#parts;
     const { name: server } = this.#server;
@@ -190,7 +189,7 @@ export class ServerTools {
       });
   }
 
-  /** Rejects with what the log was told of. */
+  /** Rejects with an error that names the events. */
   async #record(...events: ToolEvent[]): Promise<void> {
     const { record, log } = this.#parts;
     try {
@@ -201,7 +200,7 @@ export class ServerTools {
     }
   }
 
-  /** Says something once, and tells whether this was the time. */
+  /** Logs a message once, and returns whether it was new. */
   #say(message: string, about = ''): boolean {
     const key = `${message} ${about}`;
     if (this.#said.has(key) || this.#said.size >= mostSaid) return false;
@@ -218,7 +217,7 @@ function limitsOf({ timeout, total_timeout: total }: McpServerSettings): Partial
   };
 }
 
-/** Returns what of a server was accepted and the audit log has not been told of; nothing while that cannot be read. */
+/** Returns acceptances for a server that are not yet in the audit log; empty while the record cannot be read. */
 function newsOf(seen: SeenTools, server: string): { name: string; sha256: string }[] {
   try {
     return (seen.toolsOf(server) ?? []).flatMap(({ name, accepted, isNews }) =>

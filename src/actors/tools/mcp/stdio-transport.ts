@@ -9,15 +9,15 @@ import { readableMessage } from './readable-message.ts';
 import { ServerFault } from './server-fault.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** Bytes that a server may say: whole results at once. */
+/** Maximum bytes from a server: the burst allows for whole results. */
 const mostBytes = { burst: 32 * 1024 * 1024, perSecond: 4 * 1024 * 1024 };
 
-/** Bytes that wait for a server to read them. */
+/** Maximum unread bytes sent to a server. */
 const mostUnread = 8 * 1024 * 1024;
 
 /**
- * A transport over the pipes of a server that runs here. The SDK's own starts a program without a process group, with
- * an environment of its choice, and reads lines of any number; what breaks a bound here ends the connection.
+ * A transport over the pipes of a local server. The SDK's own starts a program without a process group, with an
+ * environment of its choice, and reads lines of unlimited number; here exceeding a limit ends the connection.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -29,7 +29,7 @@ export class StdioTransport implements Transport {
   #process: ServerProcess | null = null;
   #isClosed = false;
 
-  /** `secrets` are taken out of what the server says of errors. */
+  /** `secrets` are removed from the server's error messages. */
   constructor(
     open: () => Promise<ServerProcess>,
     { clock, secrets }: { clock: Clock; secrets: readonly string[] },
@@ -39,7 +39,7 @@ export class StdioTransport implements Transport {
     this.#secrets = secrets;
   }
 
-  /** What the server was started with that nothing it says may show, beside what the settings give it. */
+  /** Credentials given to the server at its start, in addition to those in the settings. */
   get secrets(): readonly string[] {
     return this.#process?.secrets ?? [];
   }
@@ -69,7 +69,7 @@ export class StdioTransport implements Transport {
     void process.ended.then((how) => this.#fail(new ServerFault(how)));
   }
 
-  /** Writes a message. Rejects with ServerFault when the server reads nothing. */
+  /** Sends a message. Rejects with ServerFault if the server does not read. */
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.child.stdin;
     if (stdin === undefined || this.#isClosed) {
@@ -82,7 +82,7 @@ export class StdioTransport implements Transport {
     throw fault;
   }
 
-  /** Has the server end, and resolves once nothing of it is left. */
+  /** Ends the server, and resolves once no process of it is left. */
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
@@ -91,7 +91,7 @@ export class StdioTransport implements Transport {
     await this.#process?.stop();
   }
 
-  /** What is no message is skipped: many a server writes its own news where its messages go. */
+  /** Skips lines that are not messages: many servers log to stdout. */
   #receive(line: string): void {
     let message: JSONRPCMessage;
     try {

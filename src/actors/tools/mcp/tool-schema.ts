@@ -3,16 +3,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
 import { normalSchema } from './schema-keywords.ts';
 import { UnfitToolError } from './unfit-tool.ts';
 
-/** Schemas that one root may be folded from: each may name others, again and again. */
+/** Maximum schemas folded into one root, since each may refer to others repeatedly. */
 const mostFolds = 256;
 
-/** What OpenAI and Anthropic refuse at the root of a schema, and the whole request with it. */
+/** Keywords at the root of a schema for which OpenAI and Anthropic refuse the whole request. */
 const refusedAtRoot = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', '$ref']);
 
 /**
- * Returns the schema of an object in the form that every client of MCP and every provider of models takes, as most of
- * them refuse all tools for one. A root that combines schemas is folded into one that lets in at least as much. `isBare`
- * leaves texts out. Throws UnfitToolError.
+ * Returns an object schema in a form that every MCP client and model provider accepts; most of them refuse all tools
+ * because of one. A root that combines schemas is folded into a single one that accepts at least as much. `isBare`
+ * omits texts. Throws UnfitToolError.
  */
 export function objectSchema(said: JsonValue, { isBare = false } = {}): JsonObject {
   const root = normalSchema(rootOf(said), { isBare });
@@ -44,7 +44,7 @@ class Fold {
     this.#root = root;
   }
 
-  /** Returns a schema without what is refused at the root; `null` for one that no object fits. */
+  /** Returns a schema without keywords refused at the root; `null` if no object can match. */
   fold(said: JsonValue): JsonObject | null {
     this.#folds += 1;
     if (this.#folds > mostFolds) throw new UnfitToolError('has an inputSchema of too many parts');
@@ -62,7 +62,7 @@ class Fold {
     return parts.reduce((all, part) => (all === null || part === null ? null : both(all, part)));
   }
 
-  /** A schema that refers to itself demands nothing by that. */
+  /** A schema's reference to itself adds no constraint. */
   #follow(ref: string): JsonObject | null {
     const found = schemaAt(this.#root, ref);
     if (found !== undefined) {
@@ -80,7 +80,7 @@ function mayBeObject({ type }: JsonObject): boolean {
   return type === undefined || (Array.isArray(type) ? type.includes('object') : type === 'object');
 }
 
-/** Returns the schema of what fits both; of two that say something of a keyword, the first one counts. */
+/** Returns a schema for values that match both; if both define a keyword, the first wins. */
 function both(a: JsonObject, b: JsonObject): JsonObject {
   const described = [a, b].filter((one) => one['properties'] !== undefined);
   const [{ additionalProperties: rest } = a, ...others] = described;
@@ -97,7 +97,7 @@ function both(a: JsonObject, b: JsonObject): JsonObject {
   );
 }
 
-/** Returns the schema of what fits one of several; `null` where nothing fits any of them. */
+/** Returns a schema for values that match any of several; `null` if nothing can match any. */
 function eitherOf(choices: readonly (JsonObject | null)[]): JsonObject | null {
   const left = choices.filter((one) => one !== null);
   const [first, ...others] = left;
@@ -117,7 +117,7 @@ function eitherOf(choices: readonly (JsonObject | null)[]): JsonObject | null {
   );
 }
 
-/** Replaces keywords of a schema; an empty list and what is `undefined` are left out. */
+/** Replaces keywords of a schema; an empty list and `undefined` are omitted. */
 function withParts(
   schema: JsonObject,
   parts: { [keyword: string]: JsonValue | undefined },
@@ -130,7 +130,7 @@ function withParts(
   return Object.fromEntries([...kept, ...put]);
 }
 
-/** Joins a map of schemas by name; what a name means in several of them is combined by `union`, or the first one counts. */
+/** Merges maps of schemas by name; duplicate names are combined by `union`, or the first wins. */
 function joined(
   schemas: readonly JsonObject[],
   keyword: string,
@@ -153,7 +153,7 @@ function requiredOf({ required }: JsonObject): string[] {
   return (required ?? []) as string[];
 }
 
-/** Tells whether a `$ref` within a schema leads to one, and not around in a circle. */
+/** Returns whether a `$ref` within a schema resolves, without a cycle. */
 function leads(root: JsonObject, ref: string): boolean {
   const followed = new Set<string>();
   for (let next: JsonValue | undefined = ref; typeof next === 'string'; ) {
@@ -166,7 +166,7 @@ function leads(root: JsonObject, ref: string): boolean {
   return true;
 }
 
-/** Returns what a `$ref` within a schema leads to. */
+/** Returns the target of a `$ref` within a schema. */
 function schemaAt(root: JsonObject, ref: string): JsonValue | undefined {
   if (!/^#(?:\/|$)/.test(ref)) return undefined;
   let found: JsonValue | undefined = root;

@@ -2,26 +2,26 @@ import { nearestName } from '../../nearest-name.ts';
 import { normalName } from '../../tool-name.ts';
 import { mcpToolName } from './mcp-names.ts';
 
-/** A rule of the policy that names a tool of an MCP server. */
+/** A policy rule for a tool of an MCP server. */
 export interface RuledMcpTool {
-  /** The name that the agent would have the tool under. */
+  /** The agent's name for the tool. */
   tool: string;
-  /** Where the rule stands, such as `security.defer.tools.files__write_file`. */
+  /** Path of the rule, such as `security.defer.tools.files__write_file`. */
   rule: string;
-  /** True when the rule says that its tool may come later. */
+  /** True if the rule allows its tool to be added later. */
   isOptional: boolean;
 }
 
-/** A rule that fits nothing that its server offers. */
+/** A rule that matches none of its server's tools. */
 export interface UnmatchedRule {
   rule: string;
-  /** The tool that was most likely meant; `null` for none. */
+  /** The tool most likely meant; `null` for none. */
   nearest: string | null;
-  /** False for a rule whose tool may come later and that is like none of those that are there. */
+  /** False for an optional rule whose name resembles none of the existing tools. */
   withholds: boolean;
 }
 
-/** Finds the rules for tools of a server that fit none of what it offers, under its own names. */
+/** Returns the rules for a server's tools that match none of the names it offers. */
 export function unmatchedRules(
   server: string,
   offered: readonly string[],

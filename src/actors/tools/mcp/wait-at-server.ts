@@ -11,10 +11,10 @@ const marked = z.looseObject({
   }),
 });
 
-/** Most changes of the wait of one call that are told: each of them is saved with its task. */
+/** Maximum wait changes reported for one call: each one is saved with its task. */
 const mostChanges = 100;
 
-/** What a server reports of a call that waits for a person there. */
+/** A call's wait for a person at its server, as reported by the server. */
 export class WaitAtServer {
   readonly #server: string;
   readonly #onWait: ((wait: WaitElsewhere | null) => void) | undefined;
@@ -27,12 +27,12 @@ export class WaitAtServer {
     this.#onWait = onWait;
   }
 
-  /** Who is asked, by the last report. */
+  /** The approvers named in the last report. */
   get said(): string {
     return this.#wait?.for ?? 'a person';
   }
 
-  /** Takes in a progress that the server reports; returns whether it is one of a wait. */
+  /** Processes a progress report; returns whether it concerns a wait. */
   hear(said: object): boolean {
     const read = marked.safeParse(said);
     if (!read.success) return false;
@@ -45,7 +45,7 @@ export class WaitAtServer {
     return true;
   }
 
-  /** Asks the server whether a call that was called off while it waited has certainly not run. Never rejects. */
+  /** Asks the server whether a call cancelled during its wait has certainly not run. Never rejects. */
   async hasNeverRun(session: Pick<McpSession, 'outcomeOf'>): Promise<boolean> {
     if (this.#wait === null || this.#taskId === null) return false;
     return session.outcomeOf(this.#taskId).then(
@@ -54,7 +54,7 @@ export class WaitAtServer {
     );
   }
 
-  /** Tells that the call waits no more. */
+  /** Reports the end of the wait. */
   end(): void {
     if (this.#wait !== null) this.#tell(null);
   }

@@ -4,7 +4,7 @@ import { programFolder } from '../../../package-root.ts';
 
 let code: string | undefined;
 
-/** The bridge, for `node --eval`. */
+/** Returns the bridge's code, for `node --eval`. */
 export function bridgeCode(): string {
   code ??= readFileSync(join(programFolder, 'actors/tools/sandbox/sandbox-bridge.js'), 'utf8');
   return code;

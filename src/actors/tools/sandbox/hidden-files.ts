@@ -2,24 +2,24 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 
-/** Folders and files that hold secrets, by their name. */
+/** Names of folders and files that hold secrets. */
 const secretName =
   /^(\.service|\.env(\..*)?|\.git|\.ssh|\.aws|\.gnupg|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore))$/i;
 
-/** A folder of this name holds secrets, unless it is a skill about them. */
+/** A folder with this name holds secrets, unless it is a skill about them. */
 const secretFolder = /^(secret|credential|token|password)s?$/i;
 
-/** Words that name a file with secrets in it, unless it is code or prose. */
+/** Words in the name of a file that holds secrets, unless the file is code or prose. */
 const secretWord = /(^|[^a-z0-9])(secret|credential|cred|token|password|passwd)s?([^a-z0-9]|$)/i;
 const codeOrProse = /\.(sh|py|[cm]?[jt]s|md)$/i;
 
-/** What configures an agent may hold tokens, and a script has its arguments. */
+/** Configuration of an agent may contain tokens, and scripts do not need it. */
 const configurationFile = /^(service|.*-config)\.ya?ml$/i;
 
-/** More entries than this take too long to look through at every call. */
+/** Maximum entries; scanning more at every call would take too long. */
 const mostEntries = 10_000;
 
-/** The agent's folder holds too much to be sure that no secret is shown. */
+/** The agent's folder has too many entries to ensure that no secret is visible. */
 export class FolderTooLargeError extends Error {
   readonly code = 'folder_too_large';
 
@@ -30,18 +30,17 @@ export class FolderTooLargeError extends Error {
   }
 }
 
-/** One thing a sandbox shows of a folder, or hides in it. */
+/** An entry that a sandbox shows or hides. */
 export type Shown =
   | { kind: 'bind'; path: string }
   | { kind: 'link'; path: string }
   | { kind: 'hideFolder' | 'hideFile'; path: string };
 
 /**
- * Lists what of the agent's folder a script may see: its entries one by one, so that what is created later
- * does not show, without its configuration, those named like secrets, `hidden` paths at any depth and what
- * belongs to them, such as `tasks.db-wal` and `audit-000000000001.ndjson`. Sockets and
- * the like do not show either. Does not look into `node_modules`, nor into `writable` folders, which are
- * the scripts' own. Throws FolderTooLargeError.
+ * Lists the parts of the agent's folder that a script may see: its entries one by one, so that later ones stay hidden,
+ * without the configuration, entries named like secrets, and `hidden` paths at any depth with their companions, such as
+ * `tasks.db-wal` and `audit-000000000001.ndjson`. Sockets and other special files are hidden as well. Skips
+ * `node_modules` and `writable` folders, which belong to scripts. Throws FolderTooLargeError.
  */
 export async function shownEntries(
   folder: string,
@@ -64,7 +63,7 @@ export async function shownEntries(
       } else if (entry.isDirectory()) {
         if (isLookedInto(entry, path)) found.push(...(await hiddenBelow(path)));
       } else if (!entry.isFile()) {
-        // A folder that cannot be written to still lets its sockets be connected to.
+        // Even in a read-only folder, sockets could be connected to.
         found.push({ kind: 'hideFile', path });
       }
     }
@@ -84,7 +83,7 @@ export async function shownEntries(
   return shown;
 }
 
-/** Returns whether its name says that there are secrets in a file or a folder. */
+/** Returns whether the name of a file or folder indicates secrets. */
 export function isNamedLikeSecret(path: string, isFolder: boolean): boolean {
   const name = basename(path);
   if (secretName.test(name)) return true;
@@ -92,12 +91,14 @@ export function isNamedLikeSecret(path: string, isFolder: boolean): boolean {
   return secretWord.test(name) && !codeOrProse.test(name);
 }
 
-/** Tells whether the name of a file says that it configures an agent, or one of its channels. */
+/** Returns whether a file name is that of a configuration of an agent or a channel. */
 export function isConfiguration(name: string): boolean {
   return configurationFile.test(name);
 }
 
-/** Tells whether a path is a secret one or belongs to it, such as `tasks.db-wal` and `audit-000000000001.ndjson`. */
+/**
+ * Returns whether a path is a secret one or a companion of it, such as `tasks.db-wal` and `audit-000000000001.ndjson`.
+ */
 export function belongsTo(secret: string, path: string): boolean {
   if (path === secret || path.startsWith(`${secret}-`) || path.startsWith(`${secret}.`))
     return true;
@@ -107,7 +108,7 @@ export function belongsTo(secret: string, path: string): boolean {
   return folder === dir && kind === ext && isNumbered;
 }
 
-/** Resolves the links of a path whose folder may have been named through one; the file need not be there yet. */
+/** Resolves the links in a path's folder; the file need not exist yet. */
 export async function realSpelling(path: string): Promise<string> {
   const folder = await realpath(dirname(path)).catch(() => dirname(path));
   return realpath(path).catch(() => join(folder, basename(path)));

@@ -7,34 +7,34 @@ import { type Shown, shownEntries } from './hidden-files.ts';
 import { resourceLimits } from './resource-limits.ts';
 import type { SandboxLevel } from './sandbox-level.ts';
 
-/** How a script is kept apart, and what it may use. */
+/** Isolation of a script, and its permissions. */
 export interface Isolation {
   level: SandboxLevel;
   /** The agent's folder, links resolved. */
   agentDirectory: string;
-  /** Absolute paths in it that are hidden besides those named like secrets. */
+  /** Hidden absolute paths in it, in addition to entries named like secrets. */
   hidden: readonly string[];
-  /** Folders in it, links resolved, that the script may write. */
+  /** Folders in it, links resolved, to which the script may write. */
   writable: readonly string[];
-  /** The private folder of this run. */
+  /** Private folder of this run. */
   home: string;
-  /** Where it runs; in its private folder when left out. */
+  /** Working folder; the private folder by default. */
   cwd?: string;
   /** The egress proxy; `null` for none. */
   proxy: { port: number; socketPath: string } | null;
-  /** Milliseconds the script may run. */
+  /** Time limit of the script, in milliseconds. */
   timeout: number;
 }
 
-/** A command line that keeps its program apart. */
+/** A command line that isolates its program. */
 export interface Isolated {
   program: string;
   args: string[];
-  /** True when the program is run by a supervisor that is spoken to on descriptor 3. */
+  /** True if a supervisor runs the program and communicates over descriptor 3. */
   isSupervised: boolean;
 }
 
-/** The sandbox asked for is missing or cannot be started. */
+/** The requested sandbox is missing or cannot be started. */
 export class SandboxError extends Error {
   readonly code = 'sandbox_missing';
 }
@@ -43,8 +43,8 @@ const mebibyte = 1024 * 1024;
 const node = '/opt/holdpoint/node';
 
 /**
- * What of `/etc` programs need to find libraries and to check certificates. The folders of certificates are
- * named one by one, as private keys lie beside them, which a daemon that runs as root could read.
+ * Parts of `/etc` for finding libraries and verifying certificates. Certificate folders are listed individually, since
+ * private keys lie next to them that a daemon running as root could read.
  */
 const systemFiles = [
   ...['ssl/certs', 'ssl/cert.pem', 'ssl/openssl.cnf', 'ca-certificates'],
@@ -53,8 +53,8 @@ const systemFiles = [
 ];
 
 /**
- * Wraps a command line so that it runs at a level of isolation. Throws SandboxError without bubblewrap,
- * and FolderTooLargeError.
+ * Wraps a command line so that it runs at an isolation level. Throws SandboxError without bubblewrap, and
+ * FolderTooLargeError.
  */
 export async function isolate(
   program: string,
@@ -87,10 +87,10 @@ export async function isolate(
 }
 
 /**
- * New namespaces of every kind, no capabilities, no way to a further user namespace or to the terminal.
- * The environment goes through bwrap itself, as `--setenv` would show its values to every user of the
- * machine; so it must be built from nothing before. What tells Node to use the proxy would only slow
- * the bridge down, which gives it back to the script.
+ * Separate namespaces of every kind, no capabilities, no nested user namespaces, and no access to the terminal. The
+ * environment is passed through bwrap's own, since `--setenv` would show its values to every user of the machine; it
+ * must therefore be built from nothing. Node's proxy variable would slow down the bridge, which sets it for the script
+ * only.
  */
 const apart = [
   ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
@@ -99,7 +99,7 @@ const apart = [
   ...['--unsetenv', 'NODE_USE_ENV_PROXY'],
 ];
 
-/** Programs, libraries, devices and this Node, none of them writable. */
+/** Programs, libraries, devices and this Node, all read-only. */
 async function system(): Promise<string[]> {
   const folders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
   const own = (name: string) => join(programFolder, 'actors/tools/sandbox/etc', name);
@@ -115,7 +115,7 @@ async function system(): Promise<string[]> {
   ];
 }
 
-/** `/bin` and its like are links into `/usr` on most systems, and folders on some. */
+/** `/bin` and similar paths are links into `/usr` on most systems, and folders on some. */
 async function sameFolder(path: string): Promise<string[]> {
   try {
     const isLink = (await lstat(path)).isSymbolicLink();
@@ -125,13 +125,13 @@ async function sameFolder(path: string): Promise<string[]> {
   }
 }
 
-/** The agent's folder without its secrets, the folders that may be written, the private one, and the proxy's socket. */
+/** The agent's folder without secrets, its writable folders, the private folder, and the proxy's socket. */
 async function files(isolation: Isolation): Promise<string[]> {
   const { agentDirectory, hidden, writable, home, proxy } = isolation;
   await Promise.all(writable.map(standing));
   const entries = await shownEntries(agentDirectory, { hidden, writable });
   return [
-    // Nothing of the folder shows before each entry is named, wherever it lies.
+    // Hides the whole folder, wherever it lies; entries are then shown one by one.
     ...['--tmpfs', agentDirectory],
     ...(await Promise.all(entries.map(shown))).flat(),
     ...writable.flatMap((path) => ['--bind', path, path]),
@@ -142,7 +142,7 @@ async function files(isolation: Isolation): Promise<string[]> {
   ];
 }
 
-/** Makes a folder that is missing. Throws SandboxError for one that has become a link since the start. */
+/** Creates a missing folder. Throws SandboxError if it has become a link since the start. */
 async function standing(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   if ((await realpath(path)) === path) return;

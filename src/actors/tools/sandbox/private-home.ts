@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * Makes the private folder of a program, beside the socket of the proxy in the run folder of the daemon, where it is
- * found again after a kill; in the folder of the system without a proxy.
+ * Creates the private folder of a program in the daemon's run folder, next to the proxy's socket, where it is cleaned
+ * up after a crash; without a proxy, in the system's temporary folder.
  */
 export async function makePrivateHome(
   kind: 'mcp' | 'script',

@@ -6,26 +6,25 @@ import { findProgram, makeRunFolder, scriptPath } from '../../process/process.ts
 import { isolate } from './isolate.ts';
 import type { SandboxLevel, SandboxSetting } from './sandbox-level.ts';
 
-/** What can be had of the sandbox that was asked for. */
+/** Availability of the requested sandbox. */
 export interface SandboxProbe {
-  /** The level scripts run at. */
+  /** Isolation level of scripts. */
   level: SandboxLevel;
-  /** What should be mended, although the agent starts. */
+  /** A problem that should be fixed but does not prevent start-up. */
   warning?: string;
-  /** Why the agent must not start, and how to mend it. */
+  /** Why the agent must not start, with the remedy. */
   problem?: string;
 }
 
-/** The absolute path of a program; `null` when there is none. */
+/** Returns the absolute path of a program; `null` if there is none. */
 type Find = (program: string) => string | null;
 
-/** Milliseconds that a sandbox may take to run nothing. */
+/** Timeout of a test run in the sandbox, in milliseconds. */
 const patience = 10_000;
 
 /**
- * Tries the sandbox that `egress.sandbox` asks for. `bwrap` that does not work is a problem; with `auto`
- * it is a warning and the level is `env`. Looks for programs where scripts do unless told otherwise.
- * Never rejects.
+ * Tests the sandbox requested by `egress.sandbox`. If `bwrap` does not work, this is a problem; with `auto` it is a
+ * warning and the level is `env`. Searches programs on the path of scripts by default. Never rejects.
  */
 export async function probeSandbox(
   setting: SandboxSetting,
@@ -51,7 +50,7 @@ function missingLimits(find: Find): { warning?: string } {
   };
 }
 
-/** Returns why no script can be run in a sandbox, and what to do; `null` when one can. */
+/** Returns why scripts cannot run in a sandbox, with the remedy; `null` if they can. */
 async function sandboxFailure(find: Find): Promise<string | null> {
   if (find('bwrap') === null) {
     return 'bwrap is not installed; install the package bubblewrap (0.8 or later)';

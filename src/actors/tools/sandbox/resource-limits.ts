@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { findProgram } from '../../process/process.ts';
 
-/** Processes of one sandbox at once. */
+/** Maximum processes of one sandbox. */
 const mostProcesses = 256;
 
 /**
- * The words that go before a command line to run it under the limits of the kernel; none where there is no
- * `prlimit`.
+ * Returns the command prefix that sets kernel limits; empty without `prlimit`.
  *
- * No core dumps, files of at most 256 MiB, 1,024 open files, and as much processor time as `timeout`
- * (ms) has on every core, which in the end also stops a process that got away. The number of processes is
- * limited in a sandbox alone, where no other process of the same user counts; the kernel spares root.
+ * No core dumps, files of at most 256 MiB, 1,024 open files, and as much processor time as `timeout` (ms) allows on
+ * every core, which also stops a process that escaped. The number of processes is limited only in a sandbox, where no
+ * other process of the same user counts; the kernel exempts root.
  */
 export function resourceLimits(timeout: number, isSandboxed: boolean): string[] {
   const program = findProgram('prlimit');
@@ -29,7 +28,7 @@ export function resourceLimits(timeout: number, isSandboxed: boolean): string[] 
   ];
 }
 
-/** No limit may be raised, so one that is lower already stays. */
+/** Limits cannot be raised, so a lower existing one is kept. */
 function hardLimits(): (name: string, wanted: number) => number {
   const table = readFileSync('/proc/self/limits', 'utf8');
   return (name, wanted) => {

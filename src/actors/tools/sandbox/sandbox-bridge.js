@@ -1,23 +1,22 @@
 // @ts-check
 
 /**
- * Runs inside the sandbox, as its first program: `PORT SOCKET PROGRAM ARGUMENT…`.
+ * Runs as the first program inside the sandbox: `PORT SOCKET PROGRAM ARGUMENT…`.
  *
- * It listens on 127.0.0.1:PORT, hands every connection to the UNIX socket of the egress proxy, and runs
- * the script. Descriptor 3 leads to the daemon: a byte from there asks the script to end, and how it
- * ended is said there as JSON. When this process ends, the kernel ends everything else in the sandbox.
- * PORT 0 runs the script without egress. It is JavaScript, since taking types off it would be half of what starting a
- * sandbox costs.
+ * Listens on 127.0.0.1:PORT, forwards every connection to the UNIX socket of the egress proxy, and runs the script.
+ * Descriptor 3 connects to the daemon: a byte from there asks the script to end, and its exit is reported there as
+ * JSON. When this process ends, the kernel ends all other processes in the sandbox. PORT 0 runs the script without
+ * egress. Written in JavaScript, since stripping types would be half of the start-up cost of a sandbox.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, Socket } from 'node:net';
 import { setPriority } from 'node:os';
 
-/** The kernel does not count the processes of root, so somebody has to. */
+/** The kernel does not limit the processes of root, so this bridge counts them. */
 const mostProcesses = 256;
 
-// Below, everything that can be killed is; outside a sandbox that would be far too much.
+// The code below kills every process that it can, which must never happen outside a sandbox.
 if (process.pid !== 2) throw new Error('the bridge runs in a sandbox only');
 
 for (const descriptor of leftOpen()) closeSync(descriptor);
@@ -36,9 +35,8 @@ if (port === '0') start();
 else server.listen(Number(port), '127.0.0.1', start);
 
 /**
- * What whoever started the daemon had open and left to all its children: through a folder among that, a script would
- * see the files of the machine. Node itself keeps the first sixteen from its children; its own are closed by their
- * flags.
+ * Returns descriptors inherited from the daemon's parent: through an open folder among them, a script could see the
+ * machine's files. Node withholds the first sixteen from its children; its own are close-on-exec.
  *
  * @returns {number[]}
  */
@@ -50,7 +48,7 @@ function leftOpen() {
 }
 
 /**
- * The flags a descriptor was opened with; one that is closed by now has them all.
+ * Returns the flags with which a descriptor was opened; a descriptor closed meanwhile has all flags.
  *
  * @param {number} descriptor
  * @returns {number}
@@ -66,21 +64,21 @@ function flagsOf(descriptor) {
 
 function start() {
   const env = port === '0' ? process.env : { ...process.env, NODE_USE_ENV_PROXY: '1' };
-  // A session of its own gets a fair share of the processor, however many processes the script starts.
+  // Its own session gets a fair share of the processor, however many processes the script starts.
   const child = spawn(String(program), args, { stdio: 'inherit', detached: true, env });
   child.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
     end({ error: error.code ?? 'unknown' }),
   );
   child.on('exit', (code, signal) => end({ code, signal }));
   control.on('data', () => ask(child.pid));
-  // The daemon is gone, and nobody is left to run for.
+  // The daemon is gone, so there is no purpose in continuing.
   control.on('end', () => process.exit(1)).on('error', () => process.exit(1));
   standBack(child.pid);
   setInterval(bound, 20);
 }
 
 /**
- * Lowers the priority below everything else on the machine, so that no script can starve it or us.
+ * Sets the lowest priority, so that no script can starve the machine or this bridge.
  *
  * @param {number | undefined} pid
  */
@@ -93,7 +91,7 @@ function standBack(pid) {
   }
 }
 
-/** Kills all at once when there are too many; the number the next process gets says when to count. */
+/** Kills all processes if there are too many; the next process id shows when to count. */
 function bound() {
   const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
   if (lastPid < mostProcesses || processes() <= mostProcesses) return;
@@ -106,7 +104,7 @@ function ask(pid) {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGTERM');
   } catch {
-    // It has ended already, which is what was wanted.
+    // Already ended, as intended.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * How far a script is kept apart: `env` gives it an environment built from nothing, limits and the proxy's
- * address; `bwrap` also takes away the network, the other processes and every file it has no business with.
+ * Isolation level of a script: `env` gives it an environment built from nothing, limits and the proxy's address;
+ * `bwrap` also removes the network, other processes and all unrelated files.
  */
 export type SandboxLevel = 'env' | 'bwrap';
 
-/** What `egress.sandbox` may say; `auto` takes `bwrap` where it works. */
+/** Values of `egress.sandbox`; `auto` uses `bwrap` if it works. */
 export type SandboxSetting = SandboxLevel | 'auto';

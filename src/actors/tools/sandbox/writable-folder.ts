@@ -3,16 +3,16 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { isNamedLikeSecret } from './hidden-files.ts';
 import { realPlace } from './real-place.ts';
 
-/** A folder that scripts may write and keep, links resolved, or in words why it may not be one. */
+/** A folder to which scripts may write permanently, links resolved, or the reason why it is not allowed. */
 export type WritableFolder = { path: string; warning: string | null } | { mistake: string };
 
-/** Entries of a folder that are looked at for the names of secrets. */
+/** Maximum entries of a folder that are checked for names of secrets. */
 const mostEntries = 1_000;
 
 /**
- * Resolves a folder of `egress.writable`, which need not be there yet, and says what is wrong with it: it lies in the
- * agent's folder, whose own links must be resolved, and has nothing to do with `guarded` paths, neither above nor below
- * them, nor with what is named like a secret (docs/contract/egress.md).
+ * Resolves and validates a folder of `egress.writable`, which need not exist yet. It must lie in the agent's folder
+ * (whose own links must be resolved already), neither above nor below a `guarded` path, and apart from entries named
+ * like secrets (docs/contract/egress.md).
  */
 export async function writableFolder(
   name: string,

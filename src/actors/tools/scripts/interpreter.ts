@@ -14,7 +14,7 @@ const interpreters: Record<
   ts: () => process.execPath,
 };
 
-/** The program that runs a script, by its ending; scripts need no execute bit. Throws a ToolError. */
+/** Returns the program that runs a script, by its extension; scripts need no execute bit. Throws a ToolError. */
 export function interpreterOf(tool: string, script: string, find = findProgram): string {
   const extension = extname(script).slice(1) as ScriptExtension;
   const program = interpreters[extension](find);
@@ -27,7 +27,7 @@ export function interpreterOf(tool: string, script: string, find = findProgram):
   return program;
 }
 
-/** Says of each script what is missing to run it, so that no call has to fail first. */
+/** Reports the missing interpreter of each script, so that this is known before a call fails. */
 export function missingInterpreters(
   scripts: readonly ScriptDefinition[],
   find = findProgram,

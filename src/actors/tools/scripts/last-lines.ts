@@ -6,8 +6,8 @@ const mostLines = 5;
 const mostCharacters = 500;
 
 /**
- * Returns the last lines of a program's error output on one line, safe to show, without any of `secrets` in any of its
- * forms. They go before a line is cut, so that no half of one is left at its end.
+ * Returns the last lines of a program's stderr on one line, safe to display, with `secrets` removed in all their forms.
+ * Secrets are removed before truncation, so that no partial secret remains at the end.
  */
 export function lastLines(output: string, secrets: readonly string[]): string {
   const text = redactSecrets(stripVTControlCharacters(output), secrets, '[redacted]');
@@ -19,7 +19,7 @@ export function lastLines(output: string, secrets: readonly string[]): string {
     .join(' / ');
 }
 
-/** What Node writes around an error that nobody caught; the error itself would not be among the last lines. */
+/** Lines that Node prints around an uncaught error; they would displace the error itself from the last lines. */
 const crashFrame = /^(?:\s+at .*|Node\.js v[\d.]+|[\s{}[\]()^,]*)$/;
 
 function withoutCrashFrame(lines: string[]): string[] {

@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * Keeps the process groups it is told of (`+ GROUP`, `- GROUP`) and kills those that are left when its input
- * ends, which it does however the daemon ends.
+ * Tracks process groups (`+ GROUP`, `- GROUP`) and kills the remaining ones when its input ends, which happens however
+ * the daemon ends.
  */
 const watcherCode = `
 trap '' HUP INT TERM
@@ -17,12 +17,12 @@ done
 for group in $left; do kill -s KILL -- "-$group" 2>/dev/null; done
 `;
 
-/** Process groups that must not outlive this process, even when it is killed. */
+/** Kills process groups that would outlive this process, even after a SIGKILL. */
 export class OrphanReaper {
   readonly #groups = new Set<number>();
   #watcher: ChildProcessByStdio<Writable, null, null> | null = null;
 
-  /** Starts the watcher if it is not running; called before a process starts, so that none escapes it. */
+  /** Starts the watcher if it is not running; must be called before a process starts, so that no process escapes it. */
   watch(): void {
     if (this.#watcher === null) this.#start();
   }
@@ -40,14 +40,14 @@ export class OrphanReaper {
     this.#watcher?.stdin.write(`${sign} ${group}\n`);
   }
 
-  /** A session of its own keeps it out of a Ctrl-C; without it, scripts run all the same. */
+  /** Runs in its own session, so that Ctrl-C does not end it. If it cannot start, scripts run without it. */
   #start(): void {
     const child = spawn('/bin/sh', ['-c', watcherCode], {
       ...{ cwd: '/', env: {}, detached: true },
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     child.on('error', () => this.#forget(child)).on('exit', () => this.#forget(child));
-    // Without file descriptors there is no pipe.
+    // Without free file descriptors there is no pipe.
     if (!(child.stdin as Writable | null)) return;
     child.stdin.on('error', () => this.#forget(child));
     child.unref();

@@ -3,59 +3,57 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { OrphanReaper } from './orphan-reaper.ts';
 import { type Supervisor, supervisorOn } from './supervisor.ts';
 
-/** A program to start; nothing of it passes through a shell. */
+/** A program to start, without a shell. */
 export interface Program {
   program: string;
   args: string[];
   /** Working folder. */
   cwd: string;
-  /** The whole environment. */
+  /** The complete environment. */
   env: Record<string, string>;
   /**
-   * True when the program runs another one for us: a byte on descriptor 3 asks that one to end, and how it
-   * ended is said there.
+   * True if the program supervises another one: a byte on descriptor 3 asks that one to end, and its exit is reported
+   * there.
    */
   isSupervised: boolean;
 }
 
-/** A program that was started, with its pipes. */
 export interface Child extends ChildProcess {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
 }
 
-/** A program in a process group of its own, which does not outlive the daemon. */
+/** A program in its own process group, which does not outlive the daemon. */
 export interface ProcessGroup {
   child: Child;
-  /** `null` for a program that runs by itself. */
+  /** `null` for a program without a supervisor. */
   supervisor: Supervisor | null;
-  /** Asks the program to end. */
   ask(): void;
-  /** Sends a signal to everything in the group that is left. */
+  /** Sends a signal to all remaining processes of the group. */
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
-  /** Forgets the group once nothing of it is left. */
+  /** Stops tracking the group once no process of it is left. */
   release(): void;
 }
 
-/** What runs now. A process that is left at once takes it along. */
+/** Running programs, killed when this process exits. */
 const running = new Set<Child>();
 
-/** Takes along what runs when this process is killed; a sandbox sees to that by itself. */
+/** Kills running programs if this process is killed; a sandbox does so by itself. */
 const reaper = new OrphanReaper();
 process.on('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL');
 });
 
 /**
- * Starts a program in a process group of its own. Throws an Error with a `code` without descriptors for its
- * pipes; that it could not be started otherwise is an `error` of the child.
+ * Starts a program in its own process group. Throws an Error with a `code` if there are no descriptors for its pipes;
+ * any other start failure is emitted as `error` by the child.
  */
 export function startGroup({ program, args, cwd, env, isSupervised }: Program): ProcessGroup {
   if (!isSupervised) reaper.watch();
   const stdio = ['pipe', 'pipe', 'pipe', ...(isSupervised ? (['pipe'] as const) : [])] as const;
   const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] }) as Child;
-  // Without file descriptors there are no pipes, and a failure that nobody hears ends the daemon.
+  // Without file descriptors there are no pipes, and an unhandled error would crash the daemon.
   child.on('error', ignore);
   if ((child.stdio as unknown) === undefined) {
     throw Object.assign(new Error('the program has no pipes'), { code: 'EMFILE' });
@@ -84,9 +82,9 @@ function signalGroup(child: Child, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group is gone already, as intended.
   }
 }
 
-/** What went wrong is heard elsewhere. */
+/** Errors are handled elsewhere. */
 function ignore(): void {}

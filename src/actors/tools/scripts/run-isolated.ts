@@ -19,48 +19,47 @@ const usualLimits: ProcessLimits = { timeout: 60_000, grace: 2_000, outputBytes:
 
 const unguarded: ScriptIsolation = { proxy: null, sandbox: 'env' };
 
-/** How scripts are isolated, and their only egress. */
+/** Isolation of scripts, and their only egress. */
 export interface ScriptIsolation {
-  /** `null` for none. */
+  /** `null` for no egress. */
   proxy: EgressProxy | null;
   sandbox: SandboxLevel;
-  /** Absolute paths in the agent's folder that a sandbox hides besides those named like secrets. */
+  /** Absolute paths in the agent's folder that a sandbox hides, in addition to entries named like secrets. */
   hidden?: readonly string[];
-  /** Folders in it, absolute with links resolved, that scripts may write and keep. */
+  /** Absolute paths of folders in it, links resolved, to which scripts may write permanently. */
   writable?: readonly string[];
 }
 
-/** What a script tool is given from outside. */
 export interface ScriptDependencies extends ScriptSurroundings {
   clock: Clock;
-  /** Asked at each call; no proxy and level `env` when left out or `null`. */
+  /** Called for each call; no proxy and level `env` when absent or `null`. */
   isolation?: () => ScriptIsolation | null;
-  /** 60 s, 2 s and 1 MiB when left out. */
+  /** 60 s, 2 s and 1 MiB by default. */
   limits?: Partial<ProcessLimits>;
 }
 
 /** A program that a tool runs for a model. */
 export interface IsolatedProgram {
-  /** The tool. */
+  /** Name of the tool. */
   name: string;
   program: string;
   args: string[];
   /** Written to its standard input. */
   input: string;
-  /** Names of the variables that it is given. */
+  /** Names of the variables that it receives. */
   environment: readonly string[];
-  /** Whose hosts are open to it beside those for everybody. */
+  /** The skill whose hosts are open to it, in addition to those open to everybody. */
   skill?: string;
-  /** What it is made of, which must be what it was when the agent started. */
+  /** Digest of its code at the agent's start; the code must be unchanged. */
   code: ScriptDefinition['code'];
-  /** True for one that does what a model says, which runs in the folder of the agent and never without a sandbox. */
+  /** True if the model chooses the command; it then runs in the agent's folder and always in a sandbox. */
   isModels: boolean;
 }
 
 /**
- * Runs a program for a call, kept apart, in a private folder that is removed afterwards and with an environment
- * built from nothing. Its standard output without one final newline is the result, less what it signs in with at
- * the proxy; a non-zero exit is a ToolError with the last lines of its standard error. Rejects with a ToolError.
+ * Runs an isolated program for a call, in a private folder that is removed afterwards and with an environment built
+ * from nothing. The result is its standard output without one final newline and without its proxy credentials; a
+ * non-zero exit is a ToolError with the last lines of its standard error. Rejects with a ToolError.
  */
 export async function runIsolated(
   job: IsolatedProgram,
@@ -90,7 +89,7 @@ export async function runIsolated(
   }
 }
 
-/** One call of a tool, and what it shows the proxy. */
+/** One call of a tool, with its proxy credentials. */
 interface Call {
   run: ToolRun;
   pass: ProxyPass | null;
@@ -128,7 +127,7 @@ async function runKeptApart(
       cause: error,
     });
   } finally {
-    // What the call did stands, even when its folder cannot be removed.
+    // A failure to remove the folder does not change the result of the call.
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
 }

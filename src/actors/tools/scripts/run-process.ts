@@ -2,33 +2,30 @@ import { once } from 'node:events';
 import type { Clock } from '../../ports.ts';
 import { type Child, type ProcessGroup, type Program, startGroup } from './process-group.ts';
 
-/** One program to run. */
 export interface Command extends Program {
   /** Written to standard input, which is then closed. */
   input: string;
 }
 
-/** What a process may take. */
+/** Limits of a process. */
 export interface ProcessLimits {
   /** Milliseconds until it is asked to end. */
   timeout: number;
-  /** Milliseconds between being asked (SIGTERM) and being made to (SIGKILL). */
+  /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Bytes of standard output and standard error together. */
+  /** Maximum bytes of standard output and standard error together. */
   outputBytes: number;
 }
 
-/** How a process ended. */
 export type ProcessEnd =
   | { kind: 'exited'; code: number | null; signal: string | null; stdout: string; stderr: string }
   | { kind: 'timedOut' | 'aborted' | 'tooMuchOutput' | 'tooManyProcesses' };
 
 /**
- * Runs a program in a process group of its own and resolves when the group is gone.
+ * Runs a program in its own process group and resolves when the group is gone.
  *
- * Whatever the program leaves running in its group is killed as soon as it ends itself; only a process
- * that starts a session of its own gets away, and from a supervisor that is a sandbox not even that.
- * Rejects when the program cannot be started.
+ * Processes left in the group are killed as soon as the program ends. Only a process that starts its own session
+ * escapes, and in a sandbox not even that. Rejects when the program cannot be started.
  */
 export async function runProcess(
   command: Command,
@@ -63,7 +60,7 @@ export async function runProcess(
   }
 }
 
-/** A child may end without reading its input, and the broken pipe then says nothing new. */
+/** A child may end without reading its input; the broken pipe adds no information. */
 function ignore(): void {}
 
 type StopReason = 'timedOut' | 'aborted' | 'tooMuchOutput';
@@ -99,7 +96,7 @@ function collect(child: Child, limit: number, onTooMuch: () => void) {
   return () => ({ stdout: text('stdout'), stderr: text('stderr') });
 }
 
-/** A process that left the group may hold the pipes open for ever, so they are not waited for without end. */
+/** A process that left the group may hold the pipes open forever, so the wait is limited. */
 async function drained(
   child: Child,
   closed: Promise<unknown>,

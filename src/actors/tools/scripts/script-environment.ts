@@ -3,29 +3,28 @@ import { refusedVariable, scriptPath } from '../../process/process.ts';
 
 type Variables = Record<string, string>;
 
-/** Where a script's environment comes from. */
+/** Sources of a script's environment. */
 export interface ScriptSurroundings {
-  /** The agent's folder. */
   agentDirectory: string;
-  /** The variables that skills may ask for by name. */
+  /** Variables that skills may request by name. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What is given to one run of a script. */
+/** Environment of one run of a script. */
 export interface ScriptPlace {
-  /** Names of the variables its skill asks for. */
+  /** Names of the variables requested by its skill. */
   declared: readonly string[];
-  /** The private folder of this run. */
+  /** Private folder of this run. */
   home: string;
-  /** The folder it may write and keep; `null` for none. */
+  /** Folder to which it may write permanently; `null` for none. */
   work: string | null;
-  /** The variables that point at the egress proxy. */
+  /** Variables that point at the egress proxy. */
   proxy: Variables;
 }
 
 /**
- * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
- * Variables that steer programs are left out, even when they are asked for.
+ * Builds a script's environment from nothing, so that it inherits nothing from the daemon. Variables that affect how
+ * programs run are omitted, even if requested.
  */
 export function scriptEnvironment(
   { agentDirectory, env }: ScriptSurroundings,
@@ -44,7 +43,7 @@ export function scriptEnvironment(
     HOME: home,
     LANG: env['LANG'] ?? 'C.UTF-8',
     TZ: env['TZ'] ?? 'UTC',
-    // Compiled code beside a script would count as a change of what it is made of.
+    // Compiled Python files next to a script would count as a change of its code.
     PYTHONDONTWRITEBYTECODE: '1',
     ...tagVariables(run.tags),
     SERVICE_TOOL_CALL_ID: run.callId,
@@ -54,7 +53,7 @@ export function scriptEnvironment(
   };
 }
 
-/** A tool may hand on whose work it does: `workflow_id` is in `SERVICE_WORKFLOW_ID` (docs/contract/correlation.md). */
+/** Passes workflow tags to the tool: `workflow_id` becomes `SERVICE_WORKFLOW_ID` (docs/contract/correlation.md). */
 function tagVariables(tags: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(tags).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]),

@@ -1,15 +1,15 @@
 import type { ScriptIsolation } from './run-isolated.ts';
 
-/** Holds scripts back until egress is open, because tools are made first. */
+/** Blocks scripts until egress is available, because tools are created first. */
 export class ScriptGate {
   #isolation: ScriptIsolation | null = null;
 
-  /** Lets scripts run, kept apart like this. */
+  /** Allows scripts to run with the given isolation. */
   open(isolation: ScriptIsolation): void {
     this.#isolation = isolation;
   }
 
-  /** How scripts are kept apart. Throws before `open`, so that none runs without its proxy. */
+  /** Script isolation. Throws until `open` is called, so no script ever runs without its proxy. */
   isolation(): ScriptIsolation {
     if (this.#isolation === null) throw new Error('the egress of scripts is not open');
     return this.#isolation;

@@ -11,17 +11,17 @@ import {
 import { interpreterOf } from './interpreter.ts';
 import { runIsolated, type ScriptDependencies } from './run-isolated.ts';
 
-/** Linux takes at most 128 KiB for one argument, its closing zero byte included. */
+/** Maximum length of one argument on Linux: 128 KiB including its terminating zero byte. */
 const largestArgument = 128 * 1024 - 1;
 
 /**
- * Makes a tool of a skill's script (docs/contract/models.md).
+ * Creates a tool from a skill's script (docs/contract/models.md).
  *
- * The script gets the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB and more come
- * on standard input alone, and the first argument is `-`. It runs in a private folder that is removed afterwards, with
- * an environment built from nothing, and not at all when its code is not what it was when the agent started. Its
- * standard output without one final newline is the result, less what it signs in with at the proxy; a non-zero exit is
- * a ToolError with the last lines of its standard error.
+ * The script receives the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB and more
+ * are passed only on standard input, with `-` as the first argument. The script runs in a private folder that is
+ * removed afterwards, with an environment built from nothing, and only if its code is unchanged since the agent's
+ * start. The result is its standard output without one final newline and without its proxy credentials; a non-zero exit
+ * is a ToolError with the last lines of its standard error.
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
   const { name, description, parameters, idempotent, environment, skill, code } = definition;

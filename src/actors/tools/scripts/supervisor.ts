@@ -1,25 +1,28 @@
 import type { Duplex } from 'node:stream';
 
-/** How a program ended. */
+/** Exit of a program. */
 export interface Exit {
   code: number | null;
   signal: string | null;
 }
 
-/** The other end of descriptor 3 of a program that runs another one for us. */
+/** The daemon's end of descriptor 3 of a supervisor. */
 export interface Supervisor {
-  /** Asks the program that is being run to end. */
+  /** Asks the supervised program to end. */
   ask(): void;
-  /** How that program ended, given how its supervisor did. Throws an Error with a `code` when it never started. */
+  /**
+   * Returns the exit of the supervised program, given the supervisor's own. Throws an Error with a `code` if the
+   * program never started.
+   */
   endOf(own: Exit): Exit | 'tooManyProcesses';
   close(): void;
 }
 
-/** Speaks to a supervisor. */
+/** Creates the communication with a supervisor. */
 export function supervisorOn(control: Duplex): Supervisor {
   let said = '';
   control.on('data', (chunk: Buffer) => {
-    // What it has to say is short; more would be somebody else's words.
+    // The report is short; anything longer comes from another source.
     if (said.length < 1_000) said += chunk.toString();
   });
   control.on('error', ignore);
@@ -33,7 +36,7 @@ export function supervisorOn(control: Duplex): Supervisor {
       if (typeof end?.code === 'number' || typeof end?.signal === 'string') {
         return { code: end.code ?? null, signal: end.signal ?? null };
       }
-      // A supervisor that says nothing has failed, whatever it ended with.
+      // A supervisor without a report has failed, regardless of its exit code.
       return own.code === 0 ? { code: 1, signal: null } : own;
     },
   };
@@ -57,5 +60,5 @@ function notStarted(code: string): Error {
   return Object.assign(new Error('the program could not be started'), { code });
 }
 
-/** A supervisor that has gone already needs no telling. */
+/** The supervisor may have ended already. */
 function ignore(): void {}

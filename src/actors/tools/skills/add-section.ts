@@ -10,18 +10,18 @@ import { parseFrontmatter } from './frontmatter.ts';
 import { resolveInside } from './inside-directory.ts';
 import { toolSections } from './tool-sections.ts';
 
-/** A tool that is added to the main skill of an agent. */
+/** A tool to add to the main skill of an agent. */
 export interface NewSection {
   name: string;
-  /** The section, from its heading on. */
+  /** The section, including its heading. */
   section: string;
-  /** The text before the first section where there is no file yet. */
+  /** Text before the first section, for a new file. */
   opening: string;
-  /** The script: the name of its file and its text. */
+  /** Name and text of the script file. */
   script: { file: string; text: string };
 }
 
-/** What was written: the paths, and what removes it again. */
+/** The written paths, and a function that removes the additions. */
 export interface AddedSection {
   skill: string;
   isNewSkill: boolean;
@@ -30,8 +30,8 @@ export interface AddedSection {
 }
 
 /**
- * Writes the script of a tool and appends its section to the main skill, which is made when it is missing. What is there
- * is never written over. Rejects with a RangeError that says what is in the way, and has written nothing then.
+ * Writes the script of a tool and appends its section to the main skill, which is created if it is missing. Never
+ * overwrites existing files. On a RangeError, which names the obstacle, nothing was written.
  */
 export async function addSection(
   directory: string,
@@ -93,7 +93,7 @@ function refuseTwice(text: string, name: string, file: string): void {
   );
 }
 
-/** Puts a section below a text, whose lines may end as those of Windows do. */
+/** Appends a section to a text; preserves Windows line ends. */
 function appended(text: string, section: string): string {
   const isWindows = text.includes('\r\n');
   const end = isWindows ? '\r\n' : '\n';
@@ -101,7 +101,7 @@ function appended(text: string, section: string): string {
   return `${text.replace(/\s*$/, '')}${end}${end}${lines}`;
 }
 
-/** Replaces a file in one step, and keeps who may read it. */
+/** Replaces a file atomically and preserves its permissions. */
 async function put(path: string, text: string): Promise<void> {
   const mode = (await lstat(path).catch(() => null))?.mode ?? 0o644;
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);

@@ -10,10 +10,10 @@ import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 import { linearPattern } from '../../governance/governance.ts';
 import { ToolError } from '../../ports.ts';
 
-/** A JSON Schema of arguments, ready to check them. */
+/** A compiled JSON Schema of arguments. */
 export type CompiledSchema = ValidateFunction;
 
-/** A schema that cannot be used; the message says why. */
+/** An unusable schema; the message gives the reason. */
 export class SchemaError extends Error {
   readonly code = 'schema_invalid';
 }
@@ -24,12 +24,12 @@ const options: Options = {
   validateFormats: false,
   ownProperties: true,
   addUsedSchema: false,
-  // Most schemas check a few calls, so that code is not worth being shortened first.
-  // Arguments are a stranger's and patterns anybody's: both meet in linear time, or a schema is refused.
+  // Most schemas check few calls, so optimising their code does not pay. Arguments and patterns are untrusted: patterns
+  // are matched in linear time, or the schema is refused.
   code: { optimize: false, regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
 };
 
-/** Compares in linear time, where Ajv compares each item with each other one. */
+/** Compares in linear time, where Ajv compares all pairs of items. */
 const uniqueItems: FuncKeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
@@ -43,27 +43,27 @@ function ajvWith(more: Options): Ajv2020 {
   return new Ajv2020({ ...options, ...more }).removeKeyword('uniqueItems').addKeyword(uniqueItems);
 }
 
-/** Compiles what is known to be a schema; the schema of schemas alone would take longer than all of them. */
+/** For schemas known to be valid; compiling the meta-schema would take longer than all of them. */
 const plain = ajvWith({ meta: false, validateSchema: false });
 
 let strict: Ajv2020 | undefined;
 
 /**
- * Checks that a JSON Schema (draft 2020-12) somebody wrote is one and can be compiled.
+ * Checks that a user-written JSON Schema (draft 2020-12) is valid and can be compiled.
  *
- * Only references inside the schema are followed; nothing is fetched. Throws a SchemaError that names the place.
+ * Only references within the schema are resolved; nothing is fetched. Throws a SchemaError that names the location.
  */
 export function checkSchema(schema: JsonObject): void {
   strict ??= ajvWith({});
   compileWith(strict, schema);
 }
 
-/** Compiles a JSON Schema of the product's own, or one that was checked, for many checks. Throws a SchemaError. */
+/** Compiles a trusted or already checked JSON Schema for repeated use. Throws a SchemaError. */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   return compileWith(plain, schema);
 }
 
-/** Returns a function that compiles a schema when it is first asked for it, and then returns the same. */
+/** Returns a function that compiles a schema on first use and caches it. */
 export function compileLater(schema: JsonObject): () => CompiledSchema {
   let compiled: CompiledSchema | undefined;
   return () => (compiled ??= compileSchema(schema));
@@ -71,7 +71,7 @@ export function compileLater(schema: JsonObject): () => CompiledSchema {
 
 function compileWith(ajv: Ajv2020, schema: JsonObject): CompiledSchema {
   const { $schema: _dialect, ...own } = schema;
-  // An asynchronous schema answers with a promise, which would read as "valid".
+  // The result of an asynchronous schema is a promise, which would count as valid.
   if ('$async' in own) throw new SchemaError('$async is not supported; leave it out');
   try {
     return ajv.compile(own);
@@ -82,7 +82,7 @@ function compileWith(ajv: Ajv2020, schema: JsonObject): CompiledSchema {
   }
 }
 
-/** The first of what is wrong and its place in the schema: alternatives that do not fit either only repeat it. */
+/** Returns the first fault and its location; the faults of alternatives only repeat it. */
 function whyUnusable(error: unknown, [first]: readonly ErrorObject[]): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (first === undefined || !reason.startsWith('schema is invalid')) return reason;
@@ -93,13 +93,13 @@ function whyUnusable(error: unknown, [first]: readonly ErrorObject[]): string {
     : `${place} ${first.message ?? 'is not valid'}`;
 }
 
-/** Checks a call's arguments and leaves them as they are. Throws a ToolError that names the argument at fault. */
+/** Validates a call's arguments without changing them. Throws a ToolError that names the invalid argument. */
 export function validateArguments(tool: string, schema: CompiledSchema, args: JsonObject): void {
   const problem = checkArguments(tool, schema, args);
   if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
 }
 
-/** Returns which argument of a call is at fault and why, in one sentence; `null` when none is. */
+/** Returns in one sentence which argument of a call is invalid and why; `null` if all are valid. */
 export function checkArguments(
   tool: string,
   schema: CompiledSchema,

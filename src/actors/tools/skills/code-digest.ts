@@ -5,31 +5,31 @@ import { codeOf } from '../../../machines/error-code.ts';
 import { openRegularFile } from '../../open-regular-file.ts';
 import { scriptExtensions } from './find-script.ts';
 
-/** SHA-256 of each file that scripts are made of, by its absolute path. */
+/** SHA-256 of each code file of scripts, by absolute path. */
 export type CodeDigest = ReadonlyMap<string, string>;
 
-/** Bytes of code that are read to digest it. */
+/** Maximum bytes of code that are read for a digest. */
 const largestCode = 1024n * 1024n * 1024n;
 
-/** Bytes up to which a file is read as a whole, which takes a fraction of the time. */
+/** Maximum bytes of a file that is read at once, which is considerably faster. */
 const small = 1024n * 1024n;
 
-/** Failures of the machine, which say nothing about the file. */
+/** System failures that say nothing about the file. */
 const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR', 'EIO']);
 
-/** The endings of code that scripts are made of, each with its dot. */
+/** File extensions of script code, with the dot. */
 export const codeExtensions: ReadonlySet<string> = new Set(
   [...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`),
 );
 
-/** Digests all code in a folder of scripts, at any depth but for `node_modules`; none where there is no folder. */
+/** Digests all code in a folder of scripts at any depth, except `node_modules`; empty if there is no folder. */
 export async function digestCode(folder: string): Promise<CodeDigest> {
   const digest = new Map<string, string>();
   for (const path of await codeFiles(folder)) digest.set(path, await digestFile(path));
   return digest;
 }
 
-/** Names a file that is no longer what it was when its digest was taken, or is gone; `null` when all are. */
+/** Returns a file that was changed or deleted since its digest was taken; `null` if none was. */
 export async function changedCode(digest: CodeDigest): Promise<string | null> {
   for (const [path, wanted] of digest) {
     if ((await digestFile(path)) !== wanted) return path;
@@ -38,8 +38,8 @@ export async function changedCode(digest: CodeDigest): Promise<string | null> {
 }
 
 /**
- * Digests one file; all that cannot be read have the same digest. Of a very long one its dates are digested. Rejects for a
- * failure of the machine, such as too many open files.
+ * Digests one file; all unreadable files have the same digest. For a very long file only its timestamps are digested.
+ * Rejects on a system failure, such as too many open files.
  */
 export async function digestFile(path: string): Promise<string> {
   try {
@@ -62,7 +62,7 @@ export async function digestFile(path: string): Promise<string> {
   }
 }
 
-/** Tells a failure of the machine from one of the file or the folder that was to be read. */
+/** Returns whether an error is a system failure rather than a fault of the file or folder. */
 export function isPassing(error: unknown): boolean {
   return passing.has(codeOf(error));
 }

@@ -4,7 +4,7 @@ import { openRegularFile } from '../../open-regular-file.ts';
 import { codeExtensions, isPassing } from './code-digest.ts';
 import { rememberedByState } from './remembered-by-state.ts';
 
-/** Endings of files that programs load, beside those of scripts. */
+/** File extensions that programs load, in addition to script extensions. */
 const loadable = new Set([
   ...codeExtensions,
   ...['.jsx', '.tsx', '.rb', '.pl', '.pm', '.php', '.phar', '.lua', '.r', '.jl', '.tcl', '.exs'],
@@ -13,18 +13,18 @@ const loadable = new Set([
   ...['.pth', '.pyc', '.pyd', '.pyi', '.egg', '.whl', '.pyz', '.pyzw', '.zip'],
 ]);
 
-/** A shared library with its version, such as `libpay.so.1.2`. */
+/** A shared library with a version, such as `libpay.so.1.2`. */
 const versionedLibrary = /\.so(?:\.\d+)+$/i;
 
-/** Files that can change which code a program loads, whichever folder they lie in. */
+/** Files that can determine which code a program loads, in any folder. */
 const packageFile =
   /^(?:package(?:-lock)?\.json|[tj]sconfig.*\.json|deno\.jsonc?|import_?map.*\.json|pyproject\.toml|pyvenv\.cfg|requirements.*\.txt|setup\.(?:cfg|py)|gemfile(?:\.lock)?|makefile|\..*rc|.*\.config\.json)$/i;
 
-/** Endings of what is no program, so that its content need not be looked at. */
+/** File extensions of non-programs, whose content need not be inspected. */
 const plain =
   /\.(?:md|txt|log|csv|tsv|json|jsonl|ndjson|ya?ml|toml|xml|html?|css|svg|png|jpe?g|gif|webp|pdf|docx|xlsx|pptx|od[tsp]|epub|db|db-wal|db-shm|sqlite3?|parquet|gz|map|lock)$/i;
 
-/** How files begin that are run or loaded whatever their name is: scripts, binaries, archives of code and the like. */
+/** Magic bytes of files that are run or loaded regardless of name: scripts, binaries, code archives and similar. */
 const beginnings = [
   '#!',
   '\x7fELF',
@@ -42,7 +42,7 @@ const longestBeginning = 4;
 
 const programs = rememberedByState<boolean>();
 
-/** Tells by its name whether a program may load a file as code. */
+/** Returns whether a program may load a file as code, by its name. */
 export function isCodeName(name: string): boolean {
   return (
     loadable.has(extname(name).toLowerCase()) ||
@@ -52,15 +52,15 @@ export function isCodeName(name: string): boolean {
 }
 
 /**
- * Tells whether code in the same folder may load a file: JSON, as `require` does, and texts without an ending, as a shell
- * does. In the agent's own folder the latter are notes and logs.
+ * Returns whether code in the same folder may load a file: JSON, as by `require`, and files without an extension, as by
+ * a shell. In the agent's own folder the latter are notes and logs.
  */
 export function isLoadedByNeighbors(name: string, isRoot: boolean): boolean {
   const ending = extname(name).toLowerCase();
   return ending === '.json' || (ending === '' && !isRoot && !name.startsWith('.'));
 }
 
-/** Tells by its content whether a file is a program. Rejects for a failure of the machine. */
+/** Returns whether a file is a program, by its content. Rejects on a system failure. */
 export async function isProgram(path: string, found: BigIntStats): Promise<boolean> {
   if (plain.test(path)) return false;
   if (extname(path) === '' && (found.mode & executable) !== 0n) return true;

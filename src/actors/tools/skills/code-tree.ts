@@ -6,31 +6,35 @@ import { codeExtensions, digestFile, isPassing } from './code-digest.ts';
 import { isCodeName, isLoadedByNeighbors, isProgram } from './code-files.ts';
 import { rememberedByState } from './remembered-by-state.ts';
 
-/** SHA-256 of files, by their paths from the agent's folder; what links lead to counts as if it lay where they are. */
+/**
+ * SHA-256 of files by their paths relative to the agent's folder; targets of links count as if they were located there.
+ */
 export type TreeDigest = Record<string, string>;
 
-/** Which files count as what a program is made of. */
+/** Selects the files that make up a program. */
 export interface CodeTree {
-  /** The agent's folder, absolute. */
+  /** Absolute path of the agent's folder. */
   agentDirectory: string;
-  /** Folders all of whose files count, and whose packages are those of every folder above; absolute. */
+  /** Absolute paths of folders of which all files count, with the packages of all their parent folders. */
   own: readonly string[];
-  /** Folders and files of data and state, absolute: none of them counts. */
+  /** Absolute paths of folders and files with data and state, none of which count. */
   apart: readonly string[];
 }
 
 const digests = rememberedByState<string>();
 
-/** Bounds what is read at the same time, for all calls: each takes a descriptor that the daemon needs elsewhere. */
+/**
+ * Limits concurrent reads across all calls: each one needs a file descriptor, which the daemon also needs elsewhere.
+ */
 const limit = pLimit(16);
 
-/** Entries that are looked at; a link may lead to all that the machine holds. */
+/** Maximum entries visited; a link may lead to the machine's whole file system. */
 const mostEntries = 500_000;
 
-/** Folders of the machine, whose programs are no part of an agent, though links lead there. */
+/** System folders, whose programs are not part of an agent, even if links lead there. */
 const machine = ['/bin', '/lib', '/lib64', '/sbin', '/usr', '/nix', '/proc', '/sys'];
 
-/** An agent's folder holds too much to digest what its programs are made of. */
+/** An agent's folder has too many files to digest its programs. */
 export class CodeTooLargeError extends Error {
   readonly code = 'code_too_large';
 
@@ -42,10 +46,10 @@ export class CodeTooLargeError extends Error {
 }
 
 /**
- * Digests every file of an agent that can change what one of its programs runs: all in the program's own folders, the
- * packages above them, and all code, programs and package files elsewhere. A link counts by its target, and a folder
- * that it leads to as if it lay there. The digest is the same wherever the agent's folder and the targets lie. Rejects
- * with CodeTooLargeError, and where a folder or a file cannot be read for now.
+ * Digests every file of an agent that can change what one of its programs runs: all files in the program's own folders,
+ * the packages above them, and all code, programs and package files elsewhere. A link counts by its target, and a
+ * linked folder as if it were located there. The digest does not depend on the location of the agent's folder and the
+ * targets. Rejects with CodeTooLargeError, and if a folder or file currently cannot be read.
  */
 export async function digestTree(tree: CodeTree): Promise<TreeDigest> {
   const walk = new Walk(tree);
@@ -54,31 +58,31 @@ export async function digestTree(tree: CodeTree): Promise<TreeDigest> {
   return walk.digest;
 }
 
-/** Digests a file by its content, links followed; all that cannot be read have the same digest. */
+/** Digests a file's content, following links; all unreadable files have the same digest. */
 export async function digestOf(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(() => null);
   return found === null ? 'unreadable' : digests(path, found, () => digestFile(path));
 }
 
-/** A place outside that a link leads to. */
+/** An external target of a link. */
 interface Linked {
-  /** Where the link lies, as it is named. */
+  /** Path of the link in the digest. */
   name: string;
   place: string;
   isWhole: boolean;
-  /** True for the folder of a linked file, of which only its own files count: code may load its neighbors. */
+  /** True for the folder of a linked file: only its direct files count, since the code may load its neighbours. */
   isShallow: boolean;
 }
 
 class Walk {
   readonly digest: TreeDigest = {};
   readonly #tree: CodeTree;
-  /** Folders that were visited, links resolved, each with whether all of its files counted. */
+  /** Visited folders, links resolved, and whether all of their files counted. */
   readonly #visited = new Map<string, boolean>();
-  /** Where trees begin, each with the name that its entries have before theirs. */
+  /** Roots of the visited trees, with the name prefix of their entries. */
   readonly #roots: { place: string; name: string }[];
   #linked: Linked[] = [];
-  /** Folders whose own files were visited, since a link leads to one of them. */
+  /** Folders visited because a link leads to one of their files. */
   readonly #neighborsOf = new Set<string>();
   #left = mostEntries;
 
@@ -99,7 +103,9 @@ class Walk {
     await Promise.all(seen.map((entry) => this.#see(entry, folder, { isWhole, hasCode })));
   }
 
-  /** Visits what links lead to outside, one after the other by name, so that names do not depend on what was read first. */
+  /**
+   * Visits external targets of links in the order of their names, so that names do not depend on the order of reads.
+   */
   async visitLinked(): Promise<void> {
     while (this.#linked.length > 0) {
       const round = this.#linked.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -150,7 +156,7 @@ class Walk {
       return;
     }
     if (isBelowAny(this.#tree.apart, place)) return this.#set(path, `link ${this.#name(place)}`);
-    // Of a folder above this one only the code counts, since data lies there, too.
+    // For a parent folder of this one only code counts, since it contains data as well.
     const isWhole = isOwn && !isBelow(place, path);
     if (!isInside) {
       this.#linked.push({ name: this.#name(path), place, isWhole, isShallow: false });
@@ -200,7 +206,7 @@ function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** What may not be read is no code either; a folder must not be left out because the machine is short of something. */
+/** An unreadable folder contains no loadable code; on a system failure it must not be skipped. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -210,7 +216,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Returns what a link leads to, links resolved; `null` when it leads nowhere. */
+/** Returns the resolved target of a link; `null` for a dangling one. */
 async function targetOf(link: string): Promise<{ place: string; isFolder: boolean } | null> {
   try {
     return { place: await realpath(link), isFolder: (await stat(link)).isDirectory() };

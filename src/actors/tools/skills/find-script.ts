@@ -3,22 +3,22 @@ import { basename, extname, join } from 'node:path';
 import { normalName } from '../../tool-name.ts';
 import { resolveInside } from './inside-directory.ts';
 
-/** The script endings that make a tool, without their dot. */
+/** Script extensions of tools, without the dot. */
 export const scriptExtensions = ['sh', 'py', 'js', 'mjs', 'ts'] as const;
 
 export type ScriptExtension = (typeof scriptExtensions)[number];
 
-/** The script of a tool: its real path, or in words why it cannot be used, or `null` when there is none. */
+/** The script of a tool: its real path, the reason why it cannot be used, or `null` if there is none. */
 export type FoundScript = { path: string } | { refused: string } | null;
 
-/** Returns the normal name of the tool that a file would be the script of; `null` for what is no script. */
+/** Returns the normalised tool name of a script file; `null` for a file that is not a script. */
 export function scriptNameOf(file: string): string | null {
   const extension = extname(file).slice(1);
   const isScript = (scriptExtensions as readonly string[]).includes(extension);
   return isScript ? normalName(basename(file, `.${extension}`)) : null;
 }
 
-/** Finds `<name>.{sh,py,js,mjs,ts}` in a folder of scripts; underscores and hyphens are taken as the same. */
+/** Finds `<name>.{sh,py,js,mjs,ts}` in a folder of scripts; underscores and hyphens are equivalent. */
 export async function findScript(
   agentDirectory: string,
   scriptsDirectory: string,

@@ -67,7 +67,7 @@ const serviceBlock = z
   })
   .nullish();
 
-/** The keys of a skill's frontmatter that mean something here; others are kept out of the way. */
+/** The recognised keys of a skill's frontmatter; others are preserved. */
 export const frontmatterSchema = z.looseObject({
   name: z
     .string()

@@ -2,18 +2,18 @@ import { load, YAMLException } from 'js-yaml';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Position } from './skill-problem.ts';
 
-/** A skill file taken apart. */
+/** A parsed skill file. */
 export interface Frontmatter {
-  /** The keys of the YAML block; empty when the file has none. */
+  /** Keys of the YAML block; empty if the file has none. */
   data: Record<string, unknown>;
   body: string;
-  /** The line of the file on which the body starts. */
+  /** Line of the file on which the body starts. */
   bodyLine: number;
-  /** Where the value at `path` stands; for a missing one, its nearest parent. */
+  /** Position of the value at `path`; for a missing one, of its nearest parent. */
   locate: (path: readonly PropertyKey[]) => Position;
 }
 
-/** The frontmatter cannot be read; the position is that of the file. */
+/** The frontmatter is invalid; the position is relative to the file. */
 export class FrontmatterError extends Error {
   readonly code = 'frontmatter_invalid';
   readonly position: Position;
@@ -24,18 +24,18 @@ export class FrontmatterError extends Error {
   }
 }
 
-/** Bounds of what is parsed in one go, while nothing else is done: characters of the block, and of the file, and its lines. */
+/** Limits of synchronous parsing: characters of the block, and characters and lines of the file. */
 const longestBlock = 64 * 1024;
 const longestFile = 256 * 1024;
 const mostLines = 8_000;
 
 const start: Position = { line: 1, column: 1 };
 
-/** Splits a skill file into its YAML block and its body. Throws a FrontmatterError. */
+/** Splits a skill file into its YAML block and body. Throws a FrontmatterError. */
 export function parseFrontmatter(file: string): Frontmatter {
   const text = file.replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/);
-  // Markdown ends a line at a lone carriage return too.
+  // In Markdown a lone carriage return also ends a line.
   if (text.length > longestFile || text.split(/\r\n?|\n/).length > mostLines) {
     const message = 'the file is longer than 256 KiB or 8,000 lines; shorten it';
     throw new FrontmatterError(message, start);
@@ -86,7 +86,7 @@ function loadGuarded(yaml: string): unknown {
   }
 }
 
-/** `yaml` can end the process on text nested deeply, so it only sees text that js-yaml has accepted. */
+/** `yaml` can crash the process on deeply nested text, so it only parses text that js-yaml has accepted. */
 function locator(yaml: string): Frontmatter['locate'] {
   const counter = new LineCounter();
   let parsed: ReturnType<typeof parseDocument> | null = null;

@@ -4,7 +4,7 @@ import { FrontmatterError, parseFrontmatter } from './frontmatter.ts';
 import { frontmatterSchema } from './frontmatter-schema.ts';
 import { toolSections } from './tool-sections.ts';
 
-/** Returns the tools that the text of a skill says should wait for a person; none for a text that cannot be read. */
+/** Returns the tools for which a skill's text asks approval; empty for an invalid text. */
 export function heldNames(text: string): string[] {
   try {
     const parsed = frontmatterSchema.safeParse(parseFrontmatter(text).data);
@@ -17,8 +17,8 @@ export function heldNames(text: string): string[] {
 }
 
 /**
- * Returns the tools of a skill, as its sections write them, that it says should wait for a person: those without a script
- * are no tools.
+ * Returns the names, as written, of a skill's tools for which it asks approval; sections without a script are not
+ * tools.
  */
 export function toolsToHold({
   skill_md: text,

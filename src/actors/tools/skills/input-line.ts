@@ -13,17 +13,17 @@ const types: Record<string, JsonObject> = {
   list: { type: 'array' },
 };
 
-/** What an `**Input:**` line says, and in words whatever of it could not be understood. */
+/** A parsed `**Input:**` line, with the problems of its unrecognised parts. */
 export interface InputLine {
   parameters: JsonObject;
   unread: string[];
 }
 
 /**
- * Reads `order_id (string), note (string, optional)` into a JSON Schema.
+ * Converts `order_id (string), note (string, optional)` to a JSON Schema.
  *
- * An argument is required unless its brackets say `optional`; one without a type may be anything.
- * Lists are written `string[]`. `none` stands for no arguments.
+ * An argument is required unless its parentheses contain `optional`; one without a type accepts any value. Lists are
+ * written `string[]`. `none` means no arguments.
  */
 export function parseInputLine(text: string): InputLine {
   const properties: JsonObject = {};

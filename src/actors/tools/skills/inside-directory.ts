@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 
-/** Where a path leads once links are resolved, compared with a folder. */
+/** A resolved path in relation to a folder. */
 export type Resolved = { kind: 'inside'; path: string } | { kind: 'outside' } | { kind: 'missing' };
 
-/** Resolves `path` and says whether it stays inside `directory`, whose own links must be resolved already. */
+/** Resolves `path` and returns whether it stays inside `directory`, whose own links must already be resolved. */
 export async function resolveInside(directory: string, path: string): Promise<Resolved> {
   let real: string;
   try {

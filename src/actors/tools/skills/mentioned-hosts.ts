@@ -4,23 +4,23 @@ import { readRegularFile, UnusableFileError } from '../../read-regular-file.ts';
 import { scriptExtensions } from './find-script.ts';
 import type { Position } from './skill-problem.ts';
 
-/** A URL that is written out in a script, as far as its host and port go. */
+/** Host and port of a literal URL in a script. */
 export interface MentionedHost extends Position {
   /** Absolute path of the script. */
   path: string;
   url: URL;
 }
 
-/** Longer files are data, not scripts. */
+/** Maximum size in bytes; longer files are data, not scripts. */
 const largestScript = 1024 * 1024;
 
-/** What follows must end the host and port: a name put together from variables is not known before it runs. */
+/** The next character must end host and port: a name built from variables is unknown before it runs. */
 const url =
   /\bhttps?:\/\/(?:\[[\da-f:.]+\]|[a-z\d](?:[\w.-]*[a-z\d])?)(?::\d{1,5})?(?![\w.:@$%{<*-])/gi;
 
 const comment = /^\s*(?:#|\/\/|\/?\*)/;
 
-/** Finds the hosts of the URLs in all scripts of a folder, each once for a file; comments are passed over. */
+/** Finds the hosts of the URLs in all scripts of a folder, each once per file; skips comments. */
 export async function mentionedHosts(scriptsDirectory: string): Promise<MentionedHost[]> {
   const names = (await readdir(scriptsDirectory)).filter((name) =>
     (scriptExtensions as readonly string[]).includes(extname(name).slice(1)),
@@ -34,7 +34,7 @@ async function hostsIn(path: string): Promise<MentionedHost[]> {
   return hostsInText(text).map((found) => ({ path, ...found }));
 }
 
-/** Finds the hosts of the URLs in the text of a script, each once; comments are passed over. */
+/** Finds the distinct hosts of the URLs in a script's text; skips comments. */
 export function hostsInText(text: string): Omit<MentionedHost, 'path'>[] {
   const found = new Map<string, Omit<MentionedHost, 'path'>>();
   for (const [index, line] of text.split('\n').entries()) {

@@ -1,6 +1,6 @@
 import type { Skill } from './skill.ts';
 
-/** Returns in sentences what a skill requires (`metadata.service.requires`) and the machine does not have. */
+/** Returns in sentences the requirements of a skill (`metadata.service.requires`) that the machine does not meet. */
 export function missingRequirements(
   skill: Skill,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,18 +1,18 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
-/** The top of a parsed text. */
+/** Root node of a parsed text. */
 type Root = ReturnType<typeof fromMarkdown>;
 
-/** Anything that stands in a Markdown text. */
+/** A node of a Markdown text. */
 export type MarkdownNode = Root['children'][number];
 
 /**
- * Parses the blocks of a Markdown text (CommonMark); what stands inside a paragraph stays as it is written.
- * Lists and quotes are read as text where they nest beyond reason, since their cost grows with the square of the depth.
+ * Parses the blocks of a Markdown text (CommonMark); inline content stays unparsed. Excessively nested lists and quotes
+ * are read as text, since the cost is quadratic in the depth.
  */
 export function parseMarkdown(markdown: string): Root {
   const off = nestsDeeply.test(markdown) ? [...inline, ...containers] : inline;
-  // A byte order mark is left out of the places otherwise.
+  // Replaced by a blank, since the parser omits a byte order mark from its positions.
   const text = markdown.replace(/^\uFEFF/, ' ');
   return fromMarkdown(text, { extensions: [{ disable: { null: off } }] });
 }
@@ -33,5 +33,5 @@ const inline = [
 
 const containers = ['blockQuote', 'list'];
 
-/** Nine markers in one line, or one behind 64 columns. */
+/** Nine markers in one line, or one after 64 columns. */
 const nestsDeeply = /^(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){9}|^[ \t]{64,}(?:[-*+>]|\d{1,9}[.)])/m;

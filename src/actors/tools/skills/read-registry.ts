@@ -6,23 +6,23 @@ import { normalName } from '../../tool-name.ts';
 import { readSkills } from './read-skills.ts';
 import type { Skill } from './skill.ts';
 
-/** A skill that is shipped with the product, whole. */
+/** A skill shipped with the product. */
 export interface RegistrySkill {
   skill: Skill;
-  /** The text of its `SKILL.md`. */
+  /** Text of its `SKILL.md`. */
   text: string;
-  /** The texts of its scripts by the names of their files. */
+  /** Script texts by file name. */
   scripts: Record<string, string>;
-  /** Names of its tools that should wait for a person, as its sections write them. */
+  /** Names, as written, of its tools that need approval. */
   held: string[];
   /** SHA-256, in hex, of all its files and their names. */
   digest: string;
 }
 
-/** Bytes that one file of a skill may have. */
+/** Maximum bytes of one file of a skill. */
 const largestFile = 256 * 1024;
 
-/** Reads the skills under `skills/` of a folder, sorted by name. Rejects when one of them cannot be used. */
+/** Reads the skills under `skills/` of a folder, sorted by name. Rejects if one of them is invalid. */
 export async function readRegistry(root: string): Promise<RegistrySkill[]> {
   const { skills, problems } = await readSkills(root);
   const [problem] = problems;

@@ -11,20 +11,20 @@ import type { Position, SkillProblem } from './skill-problem.ts';
 
 const largestFile = 256 * 1024;
 
-/** A file that may hold a skill, and the folder its scripts would be in. */
+/** A potential skill file, and the folder of its scripts. */
 export interface SkillSource {
   path: string;
   scriptsDirectory: string;
 }
 
-/** What reading one file gave; without a skill the remarks say why. */
+/** Result of reading one file; without a skill the remarks give the reason. */
 export interface SkillReading {
   skill?: Skill;
   problems: SkillProblem[];
   warnings: SkillProblem[];
 }
 
-/** Reads one skill file of an agent whose folder is given with its links resolved. */
+/** Reads one skill file of an agent; links in the path of the agent's folder must already be resolved. */
 export async function readSkill(
   agentDirectory: string,
   source: SkillSource,
@@ -129,7 +129,7 @@ function guardrailsLocator({ data, locate }: Frontmatter): Frontmatter['locate']
 
 type ServiceBlock = NonNullable<NonNullable<FrontmatterData['metadata']>['service']>;
 
-/** Existing skills carry the block under another name; ours has the last word, key by key. */
+/** Existing skills have the block under another name; keys of our own block take precedence. */
 function serviceBlock({ metadata }: FrontmatterData): ServiceBlock {
   return { ...metadata?.forge, ...metadata?.service };
 }

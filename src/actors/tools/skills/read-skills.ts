@@ -7,7 +7,7 @@ import type { SkillProblem } from './skill-problem.ts';
 
 const defaultMainPath = 'SKILL.md';
 
-/** The skills of an agent; problems keep something from working, warnings do not. */
+/** The skills of an agent; problems prevent something from working, warnings do not. */
 export interface SkillsReading {
   skills: Skill[];
   problems: SkillProblem[];
@@ -15,10 +15,10 @@ export interface SkillsReading {
 }
 
 /**
- * Reads the skills of an agent: the main file, then `skills/*.md` and `skills/<name>/SKILL.md` by path.
+ * Reads the skills of an agent: the main file, then `skills/*.md` and `skills/<name>/SKILL.md`, sorted by path.
  *
- * A file that cannot be used is left out with a problem, one without a name with a warning. Of two skills
- * with one name the first wins. The default main file may be missing, one that `mainPath` names may not.
+ * An invalid file is skipped with a problem, one without a name with a warning. Of two skills with the same name the
+ * first wins. The default main file may be missing, but not one named by `mainPath`.
  */
 export async function readSkills(
   directory: string,
@@ -57,7 +57,7 @@ async function sources(directory: string, mainPath: string): Promise<SkillSource
   return found;
 }
 
-/** A link that leads nowhere exists, so that it is reported rather than passed over. */
+/** A dangling link counts as existing, so that it is reported rather than skipped. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);

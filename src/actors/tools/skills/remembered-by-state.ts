@@ -2,10 +2,12 @@ import type { BigIntStats } from 'node:fs';
 
 const mostRemembered = 100_000;
 
-/** Milliseconds in which a second change of a file may leave its times as they are, on the coarsest of file systems. */
+/**
+ * Maximum timestamp resolution of file systems in milliseconds; two changes within this time may have equal timestamps.
+ */
 const coarsestTimes = 2_000;
 
-/** Returns a function that takes something of a file anew only when its size, its times or its place have changed. */
+/** Returns a function that caches a value per file, until the file's size, timestamps or inode change. */
 export function rememberedByState<Taken>(): (
   path: string,
   found: BigIntStats,

@@ -7,27 +7,27 @@ import type { ScriptDefinition, Skill } from './skill.ts';
 import type { SkillProblem } from './skill-problem.ts';
 import { type ToolSection, toolSections } from './tool-sections.ts';
 
-/** The tools of a skill and what is to be said about its sections. */
+/** The tools of a skill, and remarks about its sections. */
 export interface ScriptDefinitions {
   definitions: ScriptDefinition[];
   problems: SkillProblem[];
   warnings: SkillProblem[];
 }
 
-/** How the skill file is laid out and what it says of its tools as a whole. */
+/** Layout of a skill file, and settings for all its tools. */
 export interface SkillTools {
   agentDirectory: string;
   scriptsDirectory: string;
-  /** The text below the frontmatter, and the line it starts on. */
+  /** Text after the frontmatter; its start line is below. */
   body: string;
   bodyLine: number;
-  /** All of its tools, none, or those named. */
+  /** Idempotent tools: all, none, or a list of names. */
   idempotent: boolean | string[];
-  /** Those that should wait for a person. */
+  /** Names of tools that need approval. */
   held: string[];
 }
 
-/** Turns the `## Tool:` sections of a skill that have a script into tools. */
+/** Converts the `## Tool:` sections of a skill with a script to tools. */
 export async function scriptDefinitions(
   skill: Skill,
   tools: SkillTools,

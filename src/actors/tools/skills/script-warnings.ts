@@ -1,10 +1,10 @@
 import { basename, extname } from 'node:path';
 import { readRegularFile } from '../../read-regular-file.ts';
 
-/** Longer files are data, not scripts. */
+/** Maximum size in bytes; longer files are data, not scripts. */
 const largestScript = 1024 * 1024;
 
-/** Programs that a first line may name, by the ending of the script that they are run for. */
+/** Interpreters matching each script extension, as named in a first line. */
 const own: Record<string, RegExp> = {
   '.sh': /^(?:ba|da|k|z)?sh$/,
   '.py': /^python(?:3(?:\.\d+)?)?$/,
@@ -13,7 +13,7 @@ const own: Record<string, RegExp> = {
   '.ts': /^node$/,
 };
 
-/** Says in words what of a script will not do what its author expects; nothing for one that cannot be read. */
+/** Returns warnings about parts of a script that will not work as its author expects; empty for an unreadable one. */
 export function scriptWarnings(path: string): string[] {
   const text = textOf(path);
   const file = basename(path);

@@ -5,19 +5,19 @@ import { parseInputLine } from './input-line.ts';
 import type { Position } from './skill-problem.ts';
 import type { JsonBlock, ToolSection } from './tool-sections.ts';
 
-/** A remark about a section, at a position of its file. */
+/** A remark about a section, with its position in the file. */
 export interface Remark extends Position {
   message: string;
 }
 
-/** The arguments a section asks for; without `parameters` the tool cannot be offered. */
+/** The arguments of a section; without `parameters` the tool cannot be offered. */
 export interface SectionParameters {
   parameters?: JsonObject;
   problems: Remark[];
   warnings: Remark[];
 }
 
-/** Finds the JSON Schema of a tool section: its JSON block, else its `**Input:**` line, else any object. */
+/** Returns the JSON Schema of a tool section: from its JSON block, else from its `**Input:**` line, else any object. */
 export function sectionParameters(section: ToolSection): SectionParameters {
   for (const block of section.jsonBlocks) {
     const parsed = parseBlock(section.name, block);
@@ -72,7 +72,7 @@ function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Rema
 
 const jsonTypes = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
-/** A plain `json` block may also be an example of a result, so it must look like a schema. */
+/** A plain `json` block may also be an example result, so it must look like a schema. */
 function isSchema(value: JsonValue, info: string): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (info.includes('schema')) return true;

@@ -1,9 +1,9 @@
-/** A problem in a file of the agent, at the place to mend. */
+/** A problem in a file of the agent, with the position to fix. */
 export interface SkillProblem {
   message: string;
   /** Path relative to the agent's folder. */
   file: string;
-  /** Counted from 1, as is `column`. */
+  /** Counted from 1, like `column`. */
   line: number;
   column: number;
 }

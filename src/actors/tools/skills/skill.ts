@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 import type { CodeDigest } from './code-digest.ts';
 import type { Position } from './skill-problem.ts';
 
-/** What a skill needs from the machine it runs on (`metadata.service.requires`). */
+/** Requirements of a skill on its machine (`metadata.service.requires`). */
 export interface Requirements {
-  /** Programs that must be on the path. */
+  /** Programs that must be on the PATH. */
   bins: string[];
   env: {
     required: string[];
-    /** At least one of these must be set, when there are any. */
+    /** Variables of which at least one must be set; no requirement if empty. */
     oneOf: string[];
     optional: string[];
   };
 }
 
-/** A tool that a `## Tool:` section describes and a script carries out. */
+/** A tool described by a `## Tool:` section and implemented by a script. */
 export interface ScriptDefinition {
   name: string;
   description: string;
@@ -23,39 +23,39 @@ export interface ScriptDefinition {
   idempotent: boolean;
   /** Absolute path of the script, links resolved. */
   script: string;
-  /** What it is made of: the script and the code in its folder. */
+  /** Digests of the script and the code in its folder. */
   code: CodeDigest;
-  /** The environment variables the script may see. */
+  /** Environment variables available to the script. */
   environment: string[];
-  /** Id of the skill it belongs to. */
+  /** Id of its skill. */
   skill: string;
-  /** Skill file relative to the agent's folder, and the line of the section's heading. */
+  /** Skill file relative to the agent's folder; the line of the section's heading is below. */
   file: string;
   line: number;
 }
 
-/** One skill file, read (docs/contract/models.md). */
+/** A parsed skill file (docs/contract/models.md). */
 export interface Skill {
   /** The frontmatter's `name`. */
   id: string;
-  /** The display name, or the id. */
+  /** Display name, or the id. */
   name: string;
-  /** Empty when the frontmatter has none. */
+  /** Empty if the frontmatter has none. */
   description: string;
   category?: string;
   tags: string[];
   /** Path relative to the agent's folder. */
   file: string;
-  /** The text below the frontmatter, for the system prompt. */
+  /** Text after the frontmatter, for the system prompt. */
   body: string;
   tools: ScriptDefinition[];
   requires: Requirements;
-  /** Hosts the skill says it talks to. */
+  /** Hosts declared by the skill. */
   egressDomains: string[];
-  /** Tools that should wait for a person, as the skill says; none when it is left out. */
+  /** Tools for which the skill asks approval; none when absent. */
   held?: string[];
-  /** What its tools could do at worst. */
+  /** Worst-case effect of its tools. */
   risk?: string;
-  /** `metadata.service.guardrails` as written, and where each place in it stands in the file. */
+  /** `metadata.service.guardrails` as written, with the position of each value in the file. */
   guardrails?: { value: JsonValue; locate: (path: readonly PropertyKey[]) => Position };
 }

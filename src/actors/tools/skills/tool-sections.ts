@@ -1,42 +1,42 @@
 import { type MarkdownNode, parseMarkdown } from './parse-markdown.ts';
 
-/** A `## Tool: <name>` section as it stands in the file. */
+/** A `## Tool: <name>` section of a file. */
 export interface ToolSection {
   name: string;
-  /** The line of the heading. */
+  /** Line of the heading. */
   line: number;
-  /** The first paragraph on one line; empty when there is none. */
+  /** First paragraph on one line; empty if there is none. */
   description: string;
   jsonBlocks: JsonBlock[];
-  /** What follows `**Input:**`, when the section has such a line. */
+  /** Text after `**Input:**`, if the section has such a line. */
   input?: { text: string; line: number };
 }
 
-/** A fenced block in JSON. */
+/** A fenced JSON block. */
 export interface JsonBlock {
   info: string;
   content: string;
-  /** The line of the file that its first line of content stands on. */
+  /** Line of the file with its first line of content. */
   line: number;
-  /** Columns before each line of content: what a list or a quote puts there. */
+  /** Columns before each line of content, occupied by list or quote markers. */
   margins: number[];
 }
 
-/** The text of a skill, by the lines of its file. */
+/** Text of a skill by lines. */
 interface Source {
-  /** The line of the file that the first of `lines` is. */
+  /** Line number in the file of the first of `lines`. */
   firstLine: number;
   lines: string[];
-  /** The same lines with blanks for headings, code and comments. */
+  /** The same lines with headings, code and comments blanked out. */
   prose: string[];
 }
 
-/** A line ends for Markdown at a lone carriage return too. */
+/** In Markdown a lone carriage return also ends a line. */
 const lineEnd = /\r?\n|\r/;
 
 const inputLine = /^\s*(?:[-*]\s+)?\*\*Input(?::\*\*|\*\*:?)(.*)$/i;
 
-/** Finds the tool sections of a skill's body; a section ends at the next heading of its level or above. */
+/** Finds the tool sections of a skill's body; a section ends at the next heading of the same or a higher level. */
 export function toolSections(body: string, firstLine: number): ToolSection[] {
   const { children } = parseMarkdown(body);
   const prose = proseOf(body, children.flatMap(asidesIn)).split(lineEnd);
@@ -52,7 +52,7 @@ export function toolSections(body: string, firstLine: number): ToolSection[] {
   });
 }
 
-/** The name in a heading written `## Tool: <name>`. */
+/** Returns the name in a heading `## Tool: <name>`. */
 function toolName(body: string, heading: MarkdownNode): string | undefined {
   const written = /^##[ \t]+Tool:(.*)$/i.exec(sliceOf(body, heading))?.[1];
   return written
@@ -106,7 +106,7 @@ type Code = Extract<MarkdownNode, { type: 'code' }>;
 
 type Aside = Extract<MarkdownNode, { type: 'code' | 'heading' | 'html' }>;
 
-/** The blocks in a node, or the node itself, that are no prose. */
+/** Returns the non-prose blocks in a node, or the node itself. */
 function asidesIn(node: MarkdownNode): Aside[] {
   if (node.type === 'code' || node.type === 'heading' || node.type === 'html') return [node];
   return 'children' in node ? node.children.flatMap(asidesIn) : [];

@@ -5,15 +5,15 @@ import { hostsInText } from './mentioned-hosts.ts';
 import type { Position } from './skill-problem.ts';
 import { toolSections } from './tool-sections.ts';
 
-/** A skill that is not yet, or not necessarily, in the folder of an agent. */
+/** A skill to validate, which need not exist in an agent's folder. */
 export interface SkillDraft {
-  /** The text of its `SKILL.md`. */
+  /** Text of its `SKILL.md`. */
   skill_md: string;
-  /** The texts of its scripts by the names of their files. */
+  /** Script texts by file name. */
   scripts: Readonly<Record<string, string>>;
-  /** The names of the skills that the agent has. */
+  /** Names of the agent's existing skills. */
   existing: readonly string[];
-  /** The name of the skill that is edited; `null` for a new one. */
+  /** Name of the edited skill; `null` for a new one. */
   editing: string | null;
 }
 
@@ -29,20 +29,17 @@ export type SkillRule =
   | 'name_unique'
   | 'name_kept';
 
-/** One rule that a skill breaks. */
+/** A violated rule. */
 export interface SkillFinding extends Partial<Position> {
   level: 'error' | 'warning';
   rule: SkillRule;
   /** One sentence. */
   message: string;
-  /** The script in which `line` and `column` stand; the `SKILL.md` when it is left out. */
+  /** The script that contains `line` and `column`; `SKILL.md` when absent. */
   file?: string;
 }
 
-/**
- * Checks a skill against the nine rules of docs/contract/dashboard.md; errors keep it from being saved, warnings do
- * not.
- */
+/** Validates a skill against the nine rules of docs/contract/dashboard.md; errors prevent saving, warnings do not. */
 export function validateSkill(draft: SkillDraft): SkillFinding[] {
   let frontmatter: Frontmatter;
   try {

@@ -1,31 +1,31 @@
-/** Whom to ask: an agent of the workspace, or any other by its URL. */
+/** The agent to ask: an agent of the workspace, or any other by URL. */
 export interface A2aTargetJson {
   agent?: string;
   url?: string;
-  /** The person says that the URL may lead to this machine. */
+  /** True if the user allowed the URL to be on this machine. */
   loopback?: boolean;
-  /** Shown to the origin of the URL alone; neither kept nor logged. */
+  /** Sent only to the URL's origin; neither stored nor logged. */
   token?: string;
 }
 
-/** One request and its answer, as they were. */
+/** One request and its response, unmodified. */
 export interface ExchangeJson {
   method: string;
   url: string;
-  /** What was sent beside what every client sends; a token is masked. */
+  /** Headers in addition to those that every client sends; a token is masked. */
   headers: Record<string, string>;
-  /** `null` when there was no answer. */
+  /** `null` if there was no response. */
   answer: { status: number; headers: Record<string, string>; body: string; ms: number } | null;
-  /** Why there was none. */
+  /** The reason why there was no response. */
   problem?: string;
 }
 
-/** A card in the form in which it was asked for. */
+/** A card in the requested format. */
 export interface CardJson {
-  /** `A2A-Version` that was sent; empty for none. */
+  /** The `A2A-Version` of the request; empty for none. */
   asked: string;
   form: 'hybrid' | '0.3' | '1.0' | 'unknown';
-  /** SHA-256 of its bytes; `null` without a card. */
+  /** SHA-256 of the card's bytes; `null` if there is no card. */
   card_sha256: string | null;
   findings: { severity: 'error' | 'warning'; path: string; message: string }[];
   schemes: { key: string; says: string }[];
@@ -36,21 +36,21 @@ export interface CardJson {
 export interface CardInspectionJson {
   url: string;
   cards: CardJson[];
-  /** The path of old, and what is wrong with how it is answered. */
+  /** The legacy path, and the problems of its response. */
   legacy: { exchange: ExchangeJson; findings: CardJson['findings'] };
 }
 
 /** Body of `POST /api/a2a/send`. */
 export interface A2aSendJson extends A2aTargetJson {
   method: 'GET' | 'POST';
-  /** Below the URL, such as `/`. */
+  /** Path relative to the URL, such as `/`. */
   path: string;
-  /** `A2A-Version` to send; empty for none. */
+  /** The `A2A-Version` to send; empty for none. */
   version?: string;
   body?: string;
 }
 
-/** A line of the answer of `POST /api/a2a/send`, one JSON document a line, each as it comes. */
+/** A line of the response of `POST /api/a2a/send`, streamed as one JSON document per line. */
 export type A2aLineJson =
   | { status: number; headers: Record<string, string> }
   | { text: string }

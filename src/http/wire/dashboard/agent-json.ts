@@ -3,24 +3,24 @@ import type { OnRestart } from '../../../machines/agent-process/stop-words.ts';
 /** Process states of an agent on the dashboard (docs/contract/dashboard.md). */
 export type AgentStatus = 'stopped' | 'starting' | 'running' | 'errored';
 
-/** A model by the names `service.yaml` gives it. */
+/** A model with the key names of `service.yaml`. */
 export interface ModelJson {
   provider: string;
   name: string;
 }
 
-/** An agent of the workspace: an element of `GET /api/agents`, which sorts them by `id`. */
+/** An agent of the workspace: an element of `GET /api/agents`, which is sorted by `id`. */
 export interface AgentJson {
-  /** The `agent_id` of its `service.yaml`; the name of its folder when that cannot be read. */
+  /** The `agent_id` of its `service.yaml`, or the folder's name if the file is unreadable. */
   id: string;
   version: string;
-  /** An absolute path. */
+  /** Absolute path. */
   directory: string;
   model: ModelJson | null;
   fallbacks: ModelJson[];
-  /** Names, sorted. */
+  /** Sorted names. */
   tools: string[];
-  /** Those of `tools` that a DEFER rule holds. */
+  /** The subset of `tools` held by a DEFER rule. */
   held_tools: string[];
   channels: string[];
   /** Names. */
@@ -28,23 +28,26 @@ export interface AgentJson {
   status: AgentStatus;
   port?: number;
   url?: string;
-  /** Last error of `serve.log`, 4 KiB of plain text at most, or what is wrong with `service.yaml`. */
+  /** Last error of `serve.log`, at most 4 KiB of plain text, or the problem of `service.yaml`. */
   error?: string;
   started_at?: string;
-  /** It runs and has answered nothing since then (RFC 3339); absent while it responds. */
+  /** Set while the agent runs but does not respond: the start of the silence (RFC 3339). */
   not_responding_since?: string;
-  /** Its secrets are encrypted, and nobody has given a passphrase yet. */
+  /** True if the secrets are encrypted and no passphrase has been given yet. */
   needs_passphrase: boolean;
   pending_deferrals: number;
-  /** What becomes of them when it starts again. */
+  /** What happens to interrupted tasks at a restart. */
   on_restart: OnRestart;
-  /** It runs with other rules than its files have: since when, and when `service.yaml` was written (RFC 3339). */
+  /**
+   * Set if the running agent's policy differs from its files: the start time, and the time when `service.yaml` was
+   * written (RFC 3339).
+   */
   policy_differs?: { started_at: string; changed_at: string };
-  /** Warnings of its configuration, as `holdpoint validate` prints them. */
+  /** Warnings about its configuration, as printed by `holdpoint validate`. */
   warnings: string[];
-  /** The flags that it was started with last, which a start from the dashboard repeats; absent for none. */
+  /** The flags of the last start, reused for a start from the dashboard; absent if there were none. */
   start_flags?: string[];
-  /** It runs in the program that serves the dashboard, such as `holdpoint try`, and ends with it. */
+  /** True if the agent runs inside the dashboard's process, such as `holdpoint try`, and ends with it. */
   in_dashboard?: true;
 }
 
@@ -53,7 +56,7 @@ export interface StartJson {
   passphrase?: string;
 }
 
-/** Answer, with 202, to starting, stopping or restarting an agent. */
+/** Response, with 202, to starting, stopping or restarting an agent. */
 export interface StatusJson {
   status: AgentStatus;
 }

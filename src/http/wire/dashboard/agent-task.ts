@@ -6,7 +6,7 @@ import type { DeferralJson } from './held-call-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
 
-/** Characters of a request that a list shows. */
+/** Maximum characters of a request shown in a list. */
 const titleLength = 120;
 
 const text = z.string().catch('');
@@ -52,7 +52,7 @@ const metadata = z.looseObject({
 });
 
 const agentTask = z.looseObject({
-  // It becomes a part of paths.
+  // The ID becomes a part of paths.
   id: z.string().refine(isTaskId),
   contextId: text,
   status: z.looseObject({
@@ -64,15 +64,15 @@ const agentTask = z.looseObject({
   metadata: metadata.optional().catch(undefined),
 });
 
-/** A task as an agent tells it, so far as it can be relied on: the agent may be anybody's. */
+/** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */
 export type AgentTask = z.infer<typeof agentTask>;
 
-/** Reads the JSON of a task; `null` when it is none. */
+/** Reads the JSON of a task; `null` if it is invalid. */
 export function readAgentTask(json: unknown): AgentTask | null {
   return agentTask.safeParse(json).data ?? null;
 }
 
-/** Reads a page of tasks; empty when it is none. */
+/** Reads a page of tasks; empty if it is invalid. */
 export function readAgentTasks(json: unknown): { tasks: AgentTask[]; next: string | null } {
   const { tasks, next_cursor: next } = Object(json) as { tasks?: unknown; next_cursor?: unknown };
   const found = Array.isArray(tasks) ? tasks.map(readAgentTask) : [];
@@ -86,7 +86,7 @@ function askerOf({ user_id: userId, email, provider }: z.output<typeof origin>):
   return callerWords({ provider, userId, ...(email === null ? {} : { email }) });
 }
 
-/** Presents a task as a row of a list. */
+/** Formats a task as a row of a list. */
 export function presentRow(task: AgentTask): TaskRowJson {
   const { id, contextId, status, metadata: extra = {} } = task;
   const { created_at: createdAt, requester, workflow: flow, deferral } = extra;
@@ -102,19 +102,19 @@ export function presentRow(task: AgentTask): TaskRowJson {
   };
 }
 
-/** Returns what the requester asked for, in a line. */
+/** Returns the requester's message as one line. */
 export function titleOf({ history = [] }: AgentTask): string {
   return brief(wordsOf(history.find(({ role }) => role === 'user')), titleLength);
 }
 
-/** Presents where a task stands in its chart. */
+/** Returns a task's position in its chart. */
 export function presentStatechart({ status, metadata: extra = {} }: AgentTask): StatechartJson {
   const { statechart: chart, states = [] } = extra;
   const { version, value } = chart ?? { version: 0, value: status.state };
   return { machine: 'task', version, value, states };
 }
 
-/** Presents what the layers of governance said. */
+/** Returns the decisions of the governance layers. */
 export function presentDecisionsOf({ metadata: extra = {} }: AgentTask): DecisionJson[] {
   return (extra.decisions ?? []) as DecisionJson[];
 }
@@ -152,7 +152,7 @@ const agentDeferral = z.object({
   escalated_to: target.optional().catch(undefined),
 });
 
-/** Reads a deferral of an agent; `null` when it is none. */
+/** Reads an agent's deferral; `null` if it is invalid. */
 export function readDeferral(json: unknown, agentId: string, title: string): DeferralJson | null {
   const found = agentDeferral.safeParse(json).data;
   return found === undefined ? null : ({ agent_id: agentId, ...found, title } as DeferralJson);
@@ -160,7 +160,7 @@ export function readDeferral(json: unknown, agentId: string, title: string): Def
 
 const inspection = z.object({ events: z.array(z.looseObject({ type: z.string() })) });
 
-/** Reads the inspection events of a task; `null` when they are none. */
+/** Reads a task's inspection events; `null` if they are invalid. */
 export function readInspection(json: unknown): object[] | null {
   return inspection.safeParse(json).data?.events ?? null;
 }

@@ -1,27 +1,27 @@
 /**
- * Lines of an agent's audit log: `GET /api/agents/{id}/audit?limit=&before=&event=&task=&decision=&verified=`. All of them
- * are at `GET /api/agents/{id}/audit/lines?from=&to=`, byte for byte.
+ * Lines of an agent's audit log: `GET /api/agents/{id}/audit?limit=&before=&event=&task=&decision=&verified=`. The
+ * unmodified lines are at `GET /api/agents/{id}/audit/lines?from=&to=`.
  */
 export interface AuditJson {
-  /** Lines byte for byte, newest last; `seq` is the number of each in the log, from 1. */
+  /** Unmodified lines, newest last; `seq` is the line's number in the log, from 1. */
   events: { seq: number; line: string }[];
-  /** Number of the lowest line that was looked at for them. */
+  /** Number of the lowest line that was searched. */
   first: number;
-  /** Number of the last line of the log. */
+  /** Number of the log's last line. */
   total: number;
-  /** What was removed when the oldest files were; `null` for a log that is whole. */
+  /** Count and last hash of the lines removed with the oldest files; `null` for a complete log. */
   pruned: { count: number; head: string } | null;
-  /** Left out where `verified=false` was asked for. */
+  /** Absent if `verified=false` was requested. */
   verified?: AuditVerdictJson;
-  /** Keys of the agent, as a JWKS holds them. */
+  /** The agent's keys in JWKS format. */
   keys: unknown[];
-  /** The current file, as `service.yaml` names it. */
+  /** The current file named by `service.yaml`. */
   path: string;
-  /** Every file that is there, oldest first. */
+  /** All existing files, oldest first. */
   files: string[];
 }
 
-/** Whether the chain of a log holds. */
+/** The result of verifying a log's chain. */
 export interface AuditVerdictJson {
   ok: boolean;
   events: number;
@@ -29,7 +29,7 @@ export interface AuditVerdictJson {
   line?: number;
 }
 
-/** Answer of `GET /api/agents/{id}/logs?lines=`: the end of `serve.log` as plain text. */
+/** Response of `GET /api/agents/{id}/logs?lines=`: the end of `serve.log` as plain text. */
 export interface LogsJson {
   lines: string[];
 }

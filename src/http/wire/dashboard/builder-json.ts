@@ -1,37 +1,37 @@
-/** Where the model that writes skills is named (docs/contract/dashboard.md). */
+/** The source of the setting for the model that writes skills (docs/contract/dashboard.md). */
 export type BuilderSourceJson = 'workspace' | 'user' | 'agent_fallback' | 'unset';
 
-/** Answer of `GET /api/skill-builder/provider` and of `GET /api/agents/{id}/skill-builder/provider`. */
+/** Response of `GET /api/skill-builder/provider` and of `GET /api/agents/{id}/skill-builder/provider`. */
 export interface BuilderStatusJson {
   provider: string | null;
   model: string | null;
   source: BuilderSourceJson;
-  /** The key is there, or the provider is asked without one. Its value is told nowhere. */
+  /** True if the key is set or the provider needs none. The key's value is never returned. */
   has_key: boolean;
-  /** Why nobody can be asked, in a sentence; `null` when somebody can. */
+  /** The reason why no model is usable, as one sentence; `null` if a model is usable. */
   problem: string | null;
-  /** What is said of a source that will go; `null` for others. */
+  /** Warning about a deprecated source; `null` for other sources. */
   deprecation_warning: string | null;
 }
 
-/** Answer of `GET` and `PUT /api/settings/skill-builder`. */
+/** Response of `GET` and `PUT /api/settings/skill-builder`. */
 export interface BuilderSettingsJson extends BuilderStatusJson {
   base_url: string | null;
   api_key_env: string | null;
-  /** Where `PUT` writes. */
+  /** The file that `PUT` writes. */
   path: string;
   providers: BuilderProviderJson[];
 }
 
-/** A provider that can be named. */
+/** A selectable provider. */
 export interface BuilderProviderJson {
   name: string;
-  /** The variable that holds its key when no other is named; `null` for none. */
+  /** The default variable of its API key; `null` for none. */
   default_api_key_env: string | null;
   needs_base_url: boolean;
 }
 
-/** Body of `PUT /api/settings/skill-builder`; an empty or absent key leaves the one that is there. */
+/** Body of `PUT /api/settings/skill-builder`. An empty or absent key keeps the current one. */
 export interface BuilderSettingsRequestJson {
   provider: string;
   model: string;
@@ -40,7 +40,7 @@ export interface BuilderSettingsRequestJson {
   api_key?: string;
 }
 
-/** Answer of `GET /api/agents/{id}/skill-builder/context`. */
+/** Response of `GET /api/agents/{id}/skill-builder/context`. */
 export interface BuilderContextJson {
   system_prompt: string;
 }
@@ -52,7 +52,7 @@ export interface BuilderChatRequestJson {
   editing_name?: string;
 }
 
-/** Events of the answer to it, with their data, in their order (docs/contract/dashboard.md). */
+/** Events of the chat response with their data, in order (docs/contract/dashboard.md). */
 export interface BuilderChatEvents {
   token: { text: string };
   message: { content: string };
@@ -63,7 +63,7 @@ export interface BuilderChatEvents {
 
 /** An element of `GET /api/agents/{id}/skill-builder/skills`. */
 export interface CustomSkillJson {
-  /** By which it is read; a file `SKILL.md` in the folder of the agent itself is not read here. */
+  /** Identifies the skill in requests. A file `SKILL.md` in the agent's own folder is not served here. */
   name: string;
   description: string;
   category: string | null;
@@ -73,10 +73,10 @@ export interface CustomSkillJson {
   tools: string[];
 }
 
-/** Answer of `GET /api/agents/{id}/skill-builder/skills/{name}`. */
+/** Response of `GET /api/agents/{id}/skill-builder/skills/{name}`. */
 export interface CustomSkillContentJson extends SkillDraftJson {
   format: 'subdir' | 'flat';
-  /** What `If-Match` names when it is saved. */
+  /** The `If-Match` value for a save. */
   etag: string;
 }
 
@@ -86,35 +86,35 @@ export interface ValidateSkillRequestJson extends SkillDraftJson {
   editing_name?: string;
 }
 
-/** Answer to it, and with 400 of a save that wrote nothing. */
+/** Response of the validation, and with 400 of a save that wrote nothing. */
 export interface SkillCheckJson {
   valid: boolean;
   errors: SkillFindingJson[];
   warnings: SkillFindingJson[];
-  /** The rules that a save writes; absent for none, and where nothing can be saved. */
+  /** The rules that a save writes; absent if there are none or nothing can be saved. */
   holds?: SkillHoldsJson;
 }
 
-/** Rules by which tools of a skill wait for a person, as the skill says they should. */
+/** Rules that hold a skill's tools as the skill recommends. */
 export interface SkillHoldsJson {
-  /** The tools that have none yet. */
+  /** Tools without a rule so far. */
   tools: string[];
-  /** Whom the rules ask. */
+  /** The approvers of the rules. */
   asks: string[];
-  /** True when holding calls is turned on for them. */
+  /** True if `security.defer.enabled` is switched on for these rules. */
   defer_turned_on: boolean;
-  /** `service.yaml` before and after; both empty with a problem. */
+  /** `service.yaml` before and after; both are empty if there is a problem. */
   before: string;
   after: string;
-  /** Why they cannot be written; `null` when they can. */
+  /** The reason why the rules cannot be written; `null` if they can. */
   problem: string | null;
 }
 
-/** Something wrong with a skill. */
+/** A problem of a skill. */
 export interface SkillFindingJson {
   rule: string;
   message: string;
-  /** The script it is in; `null` for the `SKILL.md`. */
+  /** The script with the problem; `null` for the `SKILL.md`. */
   file: string | null;
   line: number | null;
   column: number | null;
@@ -122,37 +122,37 @@ export interface SkillFindingJson {
 
 /** Body of `POST /api/agents/{id}/skill-builder/save`. */
 export interface SaveSkillRequestJson extends SkillDraftJson {
-  /** That of the frontmatter; with `overwrite` that of the skill that is edited. */
+  /** The name in the frontmatter; with `overwrite`, the name of the edited skill. */
   skill_name?: string;
-  /** Values for the `.env` of the agent. */
+  /** Values for the agent's `.env`. */
   env?: Record<string, string>;
   overwrite?: boolean;
   editing_name?: string;
-  /** False writes no rules that hold tools; true when absent. */
+  /** If false, writes no hold rules. Default: true. */
   hold?: boolean;
 }
 
-/** Answer to it (docs/contract/dashboard.md, SkillSaveResult). */
+/** Response to a save (docs/contract/dashboard.md, SkillSaveResult). */
 export interface SkillSaveResultJson {
   name: string;
   path: string;
   egress_added: string[];
-  /** The tools for which a rule was written. */
+  /** Tools for which a rule was written. */
   held_added: string[];
   env_configured: string[];
   env_missing: { name: string; kind: 'required' | 'one_of' | 'optional' }[];
 }
 
-/** Answer, with 409, to a save under the name of another skill, and with 412 to one over what somebody else has saved. */
+/** Response with 409 to a save under the name of another skill, and with 412 to a save over a newer version. */
 export interface SkillChangedJson {
   error: string;
-  /** The name under which it would have been saved. */
+  /** The requested skill name. */
   name: string;
-  /** What is there; `null` when it is gone. */
+  /** The current skill; `null` if it no longer exists. */
   skill: CustomSkillContentJson | null;
 }
 
-/** A skill as it is written: the text of its `SKILL.md` and of its scripts by the names of their files. */
+/** The text of a skill's `SKILL.md` and of its scripts by file name. */
 export interface SkillDraftJson {
   skill_md: string;
   scripts: Record<string, string>;

@@ -4,29 +4,29 @@ export interface ChatRequestJson {
   session_id?: string;
 }
 
-/** Events of the answer to a chat message, with their data. */
+/** Events of the response to a chat message, with their data. */
 export interface ChatEvents {
-  /** The task as the agent tells it. */
+  /** The task as reported by the agent. */
   status: unknown;
   progress: { task_id: string; phase: string; tool?: string; text?: string };
   result: unknown;
   error: { error: string };
-  /** The last one. */
+  /** The last event. */
   done: { session_id: string; task_id: string };
 }
 
 /** A conversation: an element of `GET /api/agents/{id}/sessions`, newest first. */
 export interface SessionJson {
   id: string;
-  /** First 100 characters, then `...` where there are more. */
+  /** The first 100 characters, followed by `...` if there are more. */
   preview: string;
   created_at: string;
   updated_at: string;
 }
 
-/** Answer of `GET /api/agents/{id}/sessions/{sid}`. */
+/** Response of `GET /api/agents/{id}/sessions/{sid}`. */
 export interface SessionMessagesJson {
   id: string;
-  /** Messages as the agent tells them. */
+  /** Messages as reported by the agent. */
   messages: unknown[];
 }

@@ -1,7 +1,7 @@
-/** The `service.yaml` of an agent: answer of `GET` and `PUT /api/agents/{id}/config`. */
+/** An agent's `service.yaml`: response of `GET` and `PUT /api/agents/{id}/config`. */
 export interface ConfigJson {
   content: string;
-  /** What `If-Match` names when it is written. */
+  /** The `If-Match` value for a write. */
   etag: string;
   path: string;
 }
@@ -11,23 +11,23 @@ export interface ConfigRequestJson {
   content: string;
 }
 
-/** Answer of `POST /api/agents/{id}/config/validate`, and with 400 of a `PUT` that wrote nothing. */
+/** Response of `POST /api/agents/{id}/config/validate`, and with 400 of a `PUT` that wrote nothing. */
 export interface ConfigCheckJson {
   valid: boolean;
   errors: ProblemJson[];
   warnings: ProblemJson[];
 }
 
-/** Something wrong with a file of an agent. */
+/** A problem in one of an agent's files. */
 export interface ProblemJson {
   message: string;
   line: number | null;
   column: number | null;
-  /** Keys with dots between them. */
+  /** Keys joined with dots. */
   path: string;
 }
 
-/** Answer, with 412, to a `PUT` whose `If-Match` is not that of the file any more. */
+/** Response with 412 to a `PUT` whose `If-Match` is outdated. */
 export interface ConfigChangedJson {
   error: string;
   content: string;

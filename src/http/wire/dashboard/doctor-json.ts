@@ -3,25 +3,25 @@ export interface CheckJson {
   check: string;
   status: 'pass' | 'warn' | 'fail';
   message: string;
-  /** The remedy: a command, or what to do. */
+  /** The fix: a command or an instruction. */
   fix?: string;
 }
 
-/** Answer of `GET /api/agents/{id}/doctor`: what `holdpoint doctor --json` prints. */
+/** Response of `GET /api/agents/{id}/doctor`: the output of `holdpoint doctor --json`. */
 export interface DoctorJson {
   checks: CheckJson[];
-  /** That checks have failed. */
+  /** Set if checks have failed. */
   error?: { code: string; message: string; hint: string | null };
 }
 
-/** One figure of an agent, such as how many lines wait to be written. */
+/** One metric of an agent, such as the number of unwritten log lines. */
 export interface FigureJson {
   name: string;
   labels: Record<string, string>;
   value: number;
 }
 
-/** Answer of `GET /api/agents/{id}/figures`. */
+/** Response of `GET /api/agents/{id}/figures`. */
 export interface FiguresJson {
   figures: FigureJson[];
 }

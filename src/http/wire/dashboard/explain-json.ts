@@ -1,24 +1,24 @@
-/** What would become of a recorded call now: `POST /api/agents/{id}/tasks/{tid}/calls/{call}/explain`. */
+/** The outcome that a recorded call would have now: `POST /api/agents/{id}/tasks/{tid}/calls/{call}/explain`. */
 export interface CallExplanationJson {
   task: string;
   call: string;
   tool: string;
-  /** The arguments that were looked at; `null` when they were not kept, and no rule for arguments was asked then. */
+  /** The evaluated arguments; `null` if they were not recorded, in which case no argument rules were evaluated. */
   arguments: unknown;
   before: RulingJson;
   now: RulingJson & {
-    /** What the caller or the model would be told. */
+    /** The message to the caller or the model. */
     text?: string;
-    /** Who would be asked. */
+    /** The approver of the deferral. */
     to?: string;
-    /** False when a layer was not evaluated. */
+    /** False if a layer was not evaluated. */
     complete: boolean;
   };
-  /** True when the outcome, or what a layer says, is another one. */
+  /** True if the outcome or a layer's decision differs. */
   changed: boolean;
 }
 
-/** What a call came to, and what each layer said. */
+/** A call's outcome and each layer's decision. */
 export interface RulingJson {
   /** `run`, `deny`, `step_up` or `defer`. */
   outcome: string;
@@ -30,14 +30,16 @@ export interface RulingJson {
   }[];
 }
 
-/** What another `service.yaml` would have done to the last calls: `POST /api/agents/{id}/policy/preview`. */
+/**
+ * The effect that another `service.yaml` would have had on the latest calls: `POST /api/agents/{id}/policy/preview`.
+ */
 export interface PolicyPreviewJson {
   /** Newest first. */
   calls: CallExplanationJson[];
-  /** How many calls have another outcome, by `run → defer` and its like. */
+  /** Number of calls with a changed outcome, by keys such as `run → defer`. */
   counts: Record<string, number>;
-  /** Calls that would no longer be held, denied or challenged, by their tool. */
+  /** Tools whose calls would no longer be held, denied or challenged. */
   weaker: string[];
-  /** Why calls are missing; `null` when all that were looked for are there. */
+  /** The reason why calls are missing; `null` if all requested calls are included. */
   unread: string | null;
 }

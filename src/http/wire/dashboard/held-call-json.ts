@@ -1,4 +1,4 @@
-/** A call that waits for a person: an element of `GET /api/deferrals`, which puts the soonest deadline first. */
+/** A held call: an element of `GET /api/deferrals`, earliest deadline first. */
 export interface DeferralJson {
   agent_id: string;
   id: string;
@@ -6,54 +6,62 @@ export interface DeferralJson {
   tool: string;
   to: string | string[];
   timeout: string;
-  /** What the rule says of the call, in words of the operator with those of the model in it. */
+  /** The rule's description of the call: the operator's template filled with values from the model. */
   context: string;
   args: Record<string, unknown>;
-  /** Which rules of MODIFY rewrote what the model asked for, in words, and what they changed, each value as JSON. */
+  /** The MODIFY rules that rewrote the model's arguments, as text, with each changed value as JSON. */
   modified?: string;
   changes?: { path: string; before?: string; after?: string }[];
   args_sha256: string;
-  /** True where redaction rules hide a part of the arguments; what runs is the original. */
+  /** True if redaction rules hide a part of the arguments. The original arguments run. */
   args_redacted?: boolean;
-  /** What was written to the task since the call waits, oldest first. */
+  /** Messages sent to the task while the call is held, oldest first. */
   messages?: { from: string | null; text: string; at?: string }[];
-  /** An equal call of the session that ran before. */
+  /** An equal call of the session that ran earlier. */
   repeats?: { call_id: string; at: string; approver?: string };
-  /** How often its caller has asked for the call; absent for once. */
+  /** Number of times the caller has requested the call; absent for one. */
   requests?: number;
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
   expires_at: string;
-  /** `null` lets anybody decide. */
+  /** `null` if anyone may decide. */
   approvers: string[] | null;
   quorum: number;
   approvals: { approver: string; at: string }[];
-  /** When another target is asked as well, until it is. */
+  /** Time at which a second target will be asked; absent once it has been. */
   escalates_at?: string;
   escalated_to?: string | string[];
-  /** Title of its task. */
+  /** Title of the call's task. */
   title: string;
 }
 
-/** Answer of `GET /api/deferrals`. */
+/** Response of `GET /api/deferrals`. */
 export interface DeferralsJson {
-  /** Of each agent those whose deadline comes first, 500 unless the query says `most`. */
+  /**
+   * Each agent's calls with the earliest deadlines, by default up to 500 per agent; the query parameter `most` changes
+   * the limit.
+   */
   deferrals: DeferralJson[];
-  /** How many wait in all. */
+  /** Total number of waiting calls. */
   total: number;
-  /** Ids of running agents that did not say in time what waits in them; once one has, there is a `reset` event. */
+  /** IDs of running agents that did not answer in time. A `reset` event follows once one of them has answered. */
   unasked: string[];
-  /** The clock of the server, for countdowns. */
+  /** The server's clock, for countdowns. */
   now: string;
 }
 
-/** Body of `POST /api/agents/{id}/tasks/{tid}/decisions`; all but `token` is what the agent's own endpoint takes. */
+/**
+ * Body of `POST /api/agents/{id}/tasks/{tid}/decisions`. All fields except `token` are forwarded to the agent's
+ * endpoint.
+ */
 export interface DecisionRequestJson {
   decision: 'approve' | 'reject';
   note?: string;
   approver_email?: string;
   deferral_id?: string;
   args_sha256?: string;
-  /** The decider's own bearer token for that agent; without it the operator of this machine decides. */
+  /**
+   * The approver's own bearer token for that agent. Without it, the decision is made as the operator of this machine.
+   */
   token?: string;
 }

@@ -1,4 +1,4 @@
-/** The way of a task in the format of the Stately inspector: `GET /api/agents/{id}/tasks/{tid}/inspection`. */
+/** A task's path in the format of the Stately inspector: `GET /api/agents/{id}/tasks/{tid}/inspection`. */
 export interface InspectionJson {
   /** Oldest first. */
   events: object[];

@@ -1,29 +1,29 @@
 import type { PolicyPreviewJson } from './explain-json.ts';
 
-/** What `service.yaml` says of the calls of one tool, as far as it can be edited in place. */
+/** The rules of `service.yaml` for one tool, as far as they can be edited in place. */
 export interface ToolRulesJson {
   tool: string;
-  /** Whether `security.guardrails.denied_tools` names it. */
+  /** True if `security.guardrails.denied_tools` names the tool. */
   deny: boolean;
-  /** Its entry in `security.defer.tools`; `null` for none. */
+  /** The tool's entry in `security.defer.tools`; `null` for none. */
   defer: { to: string[]; timeout: string; quorum: number; approvers: string[] } | null;
-  /** `acr` of its entry in `security.step_up.tools`; empty for none. */
+  /** `acr` of the tool's entry in `security.step_up.tools`; empty for none. */
   acr: string;
-  /** Its entry in `security.modify.tools` as YAML; empty for none. */
+  /** The tool's entry in `security.modify.tools` as YAML; empty for none. */
   modify: string;
 }
 
-/** Answer of `GET /api/agents/{id}/policy/rules`. */
+/** Response of `GET /api/agents/{id}/policy/rules`. */
 export interface PolicyRulesJson {
-  /** Of the `service.yaml` that was read. */
+  /** ETag of the `service.yaml` that was read. */
   etag: string;
   content: string;
   rules: ToolRulesJson[];
 }
 
-/** Answer of `POST /api/agents/{id}/policy/preview` to `{etag, rules}`; nothing was written. */
+/** Response of `POST /api/agents/{id}/policy/preview` to `{etag, rules}`. Nothing has been written. */
 export interface PolicyEditJson extends PolicyPreviewJson {
-  /** The text of `service.yaml` as it is, and as a save would make it. */
+  /** The text of `service.yaml` before and after a save. */
   before: string;
   content: string;
   etag: string;

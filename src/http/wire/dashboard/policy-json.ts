@@ -1,45 +1,48 @@
-/** The policy that an agent's configuration comes to: `GET /api/agents/{id}/policy`. */
+/** The effective policy of an agent's configuration: `GET /api/agents/{id}/policy`. */
 export interface PolicyJson {
   tools: ToolPolicyJson[];
   egress: { mode: string; hosts: { host: string; origin: string }[] };
   auth: { providers: string[]; required: boolean };
   admission: {
-    /** As the agent said when it started last; before that, as the environment of the dashboard would have it. */
+    /**
+     * The state that the agent logged at its last start; before the first start, the state according to the dashboard's
+     * environment.
+     */
     enabled: boolean;
     url?: string;
-    /** The newest refusal or failure that the agent has noted; admitting is noted nowhere. */
+    /** The agent's latest recorded denial or failure; admissions are not recorded. */
     last?: AdmissionResultJson;
   };
-  /** MCP servers that the agent has never reached, so that their tools are not among `tools`. */
+  /** MCP servers that have never been reached, so `tools` does not contain their tools. */
   unknown_servers: string[];
-  /** What the agent warns of at its start. */
+  /** The agent's startup warnings. */
   warnings: string[];
 }
 
-/** How asking the platform ended. */
+/** The result of asking the platform. */
 export interface AdmissionResultJson {
-  /** `failed` admits, as the platform could not be asked. */
+  /** `failed` admits the request, because the platform could not be asked. */
   result: 'denied' | 'failed';
   at: string;
-  /** The platform's reason, or what went wrong. */
+  /** The platform's reason, or the error. */
   says: string;
 }
 
-/** What the layers of governance say of a tool. */
+/** The effect of the governance layers on a tool. */
 export interface ToolPolicyJson {
   name: string;
-  /** Where the tool comes from, such as `builtin`. */
+  /** Source of the tool, such as `builtin`. */
   origin: string;
   decisions: { layer: string; decision: string; rule: string; says: string }[];
-  /** `null` lets anybody decide. */
+  /** `null` if anyone may decide. */
   approvers: string[] | null;
   timeout?: string;
-  /** How many have to agree; for a held tool alone. */
+  /** Number of required approvals; only for a held tool. */
   quorum?: number;
-  /** Whoever asked for the call may not decide it. */
+  /** True if the requester of a call may not decide it. */
   four_eyes?: true;
   escalates?: { to: string; after: string };
-  /** What the sign-in of the requester has to be. */
+  /** The assurance level that the requester's sign-in must have. */
   acr?: string;
   warning?: string;
 }

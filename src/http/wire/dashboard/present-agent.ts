@@ -2,7 +2,7 @@ import { policyGap, type WorkspaceAgent } from '../../../actors/workspace/worksp
 import { localUrl } from '../../../machines/url-of.ts';
 import type { AgentJson } from './agent-json.ts';
 
-/** Presents an agent of the workspace, `pending` of whose calls wait for a person. */
+/** Formats an agent of the workspace; `pending` is its number of held calls. */
 export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson {
   const { id, directory, description, state, served, silentSince } = agent;
   const error = agent.error ?? description.problem;

@@ -1,6 +1,8 @@
 import type { FigureJson } from './doctor-json.ts';
 
-/** Figures that say how an agent is by now; counters since its start say little without the time between. */
+/**
+ * Metrics of the current state. Counters since the start are omitted, because they need a time range to be meaningful.
+ */
 const told: ReadonlySet<string> = new Set([
   'holdpoint_tasks',
   'holdpoint_tasks_live',
@@ -19,7 +21,7 @@ const most = 100;
 const line = /^([a-z_][a-z\d_]*)(?:\{([^}]*)\})? (\S+)/;
 const label = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads the figures that a person looks at from the text of `GET /metrics`; the agent may be anybody's. */
+/** Extracts the displayed metrics from the text of `GET /metrics`. The agent is not trusted. */
 export function readFigures(text: string): FigureJson[] {
   const figures: FigureJson[] = [];
   for (const row of text.split('\n')) {

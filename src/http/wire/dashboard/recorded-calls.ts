@@ -2,28 +2,28 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { DecisionJson } from './task-detail-json.ts';
 
-/** A tool call as it was recorded. */
+/** A recorded tool call. */
 export interface RecordedCall {
   task: string;
   id: string;
   tool: string;
-  /** As the model asked for them, as far as that was kept; `null` when no arguments were. */
+  /** The model's arguments as far as they were recorded; `null` if they were not. */
   args: JsonObject | null;
-  /** True when those are the ones that MODIFY had made. */
+  /** True if `args` are the arguments after MODIFY. */
   isRewritten: boolean;
-  /** The assurance level of the caller; `null` when it is not known. */
+  /** The caller's assurance level; `null` if unknown. */
   acr: string | null;
-  /** What the layers said. */
+  /** The recorded decisions of the layers. */
   before: DecisionJson[];
 }
 
-/** What is known of a task beside its decisions. */
+/** The recorded data of a task in addition to its decisions. */
 interface Known {
   task: string;
   decisions: readonly DecisionJson[];
-  /** The call that waits. */
+  /** The held call. */
   held: { id: string; args: unknown } | null;
-  /** Events of the log about the task, oldest first. */
+  /** The task's log events, oldest first. */
   events: readonly { event: string; fields: Record<string, unknown> }[];
 }
 
@@ -32,8 +32,8 @@ const calls = z.array(z.looseObject({ id: z.string(), args: argsShape }));
 const turn = z.looseObject({ role: z.literal('agent'), calls });
 
 /**
- * Lists the calls of a task as they were recorded, oldest first. Arguments are those of the call that waits, else those
- * that `audit.capture` kept: of the model's turn, or of the run where there is no doubt which call it was.
+ * Lists a task's recorded calls, oldest first. The arguments come from the held call, otherwise from `audit.capture`:
+ * from the model's turn, or from the run if the call is unambiguous.
  */
 export function recordedCalls({ task, decisions, held, events }: Known): RecordedCall[] {
   const asked = askedFor(events);
@@ -63,7 +63,9 @@ function askedFor(events: Known['events']): Map<string, JsonObject> {
   return found;
 }
 
-/** The log names the tool of a run and not the call, so a tool must have been called once. */
+/**
+ * The log records the tool of a run but not the call ID, so the match is only unambiguous if the tool was called once.
+ */
 function argsOfRun(tool: string, tools: readonly string[], events: Known['events']): unknown {
   const runs = events.filter(
     ({ event, fields }) =>

@@ -1,4 +1,4 @@
-/** A skill of the registry in short: an entry of `GET /api/skills`. */
+/** Summary of a registry skill: an entry of `GET /api/skills`. */
 export interface SkillSummaryJson {
   name: string;
   display_name: string;
@@ -6,15 +6,15 @@ export interface SkillSummaryJson {
   category: string;
   tags: string[];
   tools: string[];
-  /** Tools that should wait for a person. */
+  /** Tools that the skill recommends to hold. */
   held: string[];
 }
 
-/** Answer of `GET /api/skills/{name}`. */
+/** Response of `GET /api/skills/{name}`. */
 export interface SkillDetailJson extends SkillSummaryJson {
-  /** What its tools could do at worst, in one sentence. */
+  /** Worst-case effect of its tools, as one sentence. */
   risk: string;
-  /** The whole text of its `SKILL.md`, as somebody wrote it. */
+  /** The full text of its `SKILL.md`, unmodified. */
   skill_md: string;
   /** File names of its scripts. */
   scripts: string[];
@@ -29,21 +29,24 @@ export interface AddSkillRequestJson {
   name: string;
 }
 
-/** Its answer: what adding the skill does; with `?preview=true` nothing is written, and `added` is false. */
+/**
+ * Response of the request above: the effect of adding the skill. With `?preview=true` nothing is written and `added` is
+ * false.
+ */
 export interface SkillPlanJson {
   name: string;
   added: boolean;
-  /** Paths in the agent's folder. */
+  /** Paths relative to the agent's folder. */
   files: string[];
-  /** Hosts that its scripts may reach by it, and no other tool; none with `deny-all`. */
+  /** Hosts that only the skill's scripts can reach through the skill; none with `deny-all`. */
   scripts_reach: string[];
   egress_mode: 'allowlist' | 'deny-all' | 'dev-open';
   held_added: string[];
-  /** Whom the rules ask. */
+  /** The approvers of the rules. */
   asks: string[];
   defer_turned_on: boolean;
   env_missing: { name: string; kind: 'required' | 'one_of' | 'optional' }[];
-  /** `service.yaml` as it is and as it becomes. */
+  /** `service.yaml` before and after. */
   before: string;
   after: string;
 }

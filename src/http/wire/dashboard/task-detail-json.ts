@@ -1,18 +1,18 @@
 import type { DeferralJson } from './held-call-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
 
-/** One task with its way through the statechart: `GET /api/agents/{id}/tasks/{tid}`. */
+/** One task with its path through the statechart: `GET /api/agents/{id}/tasks/{tid}`. */
 export interface TaskDetailJson extends TaskRowJson {
   /** The agent's own JSON of the task. */
   task: unknown;
   statechart: StatechartJson;
   decisions: DecisionJson[];
   deferral: DeferralJson | null;
-  /** Audit events of this task, oldest first. */
+  /** The task's audit events, oldest first. */
   timeline: TimelineEntryJson[];
 }
 
-/** Where a task stands in its chart, and how it came there. */
+/** A task's position in its chart, and its path there. */
 export interface StatechartJson {
   machine: 'task';
   version: number;
@@ -28,7 +28,7 @@ export interface StateVisitJson {
   entered_at: string;
 }
 
-/** What one layer of governance said of a call. */
+/** The decision of one governance layer on a call. */
 export interface DecisionJson {
   call_id?: string;
   tool?: string;
@@ -36,15 +36,18 @@ export interface DecisionJson {
   decision: string;
   reason: string;
   duration_ms: number;
-  /** What MODIFY changed of the arguments, each value as JSON; neither where there was none. */
+  /**
+   * The argument changes of MODIFY, each value as JSON; `before` is absent for an added value and `after` for a removed
+   * one.
+   */
   changes?: { path: string; before?: string; after?: string }[];
 }
 
 /** One audit event without its envelope. */
 export interface TimelineEntryJson {
-  /** The number of its line in the log, from 1. */
+  /** Number of the event's line in the log, from 1. */
   line: number;
-  /** Its number within its invocation. */
+  /** Number of the event within its invocation. */
   seq: number;
   at: string;
   event: string;

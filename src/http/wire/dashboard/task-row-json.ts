@@ -1,17 +1,17 @@
-/** A task as a list shows it. */
+/** A task as a row of a list. */
 export interface TaskRowJson {
   id: string;
   context_id: string;
   /** `submitted`, `working`, `deferred`, `completed`, `failed` or `canceled`. */
   state: string;
-  /** Text of its status. */
+  /** Text of the task's status. */
   text: string;
   /** First 120 characters of the request. */
   title: string;
   requester: string | null;
   created_at: string;
   changed_at: string;
-  /** Of the pending deferral. */
+  /** Tool of the pending deferral. */
   tool?: string;
   workflow?: {
     workflow_id?: string;
@@ -21,7 +21,7 @@ export interface TaskRowJson {
   };
 }
 
-/** Answer of `GET /api/agents/{id}/tasks?state=&tool=&workflow_execution_id=&limit=&cursor=`. */
+/** Response of `GET /api/agents/{id}/tasks?state=&tool=&workflow_execution_id=&limit=&cursor=`. */
 export interface TaskListJson {
   tasks: TaskRowJson[];
   next_cursor?: string;

@@ -7,14 +7,14 @@ import type {
   ToolOffer,
 } from '../../../machines/wizard/offers.ts';
 
-/** Answer of `GET /api/wizard/meta`: all that the steps offer, from the constants that they check by. */
+/** Response of `GET /api/wizard/meta`: the options of all steps, from the constants that validate them. */
 export interface WizardMetaJson {
   steps: readonly Step[];
-  /** What the steps begin with: the body of `POST /api/create`, with every key. */
+  /** The default answers: the body of `POST /api/create` with every key. */
   answers: AgentAnswers;
-  /** What the approval of a tool begins with. */
+  /** The default approval settings of a tool. */
   approval: ApprovalAnswer;
-  /** `sign_in` is true where a browser may sign in instead of a key. */
+  /** `sign_in` is true if a browser sign-in can replace the API key. */
   providers: readonly (ProviderOffer & { sign_in: boolean })[];
   channels: readonly ChannelOffer[];
   tools: readonly ToolOffer[];
@@ -24,39 +24,43 @@ export interface WizardMetaJson {
   egress_modes: readonly string[];
 }
 
-/** Answer of `POST /api/wizard/preview`, whose body is that of `POST /api/create`. No value of a secret is in it. */
+/**
+ * Response of `POST /api/wizard/preview`, which has the same body as `POST /api/create`. Contains no value of a secret.
+ */
 export interface WizardPreviewJson {
   agent_id: string;
-  /** Where it would be made. */
+  /** Path of the folder to be created. */
   directory: string;
-  /** What is wrong with each step that is asked; a step that is right is not there. */
+  /** The problem of each asked step; valid steps are absent. */
   complaints: { [step in Step]?: string };
-  /** The texts of the files by their names. */
+  /** File contents by file name. */
   files: Readonly<Record<string, string>>;
-  /** The hosts that the answers lead to, each with the setting that it comes from, such as `model`. */
+  /** The hosts that the answers name, each with its setting, such as `model`. */
   hosts: { host: string; origin: string }[];
-  /** Names of the variables that are kept for it. */
+  /** Names of the variables to be stored for the agent. */
   variables: string[];
-  /** Names of those that it needs, and that the environment has to have. */
+  /** Names of the variables that the environment must provide. */
   missing: string[];
 }
 
-/** Answer, with 201, of `POST /api/create`. */
+/** Response, with 201, of `POST /api/create`. */
 export interface CreatedJson {
   agent_id: string;
   directory: string;
 }
 
-/** Answer of `POST /api/oauth/start` `{provider?}`: where the browser goes, and what the sign-in is known by. */
+/**
+ * Response of `POST /api/oauth/start` `{provider?}`: the URL for the browser and the state that identifies the sign-in.
+ */
 export interface SignInStartedJson {
   url: string;
-  /** `model.session` of the answers, once the sign-in is done. */
+  /** The value for `model.session` in the answers once the sign-in is complete. */
   state: string;
 }
 
-/** Answer of `GET /api/oauth/status?state=`. */
+/** Response of `GET /api/oauth/status?state=`. */
 export interface SignInStatusJson {
   status: 'pending' | 'done' | 'failed';
-  /** One sentence, when it has failed. */
+  /** One sentence; set if the sign-in failed. */
   error?: string;
 }

@@ -1,24 +1,24 @@
-/** Answer of `GET /api/health`. */
+/** Response of `GET /api/health`. */
 export interface HealthJson {
   status: 'ok';
   version: string;
   agents_running: number;
 }
 
-/** Answer of `GET /api/workspace`. */
+/** Response of `GET /api/workspace`. */
 export interface WorkspaceJson {
   directory: string;
   version: string;
   token_required: boolean;
-  /** A newer version that is out; absent for none, and while nobody looks for any. */
+  /** A newer released version; absent if there is none or the check is off. */
   newer_release?: string;
 }
 
-/** Body of every refusal. */
+/** Body of every error response. */
 export interface ErrorJson {
-  /** One sentence; `unauthorized` where a token is missing. */
+  /** One sentence, or `unauthorized` if the token is missing. */
   error: string;
-  /** The command that mends it. */
+  /** The command that fixes the problem. */
   hint?: string;
   needs_passphrase?: true;
 }

@@ -3,10 +3,10 @@ import type { DeferralsJson } from '../../../http/wire/dashboard/held-call-json.
 import type { WorkspaceJson } from '../../../http/wire/dashboard/workspace-json.ts';
 import type { ApiClient } from './client.ts';
 
-/** What the page has to read before it can show anything. */
+/** The data that the page needs before it can show anything. */
 export type WorkspaceAnswers = readonly [WorkspaceJson, AgentJson[], DeferralsJson];
 
-/** Reads the workspace, and of each agent up to `most` waiting calls, or as many as usual for 0. Throws an ApiError. */
+/** Reads the workspace and up to `most` waiting calls per agent; 0 means the default. Throws ApiError. */
 export function askAll(client: ApiClient, most = 0): Promise<WorkspaceAnswers> {
   return Promise.all([
     client.get<WorkspaceJson>('/api/workspace'),

@@ -1,11 +1,11 @@
 import type { ErrorJson } from '../../../http/wire/dashboard/workspace-json.ts';
 import type { Session } from './session.ts';
 
-/** A refusal by the server, or that it did not answer (status 0), with the sentence to show. */
+/** An error response of the server, or no response (status 0), with the sentence to display. */
 export class ApiError extends Error {
   readonly status: number;
   readonly hint: string | null;
-  /** What the server answered, parsed; `null` when that was no JSON. */
+  /** The parsed response; `null` if it was not JSON. */
   readonly body: unknown;
 
   constructor(status: number, message: string, body: unknown = null, options?: ErrorOptions) {
@@ -24,11 +24,11 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
-/** Asks the server of the dashboard, which is the only host this page ever asks. */
+/** Client of the dashboard's server, the only host that this page sends requests to. */
 export class ApiClient {
-  /** Is told the clock of the server, in epoch milliseconds. */
+  /** Called with the server's time in epoch milliseconds. */
   heard: (at: number) => void = () => undefined;
-  /** Is called when the server wants a token. */
+  /** Called when the server requires a token. */
   refused: () => void = () => undefined;
   readonly #session: Session;
 
@@ -36,29 +36,29 @@ export class ApiClient {
     this.#session = session;
   }
 
-  /** Says where a path is and what it is asked with, for a worker. */
+  /** Returns the URL and headers of a path, for a worker. */
   addressOf(path: string): { url: string; headers: Record<string, string> } {
     return { url: new URL(path, location.href).href, headers: this.#signedIn() };
   }
 
-  /** Reads JSON from `path`. Throws an ApiError. */
+  /** Fetches JSON from `path`. Throws ApiError. */
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
     return (await this.send<T>(path, signal === undefined ? {} : { signal })).body;
   }
 
-  /** Sends `body` as JSON. Throws an ApiError. */
+  /** Sends `body` as JSON. Throws ApiError. */
   async post<T>(path: string, body: unknown = {}): Promise<T> {
     return (await this.send<T>(path, { method: 'POST', body })).body;
   }
 
-  /** Sends a request; answers its JSON and headers. Throws an ApiError. */
+  /** Sends a request; returns its JSON and headers. Throws ApiError. */
   async send<T>(path: string, options: RequestOptions): Promise<{ body: T; headers: Headers }> {
     const response = await this.open(path, options);
     const body = await readJson(response);
     return { body: body as T, headers: response.headers };
   }
 
-  /** Sends a request and leaves its body to the caller, such as a stream. Throws an ApiError. */
+  /** Sends a request and leaves the body, such as a stream, to the caller. Throws ApiError. */
   async open(path: string, options: RequestOptions = {}): Promise<Response> {
     const response = await fetch(path, this.#init(options)).catch((cause: unknown) => {
       if (options.signal?.aborted === true) throw cause;

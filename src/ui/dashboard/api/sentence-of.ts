@@ -1,4 +1,4 @@
-/** Says in one sentence what went wrong, for a person. */
+/** Returns the display sentence of an error. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

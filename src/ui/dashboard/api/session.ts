@@ -1,9 +1,9 @@
 const key = 'holdpoint.token';
 
 /**
- * Keeps the token of the dashboard for this tab, and passes it on to other tabs of the same browser that ask for it, such
- * as one that a link in a chat has opened. A token that came in the address is taken out of it at once, so that it stays
- * neither in the history nor in what is copied.
+ * Stores the dashboard's token for this tab and shares it with other tabs of the same browser on request, for example a
+ * tab opened from a link in a chat. A token in the URL is removed immediately, so that it stays neither in the history
+ * nor in a copied URL.
  */
 export class Session {
   readonly #tabs = new BroadcastChannel(key);
@@ -13,7 +13,7 @@ export class Session {
     return this.#token;
   }
 
-  /** Takes `#token=…` from the address of the page; true when there was one. */
+  /** Reads and removes `#token=…` from the page's URL; returns true if there was one. */
   takeFromAddress(): boolean {
     const given = new URLSearchParams(location.hash.slice(1)).get('token');
     if (given === null) return false;
@@ -22,7 +22,10 @@ export class Session {
     return true;
   }
 
-  /** Asks other tabs for the token, answers those that ask, and calls `taken` when one was taken from there or from a new address. */
+  /**
+   * Requests the token from other tabs, answers their requests, and calls `taken` when a token was received from a tab
+   * or a new URL.
+   */
   follow(taken: () => void): void {
     this.#tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
       const isAsked = typeof data !== 'string';

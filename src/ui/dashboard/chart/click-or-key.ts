@@ -1,6 +1,6 @@
 import type { Attachment } from 'svelte/attachments';
 
-/** Lets an element that is no button be pressed like one: by a click, Enter or the space bar. */
+/** Makes an element activatable like a button: by a click, Enter or the space bar. */
 export function clickOrKey(press: () => void): Attachment<Element> {
   const onKey = (event: Event): void => {
     if (!(event instanceof KeyboardEvent) || (event.key !== 'Enter' && event.key !== ' ')) return;

@@ -1,4 +1,4 @@
-/** Writes milliseconds as briefly as they can be read: `0.4 ms`, `174 ms`, `2.1 s`, `3:13`, `2 h 5 m`, `3 d 4 h`. */
+/** Formats milliseconds compactly: `0.4 ms`, `174 ms`, `2.1 s`, `3:13`, `2 h 5 m`, `3 d 4 h`. */
 export function spanText(milliseconds: number): string {
   const ms = Math.max(0, milliseconds);
   if (ms < 9.95) return `${trimmed(ms.toFixed(1))} ms`;

@@ -1,6 +1,6 @@
 import { type DrawnState, isWithin } from './drawn-chart.ts';
 
-/** Names the colour of a state: what an end means has one, and a wait is amber wherever it stands. */
+/** Returns a state's colour: the outcome's colour for a final state, and amber for any wait. */
 export function toneOf({ id }: DrawnState): string {
   if (isWithin(id, 'deferred')) return 'hold';
   return { completed: 'allow', failed: 'deny' }[id] ?? 'ink';

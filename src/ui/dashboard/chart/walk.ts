@@ -7,35 +7,35 @@ import {
   isWithin,
 } from './drawn-chart.ts';
 
-/** A state that a task entered, as the agent tells it; `state` is a path of the chart, `entered_at` RFC 3339. */
+/** A state that a task entered, as reported by the agent; `state` is a chart path, `entered_at` is RFC 3339. */
 export interface Entered {
   state: string;
   event: string;
   entered_at: string;
 }
 
-/** One stop on the way of a task over the drawing; states that are drawn as one box are one stop. */
+/** One stop on a task's path over the drawing. States drawn as one box are one stop. */
 export interface Stop {
   box: DrawnState;
-  /** The line that led here; absent at the first stop and where the drawing has none. */
+  /** The line that led here; absent at the first stop and if the drawing has none. */
   by: DrawnArrow | undefined;
   event: string;
-  /** The full path of the state last entered within the box. */
+  /** Full path of the state last entered within the box. */
   state: string;
-  /** Milliseconds since 1970; `left` is `null` at the last stop. */
+  /** Epoch milliseconds; `left` is `null` at the last stop. */
   entered: number;
   left: number | null;
 }
 
-/** Time spent in a box, and how often it was entered. */
+/** Time spent in a box, and number of entries. */
 export interface Stay {
   milliseconds: number;
   visits: number;
 }
 
 /**
- * Retraces the way of a task over the drawing. A state without a box of its own is one with what follows in the region
- * around it, and a state that the drawing does not know is passed over.
+ * Computes a task's path over the drawing. A state without a box is merged with the states that follow in its region,
+ * and a state unknown to the drawing is skipped.
  */
 export function walk(chart: DrawnChart, states: readonly Entered[]): Stop[] {
   const stops: Stop[] = [];
@@ -59,7 +59,10 @@ function isOneStop(last: DrawnState, box: DrawnState): boolean {
   return last.kind === 'region' ? isWithin(box.id, last.id) : last === box && box.kind === 'step';
 }
 
-/** Adds up the time in each box, by its id; regions count what happened in them. The last stop lasts until `now`, unless it is an end. */
+/**
+ * Sums up the time in each box by ID; a region includes the states inside it. The last stop lasts until `now`, unless
+ * it is final.
+ */
 export function staysOf(
   { states }: DrawnChart,
   stops: readonly Stop[],
@@ -80,7 +83,7 @@ export function staysOf(
   return stays;
 }
 
-/** Looks back: the way as it was when the stop at `index` was the last one. */
+/** Returns the path as it was when the stop at `index` was the last one. */
 export function upTo(stops: readonly Stop[], index: number): Stop[] {
   return stops.slice(0, index + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Returns whether keys belong to what has the focus, such as a field or a dialog, and not to the page. What stands in a
- * shadow tree, as the editor does, is named by the path of the event alone.
+ * Returns true if a key belongs to the focused element, such as a field or a dialog, and not to the page. Elements in a
+ * shadow tree, such as the editor, are only visible in the event's path.
  */
 export function isTyping(event: Event): boolean {
   const [target] = event.composedPath();

@@ -1,4 +1,4 @@
-/** Writes a target as a person reads it: `channel:slack:#ops` is `#ops (slack)`. */
+/** Formats a target for display: `channel:slack:#ops` becomes `#ops (slack)`. */
 export function targetWords(target: string): string {
   const [kind, channel, ...name] = target.split(':');
   if (kind !== 'channel' || channel === undefined) return target;

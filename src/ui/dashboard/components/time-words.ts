@@ -1,4 +1,4 @@
-/** Writes how long a countdown has left, as a clock does: `1:47`, `22:10`, `5:41:03`, `12 d 4 h`. */
+/** Formats the remaining time of a countdown like a clock: `1:47`, `22:10`, `5:41:03`, `12 d 4 h`. */
 export function clockWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
   const days = Math.floor(seconds / 86_400);
@@ -9,7 +9,7 @@ export function clockWords(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
-/** Writes the same for somebody to whom it is read: `1 minute 47 seconds`, by the minute once it is an hour or more. */
+/** Formats the same for screen readers: `1 minute 47 seconds`, rounded to minutes from one hour on. */
 export function spokenWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
   const parts = [
@@ -33,14 +33,14 @@ const formats = {
   dateAndTime: { year: 'numeric', ...day, ...clock },
 } as const;
 
-/** Each takes long to make, which a page is spared that shows none. */
+/** Created on first use, because each formatter is expensive to create. */
 const made: Partial<Record<keyof typeof formats, Intl.DateTimeFormat>> = {};
 
 function format(name: keyof typeof formats, moment: Date): string {
   return (made[name] ??= new Intl.DateTimeFormat(undefined, formats[name])).format(moment);
 }
 
-/** Writes a moment by the clock on the wall: `14:32:10`, with its day and year where they are not those of `now`. */
+/** Formats a time in local time: `14:32:10`, with day and year if they differ from `now`. */
 export function momentWords(iso: string, now: number): string {
   const moment = new Date(iso);
   if (Number.isNaN(moment.getTime())) return iso;

@@ -1,8 +1,8 @@
 import { piecesOf, type TextPiece } from '../../../machines/legible.ts';
 
 /**
- * Splits text so that what hides in it can be shown, by the rule of chats: such a character becomes its name, as
- * `U+202E`, and a tab is named as well. Line breaks stay.
+ * Splits text so that hidden content is displayed, with the same rule as in chats: a hidden character becomes its name,
+ * such as `U+202E`, and tabs are named too. Line breaks stay.
  */
 export function visiblePieces(text: string): TextPiece[] {
   return piecesOf(text).map((piece) =>

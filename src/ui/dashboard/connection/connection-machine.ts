@@ -1,14 +1,14 @@
 import { assign, fromCallback, setup } from 'xstate';
 import type { StreamEvent } from './stream-event.ts';
 
-/** What a tab sends to the other tabs of this browser. */
+/** A message between the tabs of this browser. */
 export type TabMessage =
   | { kind: 'event'; event: StreamEvent }
   | { kind: 'open' | 'broken' | 'asked' };
 
-/** Where a tab stands with the one stream of its browser. */
+/** A tab's state with regard to the browser's shared stream. */
 export interface ConnectionContext {
-  /** Id of the last event, from which a stream goes on; empty before the first. */
+  /** ID of the last event, after which a stream resumes; empty before the first. */
   lastEventId: string;
   failures: number;
 }
@@ -26,33 +26,34 @@ export type ConnectionEvent =
   | { type: 'session.changed' };
 
 /**
- * One tab's part in the stream of events that all tabs of a browser share: a browser opens six connections to a host, so
- * the tab that holds the lock reads the stream and tells the others. When it goes, the next one leads from the last
- * event it has seen. Only a tab whose token is refused takes no part, as it could not lead.
+ * One tab's role in the event stream shared by all tabs of a browser. A browser opens at most six connections to a
+ * host, so the tab that holds the lock reads the stream and forwards the events. When that tab closes, the next one
+ * resumes after the last event it has received. Only a tab with a rejected token does not participate, because it could
+ * not read the stream.
  */
 export const connectionMachine = setup({
   types: { context: {} as ConnectionContext, events: {} as ConnectionEvent },
   actors: {
-    /** Asks for the lock of the browser, and holds it until it is stopped. */
+    /** Requests the browser lock and holds it until stopped. */
     campaign: fromCallback<ConnectionEvent>(() => undefined),
-    /** Hears the other tabs. */
+    /** Receives messages of the other tabs. */
     listen: fromCallback<ConnectionEvent>(() => undefined),
     /** Reads the stream from the event after `lastEventId`. */
     stream: fromCallback<ConnectionEvent, { lastEventId: string }>(() => undefined),
   },
   actions: {
-    /** Hands the event to the views of this tab. */
+    /** Passes the event to the views of this tab. */
     deliver: (_, _params: { event: StreamEvent }) => undefined,
-    /** Sends to the other tabs. */
+    /** Sends a message to the other tabs. */
     tell: (_, _params: TabMessage) => undefined,
-    /** Reads everything again, as changes may have been missed. */
+    /** Reloads everything, because changes may have been missed. */
     readAgain: () => undefined,
     noteEvent: assign((_, { event }: { event: StreamEvent }) => ({ lastEventId: event.id })),
     countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
     forgetFailures: assign({ failures: 0 }),
   },
   guards: {
-    /** A stream that starts at no event may have missed some. */
+    /** A stream without a starting event may have missed some. */
     nothingSeen: ({ context }) => context.lastEventId === '',
   },
   delays: {

@@ -4,12 +4,12 @@ import { ApiError } from '../api/client.ts';
 import type { ConnectionEvent } from './connection-machine.ts';
 import { readStreamEvent } from './stream-event.ts';
 
-/** The server writes a comment every four seconds; a stream that is silent for so long is dead. */
+/** Milliseconds of silence after which a stream is considered dead. The server sends a comment every four seconds. */
 const silence = 15_000;
 
 /**
- * Reads the events of the server until the stream ends, and tells how it goes: `stream.opened`, each `stream.event`, at
- * last `stream.ended` or, where the token is refused, `stream.refused`.
+ * Reads the server's events until the stream ends. Reports `stream.opened`, each `stream.event`, and finally
+ * `stream.ended`, or `stream.refused` if the token is rejected.
  */
 export async function readEvents(
   client: ApiClient,
@@ -59,7 +59,7 @@ async function readBody(
   }
 }
 
-/** Calls back when it was not restarted for a time. */
+/** Calls back if it is not restarted within a time. */
 class Watchdog {
   readonly #time: number;
   readonly #bark: () => void;

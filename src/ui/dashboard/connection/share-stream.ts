@@ -7,8 +7,8 @@ import type { StreamEvent } from './stream-event.ts';
 const name = 'holdpoint-events';
 
 /**
- * Gives the chart of the connection its effects: a Web Lock elects the leader and a BroadcastChannel joins the tabs. A
- * page that came over plain HTTP from another machine has no locks: there each tab leads for itself.
+ * Connects the chart of the connection to the browser: a Web Lock elects the leader and a BroadcastChannel connects the
+ * tabs. A page loaded over plain HTTP from another machine has no locks, so each tab reads its own stream there.
  */
 export function shareStream(
   client: ApiClient,
@@ -42,7 +42,7 @@ export function shareStream(
   });
 }
 
-/** Holds the lock from when it is granted until the signal aborts. */
+/** Holds the lock from the time it is granted until the signal aborts. */
 async function campaign(won: () => void, signal: AbortSignal): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return won();
@@ -53,7 +53,7 @@ async function campaign(won: () => void, signal: AbortSignal): Promise<void> {
     won();
     return held;
   };
-  // An aborted wait for the lock is no failure.
+  // Aborting the wait for the lock is not an error.
   await locks.request(name, { signal }, lead).catch(() => undefined);
 }
 

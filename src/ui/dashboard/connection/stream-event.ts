@@ -1,6 +1,6 @@
 import type { DashboardEvents } from '../../../http/wire/dashboard/dashboard-events.ts';
 
-/** One event of the server's stream, as tabs hand it to each other. */
+/** One event of the server's stream, in the format passed between tabs. */
 export type StreamEvent = {
   [Name in keyof DashboardEvents]: { id: string; name: Name; data: DashboardEvents[Name] };
 }[keyof DashboardEvents];
@@ -15,14 +15,14 @@ const names: Record<StreamEvent['name'], true> = {
   reset: true,
 };
 
-/** Reads an event from the fields of the stream; `null` for one that this page does not know. */
+/** Parses an event from the fields of the stream; `null` for an unknown event. */
 export function readStreamEvent(fields: {
   id: string;
   event: string | undefined;
   data: string;
 }): StreamEvent | null {
   if (fields.event === undefined || !Object.hasOwn(names, fields.event)) return null;
-  // What comes here was written by the server that wrote this page.
+  // The data comes from the same server as this page and is trusted.
   const data = JSON.parse(fields.data) as unknown;
   return { id: fields.id, name: fields.event, data } as StreamEvent;
 }

@@ -5,26 +5,26 @@ import { stopWords } from '../../../machines/agent-process/stop-words.ts';
 import { shellWord } from '../../../machines/shell-word.ts';
 import { agentPages, hrefOf } from '../state/route.ts';
 
-/** The headings of the palette, in their order. */
+/** The headings of the command palette, in order. */
 export const groups = ['Pages', 'Waiting', 'Tasks', 'Agents', 'Actions', 'Commands'] as const;
 
-/** An order to the process of an agent. */
+/** A request to start, stop or restart an agent. */
 export interface ProcessOrder {
   verb: 'start' | 'stop';
   agent: string;
-  /** The command that does the same. */
+  /** The equivalent command. */
   command: string;
-  /** What becomes of the calls that wait; `null` when none does. */
+  /** What happens to the waiting calls; `null` if there are none. */
   waiting: string | null;
 }
 
-/** What choosing an entry does. */
+/** The action of an entry. */
 export type Deed =
   | { does: 'go'; href: string }
   | { does: 'process'; order: ProcessOrder }
   | { does: 'copy'; command: string };
 
-/** One line of the palette. */
+/** One entry of the command palette. */
 export interface Entry {
   /** Unique among the entries. */
   id: string;
@@ -34,19 +34,19 @@ export interface Entry {
   deed: Deed;
 }
 
-/** A view that an entry leads to; `key` follows `g`. */
+/** A view that an entry opens; `key` is its shortcut after `g`. */
 export interface Page {
   name: string;
   title: string;
   key: string | undefined;
 }
 
-/** A task with the agent that has it. */
+/** A task and its agent. */
 export interface FoundTask extends TaskRowJson {
   agent: string;
 }
 
-/** What the page knows that can be gone to, or done. */
+/** The destinations and actions known to the page. */
 export interface Known {
   pages: readonly Page[];
   agents: readonly AgentJson[];
@@ -54,10 +54,10 @@ export interface Known {
   tasks: readonly FoundTask[];
 }
 
-/** Entries that are shown at once. */
+/** Maximum number of entries shown. */
 const most = 40;
 
-/** Lists all that can be gone to or done, in the order of the groups. */
+/** Lists all destinations and actions in the order of the groups. */
 export function entriesOf({ pages, agents, deferrals, tasks }: Known): Entry[] {
   return [
     ...pages.map(({ name, title, key }) =>
@@ -80,8 +80,8 @@ export function entriesOf({ pages, agents, deferrals, tasks }: Known): Entry[] {
 }
 
 /**
- * Takes the entries that have every word of a text, those first whose title begins with it. A text that nothing has and
- * that can be the id of a task leads to that task of each agent that runs.
+ * Returns the entries that contain every word of a text; titles that start with it come first. A text without a match
+ * that is a valid task ID offers that task of each running agent.
  */
 export function matching(
   entries: readonly Entry[],
@@ -106,7 +106,7 @@ export function matching(
     );
 }
 
-/** Says which entry is next to one, round about; `count` is not 0. */
+/** Returns the index of the entry next to one, wrapping around; `count` must not be 0. */
 export function besides(index: number, by: number, count: number): number {
   return (((index + by) % count) + count) % count;
 }
@@ -116,7 +116,7 @@ function rank({ title }: Entry, wanted: string): number {
   return name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : 2;
 }
 
-/** Entries of a group stand together, the group of the best one first. */
+/** Groups the entries; the group of the best match comes first. */
 function inGroups(entries: readonly Entry[]): Entry[] {
   return [...Map.groupBy(entries, ({ group }) => group).values()].flat();
 }
@@ -129,7 +129,7 @@ function actionOf(agent: AgentJson): Entry {
   const { id, status, directory, needs_passphrase: isLocked } = agent;
   const verb = status === 'running' || status === 'starting' ? 'stop' : 'start';
   const title = `${verb === 'stop' ? 'Stop' : 'Start'} ${id}`;
-  // A passphrase is asked for where the agent is started.
+  // The passphrase is requested on the agent's card.
   if (verb === 'start' && isLocked) {
     const href = hrefOf('agents');
     return { ...going('Actions', title, 'asks for its passphrase', href), id: `start ${id}` };

@@ -9,15 +9,15 @@ type PaletteEvent =
 
 interface PaletteContext {
   order: ProcessOrder | null;
-  /** Why the order was refused. */
+  /** The reason why the request failed. */
   problem: string | null;
 }
 
-/** The palette from when it opens: what changes an agent is carried out after a second key alone. */
+/** The command palette while it is open. Actions that change an agent need a second key press to confirm. */
 export const paletteMachine = setup({
   types: { context: {} as PaletteContext, events: {} as PaletteEvent },
   actors: {
-    /** Carries an order out; rejects with the sentence to show. */
+    /** Sends the request; rejects with the sentence to display. */
     send: fromPromise<void, ProcessOrder | null>(() => Promise.resolve()),
   },
   actions: {

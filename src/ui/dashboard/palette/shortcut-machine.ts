@@ -1,20 +1,20 @@
 import { emit, setup } from 'xstate';
 
-/** A key that was pressed outside of every field, as `KeyboardEvent.key` names it. */
+/** A key pressed outside of every field, with its `KeyboardEvent.key`. */
 export interface KeyPressed {
   type: 'key.pressed';
   key: string;
-  /** Ctrl, or Cmd. */
+  /** True for Ctrl or Cmd. */
   isCommand: boolean;
 }
 
-/** What a key asks the page for. */
+/** The effect of a key on the page. */
 export type ShortcutWish =
   | { type: 'palette.wanted' }
   | { type: 'help.wanted' }
   | { type: 'view.wanted'; key: string };
 
-/** Keys that work on every page: one alone, or `g` and the letter of a view soon after it. */
+/** Shortcuts of every page: a single key, or `g` followed shortly by a view's letter. */
 export const shortcutMachine = setup({
   types: { events: {} as KeyPressed, emitted: {} as ShortcutWish },
   guards: {

@@ -4,7 +4,7 @@ import type { Route } from '../state/route.ts';
 
 type ViewName = Exclude<Route['view'], 'unknown'>;
 
-/** What a view is given: the dashboard, and what the address says beside its name. */
+/** The props of a view: the dashboard, and the route without the view's name. */
 type PropsOf<Name extends ViewName> = { dashboard: Dashboard } & Omit<
   Extract<Route, { view: Name }>,
   'view'
@@ -12,14 +12,14 @@ type PropsOf<Name extends ViewName> = { dashboard: Dashboard } & Omit<
 
 interface View<Name extends ViewName> {
   title: string;
-  /** Whether the rail leads to it. */
+  /** True if the rail links to it. */
   inRail?: true;
-  /** The letter that leads to it after `g`. */
+  /** The view's shortcut letter after `g`. */
   key?: string;
   load: () => Promise<{ default: Component<PropsOf<Name>> }>;
 }
 
-/** Every view that an address can name, in the order of the rail. Each is loaded when it is first looked at. */
+/** Every view with a route, in rail order. Each is loaded on first use. */
 export const views: { [Name in ViewName]: View<Name> } = {
   agents: {
     title: 'Agents',
@@ -82,7 +82,7 @@ export const views: { [Name in ViewName]: View<Name> } = {
   logs: { title: 'Log', load: () => import('../views/logs/logs.svelte') },
 };
 
-/** Names what an address leads to, for the title of the window. */
+/** Returns the window title of a route. */
 export function titleOf(route: Route): string {
   if (route.view === 'unknown') return 'Nothing here';
   const { title } = views[route.view];

@@ -1,9 +1,9 @@
-/** Says whether leaving would lose something; `null` while nobody asks. */
+/** Returns true if leaving would lose unsaved input; `null` if no guard is set. */
 let isUnsaved: ((to: string | null) => boolean) | null = null;
 
 /**
- * Asks before the page or its address is left with something that was not saved. `unsaved` is told the fragment that is
- * gone to, `null` for leaving the page. Returns what ends this.
+ * Asks for confirmation before the page or route is left with unsaved input. `unsaved` receives the new fragment,
+ * `null` for leaving the page. Returns a function that removes the guard.
  */
 export function guardLeaving(unsaved: (to: string | null) => boolean): () => void {
   const unload = (event: BeforeUnloadEvent): void => {
@@ -17,14 +17,15 @@ export function guardLeaving(unsaved: (to: string | null) => boolean): () => voi
   };
 }
 
-/** Asks a person whether what was not saved may be lost. */
+/** Asks the user whether unsaved input may be lost. */
 export function confirmLeaving(): boolean {
   return confirm('Leave without saving? What was changed is lost.');
 }
 
 /**
- * Tells of each new fragment of the address, be it by a link, the Back button, a key or the address bar. It asks first
- * where something would be lost; whoever stays is put back to the same place in the history. Returns what ends this.
+ * Reports each new URL fragment, from a link, the Back button, a shortcut or the address bar. First asks for
+ * confirmation if input would be lost; if the user stays, restores the previous position in the history. Returns a
+ * function that stops following.
  */
 export function followAddress(moved: (hash: string) => void): () => void {
   let hash = location.hash;
@@ -36,7 +37,7 @@ export function followAddress(moved: (hash: string) => void): () => void {
       returning = false;
       return;
     }
-    // An entry that has no place yet was made by this step.
+    // A history entry without a position was created by this navigation.
     const to = placeOf(history.state) ?? place + 1;
     if (isUnsaved?.(location.hash) === true && !confirmLeaving()) {
       returning = location.hash !== hash;
@@ -52,7 +53,7 @@ export function followAddress(moved: (hash: string) => void): () => void {
   return () => removeEventListener('hashchange', follow);
 }
 
-/** Puts another fragment in the place of the one at hand, in the history too; it is told of as a link's is, afterwards. */
+/** Replaces the current fragment, also in the history, and then reports it like a link's. */
 export function redirect(hash: string): void {
   if (location.hash === hash) return;
   history.replaceState(history.state, '', hash);

@@ -8,22 +8,22 @@ import { hrefOf } from './route.ts';
 import type { createToasts } from './toasts.ts';
 import type { WorkspaceStore } from './workspace.ts';
 
-/** A call on which this page has decided. */
+/** A call decided on this page. */
 export interface Decided {
   deferral: DeferralJson;
   verb: 'approve' | 'reject';
-  /** By the clock of the server, in epoch milliseconds. */
+  /** Epoch milliseconds of the server's clock. */
   at: number;
-  /** What came of it; `null` while that is open, and for a rejected call. */
+  /** The call's outcome; `null` while unknown, and for a rejected call. */
   outcome: Outcome | null;
 }
 
-/** Decisions that are kept. */
+/** Maximum number of stored decisions. */
 const most = 50;
 
 export type DecidedStore = ReturnType<typeof createDecided>;
 
-/** Makes the store of what this page has decided since it was opened, the newest first. */
+/** Creates the store of the decisions made on this page since it was opened, newest first. */
 export function createDecided() {
   return createStore({
     context: { list: [] as Decided[] },
@@ -38,7 +38,10 @@ export function createDecided() {
   });
 }
 
-/** Follows the approved calls until it is known what came of them, and says it on every view. Returns what ends this. */
+/**
+ * Follows the approved calls until their outcome is known, and reports it on every view. Returns a function that stops
+ * following.
+ */
 export function followDecided(
   decided: DecidedStore,
   {
@@ -55,7 +58,7 @@ export function followDecided(
   async function read({ deferral }: Decided): Promise<void> {
     const { agent_id: agent, task_id: task, id, tool } = deferral;
     const path = agentPath(agent, 'tasks', task);
-    // An agent that does not answer is asked again with the next change.
+    // An agent that does not respond is asked again at the next change.
     const detail = await client.get<TaskDetailJson>(path).catch(() => null);
     const outcome = detail === null ? null : outcomeOf(detail.timeline, deferral);
     if (outcome === null || !open().some((one) => one.deferral.id === id)) return;
@@ -72,7 +75,7 @@ export function followDecided(
       if (one.deferral.agent_id === agent_id && one.deferral.task_id === task.id) void read(one);
     }
   });
-  // The task may have ended before the decision was answered.
+  // The task may have ended before the response to the decision arrived.
   let known = 0;
   decided.subscribe(({ context: { list } }) => {
     const [newest] = list;

@@ -1,15 +1,15 @@
 import type { Workspace, WorkspaceStore } from './workspace.ts';
 
 /**
- * Tells whether an agent may answer: it runs, or this page does not know it. One that is known not to run is not asked
- * what only a running one can say.
+ * Returns true if an agent may respond: it is running, or unknown to this page. Known stopped agents are not asked for
+ * data that needs a running agent.
  */
 export function mayRun({ agents }: Pick<Workspace, 'agents'>, agent: string): boolean {
   const known = agents?.find(({ id }) => id === agent);
   return known === undefined || known.status === 'running';
 }
 
-/** Resolves once an agent may answer, or the signal aborts. */
+/** Resolves once an agent may respond, or the signal aborts. */
 export async function untilMayRun(
   workspace: WorkspaceStore,
   agent: string,

@@ -2,14 +2,14 @@ import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.t
 import { hrefOf } from './route.ts';
 import type { WorkspaceStore } from './workspace.ts';
 
-/** Whether this page may show notifications; `denied` where the browser has none. */
+/** Returns the permission for notifications; `denied` if the browser does not support them. */
 export function mayNotify(): NotificationPermission {
   return 'Notification' in globalThis ? Notification.permission : 'denied';
 }
 
 /**
- * Shows a notification for each call that begins to wait while nobody looks at the page. It names the tool and the agent,
- * and nothing that a model wrote. Tabs share one notification, as it has the id of the call.
+ * Shows a notification for each new waiting call while the page is not visible. It contains the tool and the agent, and
+ * no text from a model. Tabs share one notification per call, because the call's ID is its tag.
  */
 export function notifyOfWaits(workspace: WorkspaceStore): void {
   let known: Set<string> | null = null;
@@ -18,7 +18,7 @@ export function notifyOfWaits(workspace: WorkspaceStore): void {
     const news = known === null ? [] : deferrals.filter(({ id }) => known?.has(id) !== true);
     known = new Set(deferrals.map(({ id }) => id));
     if (document.visibilityState === 'visible' || mayNotify() !== 'granted') return;
-    // A flood is one piece of news.
+    // Limits the notifications for many new calls at once.
     for (const deferral of news.slice(0, 3)) show(deferral);
   });
 }

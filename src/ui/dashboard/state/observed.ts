@@ -1,12 +1,12 @@
 import { createSubscriber } from 'svelte/reactivity';
 
-/** What a store and an actor have in common. */
+/** The common interface of stores and actors. */
 interface Source<Snapshot> {
   getSnapshot(): Snapshot;
   subscribe(listener: () => void): { unsubscribe(): void };
 }
 
-/** A store or actor that a component reads like a variable: what reads `current` is drawn again when it changes. */
+/** Wraps a store or actor for components: reading `current` makes the component re-render on changes. */
 export class Observed<Snapshot> {
   readonly #source: Source<Snapshot>;
   readonly #subscribe: () => void;

@@ -1,13 +1,13 @@
 import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { TimelineEntryJson } from '../../../http/wire/dashboard/task-detail-json.ts';
 
-/** What came of a call that was decided on: whether it is as the approver wanted, and in words after the tool's name. */
+/** The outcome of a decided call: whether it matches the approver's intent, and a text to follow the tool's name. */
 export interface Outcome {
   isFine: boolean;
   words: string;
 }
 
-/** Reads what came of an approved call off the timeline of its task; `null` while that is open. */
+/** Reads an approved call's outcome from its task's timeline; `null` while unknown. */
 export function outcomeOf(
   timeline: readonly TimelineEntryJson[],
   { tool, requested_at }: Pick<DeferralJson, 'tool' | 'requested_at'>,

@@ -2,7 +2,7 @@
 export const agentPages = ['chat', 'config', 'policy', 'doctor', 'logs'] as const;
 export type AgentPage = (typeof agentPages)[number];
 
-/** What the address of the page names. */
+/** The route in the page's URL. */
 export type Route =
   | { view: 'agents' }
   | { [Page in AgentPage]: { view: Page; agent: string } }[AgentPage]
@@ -15,11 +15,11 @@ export type Route =
   | { view: 'audit'; agent: string | null; query: URLSearchParams }
   | { view: 'skills'; selected: string | null; query: URLSearchParams }
   | { view: 'skill-builder'; agent: string }
-  /** A step of the wizard, `null` for wherever one is. */
+  /** A step of the wizard; `null` for the current one. */
   | { view: 'new'; step: string | null }
   | { view: 'unknown' };
 
-/** Reads a route from the fragment of an address; an address without one names the agents. */
+/** Parses a route from a URL fragment; an empty fragment means the agents. */
 export function readRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const parts = decoded(path);
@@ -59,7 +59,7 @@ export function readRoute(hash: string): Route {
   }
 }
 
-/** Writes an address, such as `#/tasks/refunds/t-1`, whatever characters its parts have. */
+/** Builds a route's URL, such as `#/tasks/refunds/t-1`, encoding any characters. */
 export function hrefOf(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`;
 }
@@ -75,7 +75,7 @@ function decoded(path: string): string[] | null {
   }
 }
 
-/** Returns whether a word names a page of one agent. */
+/** Returns true if a word names a page of one agent. */
 export function isAgentPage(text: string | undefined): text is AgentPage {
   return agentPages.some((page) => page === text);
 }

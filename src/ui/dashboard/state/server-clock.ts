@@ -1,8 +1,8 @@
 import { createSubscriber } from 'svelte/reactivity';
 
 /**
- * The clock of the server: deadlines are counted by it, as the clock of this machine may be wrong. Whoever reads `now`
- * in a component is drawn again each second.
+ * The server's clock, used for deadlines because the local clock may be wrong. Reading `now` in a component re-renders
+ * it every second.
  */
 export class ServerClock {
   #offset: number | null = null;
@@ -11,10 +11,10 @@ export class ServerClock {
     return () => clearInterval(timer);
   });
 
-  /** @param at what the server says the time is, in epoch milliseconds */
+  /** @param at the server's time in epoch milliseconds */
   heard(at: number): void {
     const offset = at - Date.now();
-    // A header has whole seconds, so a smaller difference says nothing.
+    // The header has a resolution of whole seconds, so smaller differences are ignored.
     if (this.#offset === null || Math.abs(offset - this.#offset) > 1_500) this.#offset = offset;
   }
 

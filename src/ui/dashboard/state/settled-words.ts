@@ -3,7 +3,7 @@ import type { TimelineEntryJson } from '../../../http/wire/dashboard/task-detail
 
 type Waited = Pick<DeferralJson, 'agent_id' | 'tool' | 'requested_at'>;
 
-/** Says who ended the wait of a call somewhere else, as its task's timeline has it; `null` when nobody decided. */
+/** Describes who ended a call's wait elsewhere, from its task's timeline; `null` if it was not decided. */
 export function settledWords(
   timeline: readonly TimelineEntryJson[],
   waited: Waited,
@@ -14,7 +14,9 @@ export function settledWords(
   return `Decided elsewhere: ${tool} of ${agent_id} was ${doneBy(decision)}.`;
 }
 
-/** Says how the wait of a call ended, and by whom: `Rejected by ann: too much`; `null` when its task does not say. */
+/**
+ * Describes how a call's wait ended, and by whom: `Rejected by ann: too much`; `null` if its task does not report it.
+ */
 export function endOfWait(timeline: readonly TimelineEntryJson[], waited: Waited): string | null {
   const decision = lastOf(timeline, waited, 'task_deferred_decision');
   if (decision !== undefined) {

@@ -6,12 +6,11 @@ import { settledWords } from './settled-words.ts';
 import type { createToasts } from './toasts.ts';
 import type { WorkspaceStore } from './workspace.ts';
 
-/** Calls whose end is told of one by one; more at once are a flood, in which nobody reads. */
+/** Maximum number of ended calls reported individually; more at once are not reported. */
 const mostAtOnce = 3;
 
 /**
- * Tells on every view who has decided on a call that waited. `own` holds the ids of those that this page decides on
- * itself, of which it says nothing.
+ * Reports on every view who decided on a waiting call. Calls in `own` were decided on this page and are not reported.
  */
 export function tellOfDecisions(
   {
@@ -37,7 +36,7 @@ export function tellOfDecisions(
 
   async function tell(gone: DeferralJson): Promise<void> {
     const path = agentPath(gone.agent_id, 'tasks', gone.task_id);
-    // An agent that has ended meanwhile cannot be asked; its task says so.
+    // An agent that has stopped in the meantime cannot be asked.
     const detail = await client.get<TaskDetailJson>(path).catch(() => null);
     const text = detail === null ? null : settledWords(detail.timeline, gone);
     if (text !== null) toasts.trigger.shown({ text });

@@ -1,15 +1,15 @@
 import { createStore } from '@xstate/store';
 
-/** Something that happened, said once. */
+/** A one-time notification. */
 export interface Toast {
   id: number;
   text: string;
   tone: 'plain' | 'deny';
-  /** Where it leads; `null` for nowhere. */
+  /** Link target; `null` for none. */
   href: string | null;
 }
 
-/** Makes the store of what the page says of its own accord; a reader of screens hears it too. */
+/** Creates the store of the page's notifications, which screen readers also announce. */
 export function createToasts() {
   return createStore({
     context: { toasts: [] as Toast[], last: 0 },
@@ -18,7 +18,7 @@ export function createToasts() {
         { toasts, last },
         { text, tone = 'plain', href = null }: Pick<Toast, 'text'> & Partial<Omit<Toast, 'id'>>,
       ) => ({
-        // More than three are read by nobody.
+        // At most three are shown.
         toasts: [...toasts.slice(-2), { id: last + 1, text, tone, href }],
         last: last + 1,
       }),

@@ -4,24 +4,24 @@ import type { DashboardEvents } from '../../../http/wire/dashboard/dashboard-eve
 import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { WorkspaceJson } from '../../../http/wire/dashboard/workspace-json.ts';
 
-/** What the page knows of the workspace, kept up to date by the events of the server. */
+/** The page's state of the workspace, kept up to date by the server's events. */
 export interface Workspace {
   about: WorkspaceJson | null;
-  /** Sorted by id; `null` until they have been read. */
+  /** Sorted by ID; `null` until loaded. */
   agents: AgentJson[] | null;
-  /** Soonest deadline first; `null` until they have been read. */
+  /** Earliest deadline first; `null` until loaded. */
   deferrals: DeferralJson[] | null;
-  /** Ids of running agents that did not say what waits in them. */
+  /** IDs of running agents whose waiting calls are unknown. */
   unasked: string[];
-  /** Why reading them failed. */
+  /** The reason why loading failed. */
   problem: string | null;
-  /** The server wants a token: this tab has none, or has another one. */
+  /** The server requires a token: this tab has none, or a wrong one. */
   refused: 'missing' | 'wrong' | null;
 }
 
 export type WorkspaceStore = ReturnType<typeof createWorkspace>;
 
-/** What changes it: the answers of the server and its events. */
+/** Changes of the state: server responses and events. */
 type WorkspaceEvents = {
   read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[]; unasked: string[] };
   refused: { token: 'missing' | 'wrong' };
@@ -47,15 +47,15 @@ const empty: Workspace = {
 };
 
 /**
- * Makes the store of the workspace. It emits `task` for each change of a task, as no view keeps all of them, and
- * `signInsMoved` whenever a sign-in with a browser may have come on.
+ * Creates the workspace store. It emits `task` for each change of a task, because no view stores all tasks, and
+ * `signInsMoved` whenever a browser sign-in may have progressed.
  */
 export function createWorkspace() {
   return createStore<Workspace, WorkspaceEvents, Emitted>({
     context: empty,
     on: {
       read: (context, event, enqueue) => {
-        // What was missed may have been of a sign-in.
+        // The missed events may have been about a sign-in.
         enqueue.emit.signInsMoved({});
         return {
           ...context,
@@ -114,7 +114,7 @@ export function createWorkspace() {
   });
 }
 
-/** Returns how many calls wait in all agents, those that are not shown among them. */
+/** Returns the number of waiting calls in all agents, including those not shown. */
 export function countWaiting({
   agents,
   deferrals,

@@ -276,7 +276,7 @@ describe('a log that somebody else touched while the store runs', () => {
       event: 'audit_recovered',
       fields: { lines: 2, bytes: foreign.length },
     });
-    const { file } = recovered?.['fields'] as { file: string };
+    const { file } = Object(recovered?.['fields']) as { file: string };
     expect(readFileSync(join(directory, file), 'utf8')).toBe(foreign);
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 5 });
   });

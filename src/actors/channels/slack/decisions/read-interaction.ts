@@ -9,31 +9,31 @@ import {
   rejectCallback,
 } from '../messages/reject-modal.ts';
 
-/** The actor, app and workspace of an interaction; `null` where Slack names none. */
+/** The user, app and workspace of an interaction; `null` for a value that Slack does not send. */
 export interface Sender {
   appId: string | null;
   teamId: string | null;
   userId: string;
 }
 
-/** A click on one of our buttons. */
+/** A click on a button of the app. */
 export interface Click extends Sender {
   kind: 'click';
   verb: DecisionAttempt['verb'];
   place: MessagePlace;
-  /** Slack's timestamp of the click; unique for a user. */
+  /** Slack's timestamp of the click; unique per user. */
   clickedAt: string;
-  /** Opens a modal within three seconds. */
+  /** Valid for opening a modal for three seconds. */
   triggerId: string;
 }
 
-/** A modal that was sent: the reason for a rejection, or a part of a call that was read. */
+/** A submitted modal: the reason for a rejection, or a page of a call that was read. */
 export interface Submission extends Sender {
   kind: 'submission';
   verb: DecisionAttempt['verb'];
-  /** The part of the call that was shown, from 0. */
+  /** Index of the page that was shown, from 0. */
   page: number;
-  /** `null` when the metadata of the modal cannot be read. */
+  /** `null` if the metadata of the modal is malformed. */
   place: MessagePlace | null;
   reason: string;
 }
@@ -72,7 +72,7 @@ const verbs: Record<string, DecisionAttempt['verb']> = {
   [rejectAction]: 'reject',
 };
 
-/** Reads an interaction with one of the app's messages or modals; `null` when it needs no action. */
+/** Parses an interaction with one of the app's messages or modals; `null` if it needs no action. */
 export function readInteraction(body: unknown): Click | Submission | null {
   const click = clickShape.safeParse(body);
   if (click.success) return readClick(click.data);

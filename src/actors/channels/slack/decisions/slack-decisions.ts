@@ -37,20 +37,20 @@ export interface SlackDecisionsOptions {
   log: Log;
 }
 
-/** The state of the message that a person decides on; `misplaced` when it is not the posted one. */
+/** State of the message on which a user decides; `misplaced` if it is not the current message. */
 export type Standing =
   | { kind: 'unknown' }
   | { kind: 'waiting'; notice: ApprovalNotice }
-  /** `live` is where the message is that counts; `null` while that is not known. */
+  /** `live` is the place of the current message; `null` while that is unknown. */
   | { kind: 'misplaced'; notice: ApprovalNotice; live: MessageRef | null }
-  /** `isPostedHere` when the deferral was shown in this channel, though maybe by another message. */
+  /** `isPostedHere` is true if the deferral was posted in this channel, possibly in another message. */
   | { kind: 'ended'; notice: ApprovalNotice; isPostedHere: boolean };
 
 /** The outcome of a decision. */
 export interface Verdict {
-  /** A message for the decider; `null` when the approval message itself shows the outcome. */
+  /** Text for the approver; `null` if the approval message itself shows the outcome. */
   words: string | null;
-  /** False when the same decision may be tried again. */
+  /** False if the same decision may be retried. */
   isRecorded: boolean;
 }
 
@@ -61,17 +61,19 @@ export interface SlackDecision {
   sender: Sender;
   notice: ApprovalNotice;
   isMisplaced: boolean;
-  /** True when a part of the call was not shown, so that it cannot be approved yet. */
+  /** True if a part of the call was not shown, so the call cannot be approved yet. */
   isUnseen?: boolean;
 }
 
-/** Milliseconds until a message that Slack shows must be stored, and milliseconds between two looks for it. */
+/** Time in which a message visible in Slack must be stored, and polling interval, both in milliseconds. */
 const posting = { patience: 1_500, interval: 20 };
 
-/** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
+/**
+ * Maximum length of a display name, in characters. With the user id appended, it stays below the limit of an approver.
+ */
 const longestName = 200;
 
-/** Decides on behalf of people in Slack, as the decisions endpoint does (docs/contract/chat.md). */
+/** Submits the decisions of Slack users, as the decisions endpoint does (docs/contract/chat.md). */
 export class SlackDecisions {
   readonly #options: SlackDecisionsOptions;
 
@@ -79,7 +81,10 @@ export class SlackDecisions {
     this.#options = options;
   }
 
-  /** Tells how a message stands; one that is just being posted is waited for. Rejects when the store cannot be read. */
+  /**
+   * Returns the state of a message; waits for a message that is just being posted. Rejects when the store cannot be
+   * read.
+   */
   async standing({ deferralId, channel, ts }: MessagePlace): Promise<Standing> {
     const { approvals, clock } = this.#options;
     const until = clock.now() + posting.patience;
@@ -102,8 +107,8 @@ export class SlackDecisions {
   }
 
   /**
-   * Tells whether any decision of this person is refused; the task has the last word. One who cannot be looked up is not:
-   * that is found again when the decision comes. Never rejects.
+   * Returns whether any decision of this user would be refused; the task makes the final check. Returns false if the
+   * user cannot be looked up: the decision itself looks them up again. Never rejects.
    */
   async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
     const person = await this.#options.people.find(sender.userId).catch(() => null);
@@ -134,7 +139,7 @@ export class SlackDecisions {
     }
   }
 
-  /** Returns a person, or the answer to one about whom nothing can be said: that is no refusal. */
+  /** Returns the user, or a reply if the look-up failed; a failed look-up is not a refusal. */
   async #lookUp({ userId }: Sender, { request }: ApprovalNotice): Promise<SlackPerson | Verdict> {
     const { people } = this.#options;
     try {
@@ -154,7 +159,7 @@ export class SlackDecisions {
     approver: SlackApprover,
   ): DecisionAttempt {
     const { email } = approver;
-    // Four eyes knows the requester by it even without an email.
+    // Four eyes identifies the requester by user id, even without an email.
     const userId = personId(sender.teamId ?? '', sender.userId);
     return {
       verb,
@@ -170,10 +175,10 @@ export class SlackDecisions {
     };
   }
 
-  /** Counts the approvals there are after an answer, whether or not they have been kept by now. */
+  /** Counts the approvals after an answer, including approvals not yet in the store. */
   async #approvals({ request }: ApprovalNotice, answer: DecisionAnswer): Promise<number> {
     if (answer.kind !== 'recorded') return 0;
-    // The decision is on disk, whatever becomes of this reading.
+    // The decision is already on disk, so a failed read must not affect it.
     const found = this.#options.approvals.find(request.deferralId, 'slack').catch(() => []);
     const [kept] = await found;
     const names = [...request.approvals, ...(kept?.notice.request.approvals ?? [])].map(
@@ -183,12 +188,12 @@ export class SlackDecisions {
   }
 }
 
-/** Tells whether the app lacks the right to look people up, such as a scope. */
+/** Returns whether the app lacks the permission to look up users, such as a scope. */
 function isUncheckable(error: unknown): boolean {
   return linkFault(error).lasting === true;
 }
 
-/** A name can be anybody's, even another's email, so the id of the user goes with it. */
+/** A display name is not unique and may even be another user's email, so the user id is appended. */
 function approverOf({ userId }: Sender, { name, email, isBarred }: SlackPerson): SlackApprover {
   const barred = isBarred === true;
   if (email !== null) return { name: email, email, isBarred: barred };
@@ -196,7 +201,7 @@ function approverOf({ userId }: Sender, { name, email, isBarred }: SlackPerson):
   return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred: barred };
 }
 
-/** Tells whether no decision of this person counts, even for a listed approver. */
+/** Returns whether no decision of this user counts, even if the user is a listed approver. */
 function isUntrusted(
   { email, isBarred = false }: SlackApprover,
   request: ApprovalRequest,

@@ -14,7 +14,7 @@ import { type MessageLook, messageOf } from '../messages/message.ts';
 
 export interface SlackDeliveriesOptions {
   web: Pick<WebClient, 'chat'>;
-  /** Asks once only: a message whose answer was lost must not be posted again and again. */
+  /** A client without retries: a message whose response was lost must not be posted again. */
   once: Pick<WebClient, 'chat'>;
   channels: Pick<ChannelDirectory, 'resolve'>;
   limiter: RateLimiter;
@@ -29,13 +29,13 @@ export class SlackDeliveries {
     this.#options = options;
   }
 
-  /** Posts a notice in the channel that its target names; the ref is the channel with the message's `ts`. */
+  /** Posts a notice to the channel of its target; the ref holds the channel and the message's `ts`. */
   async post(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
     const { channels, limiter, look } = this.#options;
     const { deferralId, target } = notice.request;
     const channel = await channels.resolve(splitTarget(target).target);
     await limiter.turn(channel);
-    // A caller that gave up meanwhile posts it again later.
+    // The caller has given up and posts the notice again later.
     signal.throwIfAborted();
     const posted = await this.#postNow({
       channel,
@@ -48,7 +48,7 @@ export class SlackDeliveries {
     return { channel: posted.channel ?? channel, ts: posted.ts };
   }
 
-  /** Updates a message to the current notice; posts a reminder into its thread as well, so that people notice. */
+  /** Updates a message to the current notice; a reminder is also posted to its thread, so users notice it. */
   async update(ref: MessageRef, notice: ApprovalNotice, news: ApprovalNews): Promise<void> {
     const { web, look } = this.#options;
     const { channel, ts } = ref;

@@ -18,7 +18,7 @@ export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRe
   self: () => SlackSelf | null;
 }
 
-/** Milliseconds: a trigger opens a modal for three seconds, and a submission is answered within three. */
+/** Timeouts in milliseconds. Slack allows three seconds for opening a modal and for answering a submission. */
 const patience = { person: 1_000, modal: 3_000, submission: 2_500 };
 
 /** Turns clicks and modal submissions in Slack into decisions (docs/contract/chat.md). */
@@ -35,7 +35,7 @@ export class SlackInteractions {
     this.#recent = new RecentArrivals(options.clock);
   }
 
-  /** Acknowledges an interaction and handles it; one for another app is only acknowledged. Never rejects. */
+  /** Acknowledges an interaction and handles it; an interaction of another app is only acknowledged. Never rejects. */
   async handle(envelope: SlackEnvelope): Promise<void> {
     const interaction = readInteraction(envelope.body);
     if (interaction === null) return this.#acknowledge(envelope);
@@ -65,7 +65,7 @@ export class SlackInteractions {
     if (!isDone) this.#recent.forget(names);
   }
 
-  /** Resolves with false when the click may be tried again. */
+  /** Resolves with false if the click may be retried. */
   async #takeClick(click: Click): Promise<boolean> {
     const { place, verb } = click;
     const standing = await this.#decisions.standing(place);
@@ -96,7 +96,8 @@ export class SlackInteractions {
   }
 
   /**
-   * Resolves with false when Slack is slow to name the person: the modal cannot wait, and its answer is checked again.
+   * Resolves with false if Slack is slow to return the user: the modal cannot wait, and its submission is checked
+   * again.
    */
   async #isRefused(click: Click, notice: ApprovalNotice): Promise<boolean> {
     const refused = this.#decisions.isRefused(click, notice);
@@ -182,7 +183,7 @@ export class SlackInteractions {
   }
 }
 
-/** The outcome of a submission, or the part of the call that is read next. */
+/** The outcome of a submission, or the next page of the call. */
 type ModalVerdict = Verdict & { view?: ModalView };
 
 function inModal({ verb }: Submission, { words, view }: ModalVerdict): object | undefined {

@@ -11,7 +11,7 @@ import { type MessagePlace, rejectModal } from '../messages/reject-modal.ts';
 export interface SlackRepliesOptions {
   web: Pick<WebClient, 'chat' | 'views'>;
   look: MessageLook;
-  /** Attributes the replies to the task that they concern; to no task when absent. */
+  /** Attributes the replies to the task that they concern; unattributed when absent. */
   outbound?: Pick<ScopedOutbound, 'within'>;
   log: Log;
 }
@@ -24,7 +24,7 @@ export class SlackReplies {
     this.#options = options;
   }
 
-  /** Sends one person an ephemeral message. */
+  /** Sends a user an ephemeral message. */
   async tell(
     { channel, userId }: { channel: string; userId: string },
     words: string,
@@ -37,7 +37,7 @@ export class SlackReplies {
     );
   }
 
-  /** Opens the modal that asks for a reason, and tells whether Slack did. */
+  /** Opens the modal that asks for a reason, and returns whether Slack opened it. */
   askWhy(triggerId: string, place: MessagePlace, notice: ApprovalNotice): Promise<boolean> {
     const { web } = this.#options;
     const view = rejectModal(notice.request, place);
@@ -46,7 +46,7 @@ export class SlackReplies {
     );
   }
 
-  /** Opens the modal that shows all of a call, and tells whether Slack did. */
+  /** Opens the modal that shows a whole call, and returns whether Slack opened it. */
   showAll(triggerId: string, place: MessagePlace, notice: ApprovalNotice): Promise<boolean> {
     const { web } = this.#options;
     const view = approveModal(notice.request, place);
@@ -55,7 +55,7 @@ export class SlackReplies {
     );
   }
 
-  /** Makes a message that still has buttons say how the wait ended. */
+  /** Updates a message that still has buttons so that it shows the outcome of the wait. */
   async mend({ channel, ts }: MessagePlace, notice: ApprovalNotice): Promise<void> {
     const { web, look } = this.#options;
     await this.#send(notice, 'taking the buttons off a message', () =>
@@ -64,8 +64,8 @@ export class SlackReplies {
   }
 
   /**
-   * Takes the buttons off a message of ours that does not count, as one that was posted again because its answer got
-   * lost, and has it lead to the one that does; while that one is not known, the message stays as it is.
+   * Removes the buttons from an outdated message of ours, such as a duplicate post whose response was lost, and links
+   * to the current message. While the current message is unknown, the outdated one is left unchanged.
    */
   async supersede(
     { channel, ts }: MessagePlace,

@@ -7,18 +7,18 @@ import { deliveryError } from './slack-failure.ts';
 export interface ChannelDirectoryOptions {
   web: Pick<WebClient, 'conversations'>;
   clock: Clock;
-  /** Stores the channel that a name first resolved to; without it nothing is stored. */
+  /** Stores the channel that a name first resolved to; nothing is stored when absent. */
   names?: KeptNames;
 }
 
-/** The ids that names were first found to stand for. */
+/** Channel ids to which names first resolved. */
 export interface KeptNames {
   find(name: string): Promise<string | undefined>;
-  /** Keeps the id of a name that has none. */
+  /** Stores the id of a name that has none. */
   keep(name: string, id: string): Promise<void>;
 }
 
-/** The channels of one name, and until when that is taken for true. */
+/** The channels with a name, cached until `until`. */
 interface KnownChannels {
   ids: string[];
   /** Epoch milliseconds. */
@@ -27,16 +27,16 @@ interface KnownChannels {
 
 const channelId = /^[CGD][A-Z0-9]{8,}$/;
 
-/** Lifetime of a resolved name, in milliseconds. */
+/** Cache lifetime of a resolved name, in milliseconds. */
 const foundFor = 3_600_000;
 
-/** Lifetime of a name without a channel, in milliseconds. */
+/** Cache lifetime of a name without a channel, in milliseconds. */
 const absentFor = 60_000;
 
-/** Pages of 200 channels that are read at most. */
+/** Maximum number of pages read; a page holds 200 channels. */
 const mostPages = 200;
 
-/** Finds the channels that targets name; never guesses. */
+/** Resolves targets to channels; never guesses. */
 export class ChannelDirectory {
   readonly #options: ChannelDirectoryOptions;
   readonly #known = new LRUCache<string, KnownChannels>({ max: 500 });
@@ -47,9 +47,9 @@ export class ChannelDirectory {
   }
 
   /**
-   * Returns the id of the channel that a target names by id or by name, with or without `#`. A name keeps the channel
-   * that it first resolved to, even when that is renamed. Rejects with a DeliveryError: of the fault `target` when the
-   * name fits no channel, several, or another one than before.
+   * Returns the channel id of a target that gives an id or a name, with or without `#`. A name stays bound to the
+   * channel it first resolved to, even if that channel is renamed. Rejects with a DeliveryError; its fault is `target`
+   * if the name matches no channel, several channels, or a different channel than before.
    */
   async resolve(target: string): Promise<string> {
     const asked = target.trim();

@@ -1,18 +1,18 @@
 import { SocketModeClient } from '@slack/socket-mode';
 
 /**
- * The library's client with our own frame reader: the library's rejects unheard on unexpected frames, logs their
- * contents, and disconnects as soon as Slack announces the end.
+ * The library's client with a custom frame reader. The library's own reader causes unhandled rejections on unexpected
+ * frames, logs their contents, and disconnects as soon as Slack announces the end.
  */
 export class FrameClient extends SocketModeClient {
-  /** Is given the data of each frame. Must not throw. */
+  /** Receives the data of each frame. Must not throw. */
   hear: (data: unknown) => void = () => undefined;
 
   protected override async onWebSocketMessage(data: string | ArrayBuffer): Promise<void> {
     this.hear(data);
   }
 
-  /** Sends a frame. Rejects when the socket is gone. */
+  /** Sends a frame. Rejects if the socket is closed. */
   say(message: object): Promise<void> {
     const { websocket } = this;
     return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../ports.ts';
 import { pause } from '../../time-limit.ts';
 
-/** Time between two messages in a channel that Slack keeps to one a second, with a margin, in milliseconds. */
+/** Minimum time between two messages in a rate-limited channel, in milliseconds: Slack's one second plus a margin. */
 const gap = 1_050;
 
-/** Time for which a channel is limited after Slack asked for it, in milliseconds. */
+/** Time for which a channel stays limited after Slack asked for it, in milliseconds. */
 const remembered = 60_000;
 
 interface Limited {
@@ -14,8 +14,8 @@ interface Limited {
 }
 
 /**
- * Limits the rate of messages by channel: none at first, since Slack accepts short bursts, and one a second for a
- * minute after Slack has asked for that, so that Slack does not refuse a flood one by one.
+ * Limits the message rate per channel. There is no limit at first, since Slack accepts short bursts. After Slack has
+ * asked for it, the limit is one message a second for a minute, so that Slack need not refuse each message of a flood.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -34,13 +34,13 @@ export class RateLimiter {
     else if (now < limited.lastAt + gap) await pause(this.#clock, limited.lastAt + gap - now);
   }
 
-  /** Notes that Slack took a message in a channel. */
+  /** Records that Slack accepted a message in a channel. */
   taken(channel: string): void {
     const limited = this.#limited.get(channel);
     if (limited !== undefined) limited.lastAt = this.#clock.now();
   }
 
-  /** Notes that Slack asked for fewer messages in a channel. */
+  /** Records that Slack asked for fewer messages in a channel. */
   slow(channel: string): void {
     const now = this.#clock.now();
     this.#limited.set(channel, { until: now + remembered, lastAt: now });

@@ -6,12 +6,12 @@ import { slackLog } from './slack-log.ts';
 
 export interface SlackClientOptions {
   token: string;
-  /** Ends with a slash. */
+  /** With a trailing slash. */
   apiUrl: string;
   /** A fetch under the egress policy, in the caller's scope. */
   fetch: typeof globalThis.fetch;
   log: Log;
-  /** Retries of a transient failure; three by default. */
+  /** Retries after a transient failure; three by default. */
   retries?: number;
 }
 
@@ -23,7 +23,7 @@ const patience = 10_000;
 /** Maximum concurrent requests. */
 const mostRequests = 4;
 
-/** Pauses short enough for a person who waits after a click; longer ones are up to the caller. */
+/** Retry pauses, short enough for a user who waits after a click; longer pauses are up to the caller. */
 const pauses = {
   minTimeout: 250,
   factor: 2,
@@ -34,8 +34,8 @@ const pauses = {
 };
 
 /**
- * Makes a client of Slack's Web API that calls no other host, retries three times within two seconds, and rejects at
- * once when Slack limits its rate, so that the caller decides about the pause.
+ * Creates a client of Slack's Web API that contacts no other host. It retries three times within two seconds, and
+ * rejects at once on a rate limit, so that the caller decides about the pause.
  */
 export function createSlackClient(options: SlackClientOptions): WebClient {
   const { token, apiUrl, fetch, log, retries = 3 } = options;
@@ -47,12 +47,12 @@ export function createSlackClient(options: SlackClientOptions): WebClient {
     retryConfig,
     allowAbsoluteUrls: false,
     rejectRateLimitedCalls: true,
-    // The queue of the library would send a request that waited in the scope of another call.
+    // Unlimited here: the library's queue would send a waiting request in the scope of another call.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,
   });
 }
 
-/** Gives each request its own ten seconds, from when it is sent, and bounds how many are sent at once. */
+/** Limits concurrent requests, and gives each request its own ten seconds from the moment it is sent. */
 function patientFetch(fetch: typeof globalThis.fetch): SlackFetch {
   const limit = pLimit(mostRequests);
   const send: SlackFetch = (url, init) =>
@@ -60,7 +60,7 @@ function patientFetch(fetch: typeof globalThis.fetch): SlackFetch {
   return send;
 }
 
-/** A refusal of the egress policy and an abort are permanent. */
+/** Returns whether a retry is pointless: an egress refusal and an abort are permanent. */
 function isPointless(error: Error): boolean {
   const { cause } = error;
   return egressCause(error) !== null || (cause instanceof Error && cause.name === 'AbortError');

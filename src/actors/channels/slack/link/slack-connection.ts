@@ -10,11 +10,11 @@ import type { SlackSelf } from './slack-envelope.ts';
 import { type SlackLinkOptions, slackLink } from './slack-link.ts';
 
 export interface SlackConnectionOptions extends Omit<SlackLinkOptions, 'onSelf'> {
-  /** A part of chance from 0 to 1 for pauses. */
+  /** Returns a random number from 0 to 1, used for jitter. */
   random: () => number;
 }
 
-/** The connection to Slack as a whole, over all the sockets that come and go. */
+/** The connection to Slack across all its successive sockets. */
 export class SlackConnection {
   readonly #options: SlackConnectionOptions;
   #actor: ActorRefFrom<typeof connectionMachine> | null = null;
@@ -35,7 +35,7 @@ export class SlackConnection {
     return this.#self;
   }
 
-  /** Begins to connect; `onState` hears each change. Never throws. */
+  /** Starts connecting; `onState` receives each change. Never throws. */
   start(onState: (state: ChannelState) => void): void {
     const { clock, log } = this.#options;
     let told: ChannelState | null = null;
@@ -56,7 +56,7 @@ export class SlackConnection {
     this.#actor.start();
   }
 
-  /** Closes every socket; closing twice is harmless. */
+  /** Closes every socket; idempotent. */
   close(): void {
     if (this.#actor?.getSnapshot().status === 'active') {
       this.#actor.send({ type: 'connection.close' });
@@ -75,7 +75,7 @@ export class SlackConnection {
 
   #noteSelf(self: SlackSelf): void {
     const { log } = this.#options;
-    // A socket is renewed every few hours, which is no news.
+    // Slack renews a socket every few hours; this is not logged.
     const isChange = this.#self === null || this.#toldFault !== null;
     this.#self = self;
     this.#toldFault = null;
@@ -84,7 +84,7 @@ export class SlackConnection {
     }
   }
 
-  /** The same fault again and again is told once, until the next connection. */
+  /** Logs a repeated fault once, until the next connection. */
   #noteFault(fault: LinkFault | null): void {
     if (fault === null || fault.message === this.#toldFault) return;
     this.#toldFault = fault.message;

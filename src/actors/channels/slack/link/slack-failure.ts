@@ -10,45 +10,47 @@ import { DeliveryError, type DeliveryFault } from '../../channel-adapter.ts';
 import { SlackSetupError } from './setup-error.ts';
 import { brokenTokens, remedies } from './slack-remedies.ts';
 
-/** A failure in words without payloads and tokens, and its fault. */
+/** A failure worded without payloads and tokens, and its fault. */
 interface Failure {
-  /** The problem and its remedy, without an end mark. */
+  /** The problem and its remedy, without a final period. */
   words: string;
   fault: DeliveryFault;
-  /** Milliseconds; `null` when Slack did not say. */
+  /** Milliseconds; `null` if Slack sent none. */
   retryAfter: number | null;
-  /** True when the whole connection fails until a person fixes it. */
+  /** True if the whole connection fails until a person fixes it. */
   lasting: boolean;
 }
 
-/** The most that Slack may ask to be left alone for, in milliseconds. */
+/** Maximum accepted retry delay, in milliseconds. */
 const longestRest = 3_600_000;
 
 const passing = { fault: 'later', retryAfter: null, lasting: false } as const;
 
 /**
- * Returns the failure of a notice for an error of Slack's libraries; an unknown error is transient.
+ * Converts an error of Slack's libraries to the failure of a notice; an unknown error is transient.
  *
  * @param doing what failed, such as `posting to C0123456789`
  */
 export function deliveryError(error: unknown, doing: string): DeliveryError {
   if (error instanceof DeliveryError) return error;
   const { words, fault, retryAfter } = failureOf(error);
-  // The error itself stays behind: it holds headers and bodies.
+  // The original error is not attached as a cause: it holds headers and bodies.
   return new DeliveryError(`slack: ${doing} failed: ${words}`, { fault, retryAfter });
 }
 
-/** Returns the failure of the connection for an error of Slack's libraries. */
+/** Converts an error of Slack's libraries to a failure of the connection. */
 export function linkFault(error: unknown): LinkFault {
   const { words, retryAfter, lasting } = failureOf(error);
   return { message: words, retryAfter, lasting };
 }
 
-/** Returns the code of an answer that was refused, such as `not_in_channel`; `null` when it is no such failure. */
+/**
+ * Returns the error code of Slack's response, such as `not_in_channel`; `null` if the error is not a refusal by Slack.
+ */
 export function slackCode(error: unknown): string | null {
   if (!(error instanceof WebAPIPlatformError)) return null;
   const code: unknown = error.data.error;
-  // Where the answer is no JSON, its whole text stands in the place of the code.
+  // For a response that is not JSON, the library puts the whole body in place of the code.
   return typeof code === 'string' && /^[a-z0-9_]{1,80}$/.test(code) ? code : null;
 }
 
@@ -91,7 +93,7 @@ function scopeRemedy(error: WebAPIPlatformError): string {
   return `give the Slack app the scope ${scope ?? 'that it lacks'} and install it again`;
 }
 
-/** @param seconds what Slack asks for */
+/** @param seconds the delay that Slack asks for */
 function rateLimited(seconds: number | null): Failure {
   const asked = seconds === null || !Number.isFinite(seconds) ? null : Math.max(0, seconds * 1_000);
   const retryAfter = asked === null ? null : Math.min(asked, longestRest);
@@ -110,7 +112,7 @@ function httpFailure(status: number): Failure {
       };
 }
 
-/** Names a network error by its code; its message may hold addresses. */
+/** Describes a network error by its code; its message may contain addresses. */
 function networkWords(error: unknown): string {
   const original = error instanceof WebAPIRequestError ? error.original : error;
   for (let cause = original, depth = 0; cause instanceof Error && depth < 5; depth += 1) {

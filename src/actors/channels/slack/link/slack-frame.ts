@@ -7,7 +7,7 @@ export type SlackFrame =
   | { kind: 'envelope'; envelopeId: string; id: string; type: string; body: JsonValue }
   | { kind: 'odd' };
 
-/** Reads a frame of Socket Mode; `lifetime` is in milliseconds. Never throws. */
+/** Parses a frame of Socket Mode; `lifetime` is in milliseconds. Never throws. */
 export function readFrame(data: unknown): SlackFrame {
   const frame = typeof data === 'string' ? parse(data) : null;
   if (frame === null) return { kind: 'odd' };
@@ -30,7 +30,7 @@ function readHello({ connection_info: info, debug_info: debug }: JsonObject): Sl
   };
 }
 
-/** An event that is delivered again comes in another envelope. */
+/** Returns the event id; a redelivered event arrives in a new envelope. */
 function eventId(payload: JsonValue): string | null {
   const id = isJsonObject(payload) ? payload['event_id'] : null;
   return typeof id === 'string' && id !== '' ? id : null;

@@ -12,11 +12,12 @@ export interface SlackLinkOptions extends SlackSocketOptions {
   web: Pick<WebClient, 'auth'>;
   /** Receives the app's identity before the link is up. */
   onSelf: (self: SlackSelf) => void;
-  /** Receives each envelope. */
   receive: (envelope: SlackEnvelope) => void;
 }
 
-/** Makes a link of a connection to Slack: it is up once both tokens are known to be good and Slack has greeted. */
+/**
+ * Creates one link of a connection to Slack. It is up once both tokens are verified and Slack has sent its greeting.
+ */
 export function slackLink(options: SlackLinkOptions) {
   return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
     const stopped = new AbortController();

@@ -1,6 +1,6 @@
 import type { DeliveryFault } from '../../channel-adapter.ts';
 
-/** The fault that an error code of Slack means for a notice, and its remedy. */
+/** The delivery fault of a Slack error code, and its remedy. */
 export interface Remedy {
   fault: Exclude<DeliveryFault, 'later'>;
   todo: string;
@@ -76,14 +76,14 @@ const messages: Record<string, string> = {
   invalid_post_type: form,
 };
 
-/** Remedies of the codes that need a person. */
+/** Remedies of the error codes that need a person. */
 export const remedies: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ...entriesOf(targets, 'target'),
   ...entriesOf(goneMessages, 'gone'),
   ...entriesOf(messages, 'message'),
 ]);
 
-/** The codes of a connection that fails until a person fixes the app or its tokens. */
+/** Error codes after which the connection fails until a person fixes the app or its tokens. */
 export const brokenTokens: ReadonlySet<string> = new Set(
   Object.keys(targets).filter((code) => [token, scope].includes(targets[code] ?? '')),
 ).union(new Set(['not_allowed_token_type']));

@@ -2,11 +2,11 @@ import type { WebClient } from '@slack/web-api';
 import { SlackSetupError } from './setup-error.ts';
 import type { SlackSelf } from './slack-envelope.ts';
 
-/** Asks Slack for the identity behind a token. Rejects as the client does, or with a SlackSetupError. */
+/** Fetches the identity behind a token. Rejects like the client, or with a SlackSetupError. */
 export async function readSelf(web: Pick<WebClient, 'auth'>): Promise<SlackSelf> {
   const { user_id, team_id, bot_id, app_id, is_enterprise_install, response_metadata } =
     await web.auth.test({});
-  // What people do there comes without a workspace, so that nobody could tell colleagues from strangers.
+  // Interactions in an org-wide install carry no workspace, so colleagues and strangers would be indistinguishable.
   if (is_enterprise_install === true) {
     throw new SlackSetupError(
       'the Slack app is installed for a whole organisation; install it in the one workspace where people decide',
@@ -26,7 +26,7 @@ export async function readSelf(web: Pick<WebClient, 'auth'>): Promise<SlackSelf>
   };
 }
 
-/** Names the scopes of `wanted` that are missing; none when Slack did not tell which there are. */
+/** Returns the scopes in `wanted` that are missing; empty if Slack did not list its scopes. */
 export function missingScopes({ scopes }: SlackSelf, wanted: readonly string[]): string[] {
   return scopes.length === 0 ? [] : wanted.filter((scope) => !scopes.includes(scope));
 }

@@ -8,36 +8,35 @@ import { silentSlackLog } from './slack-log.ts';
 import { SocketHolder } from './socket-holder.ts';
 
 export interface SlackSocketOptions {
-  /** Begins with `xapp-`. */
+  /** Starts with `xapp-`. */
   appToken: string;
-  /** Ends with a slash. */
+  /** With a trailing slash. */
   apiUrl: string;
   outbound: Outbound;
   clock: Clock;
   log: Log;
-  /** Maximum silence of the socket, in milliseconds; the library's own by default. */
+  /** Maximum silence of the socket, in milliseconds; the library's values by default. */
   pings?: { clientPingTimeout: number; serverPingTimeout: number };
 }
 
-/** The observer of a socket; it is not called after `down`, or after the socket was closed. */
+/** Observer of a socket; not called after `down` or after the socket was closed. */
 export interface SlackSocketEvents {
-  /** Slack delivers over it from now on; `appId` is the app that the token belongs to. */
+  /** The socket is ready for deliveries; `appId` is the app that the token belongs to. */
   up(appId: string | null): void;
-  /** Slack will hang up, or the socket gets old. */
+  /** Slack announced a disconnect, or the socket nears the end of its lifetime. */
   leaving(): void;
-  /** The socket is gone, or never opened. */
+  /** The socket closed, or failed to open. */
   down(error: unknown): void;
-  /** An envelope arrived. */
   receive(envelope: SlackEnvelope): void;
 }
 
 /** Timeout of one request, in milliseconds. */
 const patience = 10_000;
 
-/** Time before its expected end at which a socket is closed, in milliseconds. */
+/** Margin before the expected end of a socket at which it is closed, in milliseconds. */
 const margin = 60_000;
 
-/** One connection in Socket Mode, from its opening to its end; it is never opened again. */
+/** One Socket Mode connection, from opening to end; never reopened. */
 export class SlackSocket {
   readonly #options: SlackSocketOptions;
   readonly #events: SlackSocketEvents;
@@ -75,19 +74,19 @@ export class SlackSocket {
     this.#client.on('disconnected', () => this.#end(this.#holder.fault ?? this.#fault));
   }
 
-  /** Begins to connect and returns at once. Never throws. */
+  /** Starts connecting and returns at once. Never throws. */
   open(): void {
-    // What it resolves with is of no use: it waits for frames that are read here.
+    // The resolved value is unused: the library waits for frames that are read here.
     this.#client.start().catch((error: unknown) => this.#end(this.#fault ?? error));
   }
 
-  /** Closes the socket and its requests. Never throws; closing twice is harmless. */
+  /** Closes the socket and its requests. Never throws; idempotent. */
   close(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.#options.clock.clearTimeout(this.#ageing);
     void this.#client.disconnect();
-    // The first time says goodbye, the second does not wait for an answer.
+    // The first `disconnect` starts the closing handshake; the second one closes without waiting for its answer.
     this.#client.websocket?.disconnect();
     this.#holder.destroy();
   }
@@ -98,7 +97,7 @@ export class SlackSocket {
     this.#events.down(error ?? new Error('the service hung up'));
   }
 
-  /** A failure of one frame leaves the next ones readable. */
+  /** A failure on one frame does not affect later frames. */
   #take(frame: SlackFrame): void {
     try {
       if (!this.#ended.signal.aborted) this.#hear(frame);
@@ -126,7 +125,7 @@ export class SlackSocket {
     }
   }
 
-  /** Logged once: a sender of one odd frame sends many. */
+  /** Logged once: a sender of one unexpected frame sends many. */
   #skip(): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;
@@ -152,7 +151,7 @@ export class SlackSocket {
     };
   }
 
-  /** Declares the host that Slack names for the socket. Throws SlackSetupError for an unsafe URL. */
+  /** Declares the socket host that Slack names to the egress policy. Throws SlackSetupError for an unsafe URL. */
   #announce(address: string | undefined): void {
     this.#ended.signal.throwIfAborted();
     const { outbound, apiUrl } = this.#options;

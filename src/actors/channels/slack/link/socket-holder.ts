@@ -1,18 +1,18 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** Keeps hold of the socket that a request was upgraded to, or of why it was not, which undici's WebSocket hides. */
+/** Captures the upgraded socket of a request, or its failure, which undici's WebSocket hides. */
 export class SocketHolder {
   #socket: Duplex | null = null;
   #isOver = false;
   #fault: Error | null = null;
 
-  /** Why the request failed; `null` when it did not. */
+  /** The error of the request; `null` if it did not fail. */
   get fault(): Error | null {
     return this.#fault;
   }
 
-  /** Goes into the dispatcher that the request is sent with. */
+  /** Interceptor for the dispatcher that sends the request. */
   readonly interceptor: Dispatcher.DispatcherComposeInterceptor =
     (dispatch) => (options, handler) =>
       dispatch(
@@ -25,7 +25,7 @@ export class SocketHolder {
         }),
       );
 
-  /** Ends the socket, once what was written has gone out, and every one that comes later. */
+  /** Closes the socket after flushing pending writes, and destroys any later socket. */
   destroy(): void {
     this.#isOver = true;
     const socket = this.#socket;
@@ -39,7 +39,7 @@ export class SocketHolder {
   }
 }
 
-/** Passes everything on to a handler, and shows on the way what came of it. */
+/** Wraps a handler and reports the upgrade or failure. */
 function holding(
   next: Dispatcher.DispatchHandler,
   told: { upgraded: (socket: Duplex) => void; failed: (error: Error) => void },

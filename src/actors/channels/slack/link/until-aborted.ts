@@ -1,8 +1,8 @@
 import { DeliveryError } from '../../channel-adapter.ts';
 
 /**
- * Runs work until a signal aborts, and then rejects with a DeliveryError of the fault `later`; a request already sent
- * may still arrive.
+ * Runs an operation until a signal aborts, and then rejects with a DeliveryError of the fault `later`; a request
+ * already sent may still arrive.
  */
 export async function untilAborted<Result>(
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function untilAborted<Result>(
   }
 }
 
-/** Makes a fetch that gives up everything when a signal aborts. */
+/** Creates a fetch whose requests are aborted by a signal. */
 export function fetchUntil(
   ended: AbortSignal,
   fetch: typeof globalThis.fetch,

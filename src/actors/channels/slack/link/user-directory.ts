@@ -10,7 +10,9 @@ import { deliveryError, linkFault, slackCode } from './slack-failure.ts';
 export interface UserDirectoryOptions {
   web: Pick<WebClient, 'users'>;
   clock: Clock;
-  /** Our own workspace; people of another have no email here. Nobody is told apart while it is `null`. */
+  /**
+   * The app's own workspace; users of other workspaces get no email. While it is `null`, strangers are not recognised.
+   */
   self?: () => { teamId: string } | null;
   log?: Log;
 }
@@ -18,26 +20,26 @@ export interface UserDirectoryOptions {
 /** A user of a workspace. */
 export interface SlackPerson {
   name: string;
-  /** In lower case; `null` when Slack vouches for none. */
+  /** In lower case; `null` if Slack verifies none. */
   email: string | null;
-  /** True for bots and deactivated users, who decide nothing. */
+  /** True for bots and deactivated users, who may not decide. */
   isBarred?: true;
 }
 
-/** Returns the agent-wide name of a user, the same for requests and decisions. */
+/** Returns the agent-wide id of a user, identical for requests and decisions. */
 export function personId(teamId: string, userId: string): string {
   return `slack:${teamId}/${userId}`;
 }
 
 type SlackUser = NonNullable<UsersInfoResponse['user']>;
 
-/** Lifetime of a look-up, in milliseconds. */
+/** Cache lifetime of a look-up, in milliseconds. */
 const knownFor = 60_000;
 
-/** Milliseconds before a look-up is tried again where Slack does not say, the most that it may ask for, and tries more. */
+/** Default retry delay and maximum accepted delay in milliseconds, and maximum number of retries. */
 const retries = { pause: 500, longest: 3_000, most: 2 };
 
-/** Slack's refusals of a user look-up that are transient, like any failure that is no refusal. */
+/** Refusals of a user look-up that are transient; failures other than refusals are transient too. */
 const passing: ReadonlySet<string | null> = new Set([
   null,
   'ratelimited',
@@ -47,7 +49,7 @@ const passing: ReadonlySet<string | null> = new Set([
   'request_timeout',
 ]);
 
-/** Looks up users; caches no failure. */
+/** Looks up users; failures are not cached. */
 export class UserDirectory {
   readonly #options: UserDirectoryOptions;
   readonly #known = new LRUCache<string, { person: SlackPerson; until: number }>({ max: 1_000 });
@@ -68,23 +70,20 @@ export class UserDirectory {
     }
   }
 
-  /** Forgets what was found, as Slack says that it changed. */
+  /** Drops the cached user after a change event from Slack. */
   forget(userId: string): void {
     this.#known.delete(userId);
     this.#underway.delete(userId);
   }
 
-  /**
-   * Returns the user of an id, as found within the last minute. What Slack refuses for a passing reason is asked again twice;
-   * rejects as the client does.
-   */
+  /** Returns a user, cached for one minute. Retries transient refusals twice; rejects like the client. */
   async find(userId: string): Promise<SlackPerson> {
     const known = this.#known.get(userId);
     if (known !== undefined && this.#options.clock.now() < known.until) return known.person;
     const underway = this.#underway.get(userId);
     if (underway !== undefined) return underway;
     const lookup: Promise<SlackPerson> = this.#retried(userId).then((person) => {
-      // What changed meanwhile is not kept.
+      // A result that became outdated during the look-up is not cached.
       if (this.#underway.get(userId) === lookup) {
         this.#known.set(userId, { person, until: this.#options.clock.now() + knownFor });
       }
@@ -106,7 +105,7 @@ export class UserDirectory {
       } catch (error) {
         const { retryAfter } = linkFault(error);
         const rest = retryAfter ?? retries.pause;
-        // What broke on the way was tried again by the client already.
+        // The client has already retried network failures.
         const isRefused = retryAfter !== null || slackCode(error) !== null;
         const isOver = tries >= retries.most || rest > retries.longest;
         if (!isRefused || !isPassing(error) || isOver) throw error;
@@ -125,13 +124,13 @@ export class UserDirectory {
     };
   }
 
-  /** Bots, deactivated users and people of other workspaces decide nothing by an email. */
+  /** An email of a bot, a deactivated user or a user of another workspace confers no authority. */
   #emailOf(user: SlackUser): string | null {
     if (isBarred(user) || user.is_email_confirmed === false || this.#isStranger(user)) return null;
     return normaliseEmail(user.profile?.email ?? '');
   }
 
-  /** Another workspace answers for the email of its own people, not for ours. */
+  /** Another workspace vouches only for the emails of its own users. */
   #isStranger(user: SlackUser): boolean {
     const ours = this.#options.self?.()?.teamId;
     if (Reflect.get(user, 'is_stranger') === true) return true;
@@ -139,7 +138,7 @@ export class UserDirectory {
     return user.team_id !== ours && user.enterprise_user?.teams?.includes(ours) !== true;
   }
 
-  /** Says once for each reason that people cannot be looked up, with the remedy, not at each click. */
+  /** Logs a look-up failure with its remedy once for each reason, not at each click. */
   noteFailure(error: unknown): void {
     const { message } = linkFault(error);
     if (this.#noted.has(message)) return;
@@ -151,7 +150,7 @@ export class UserDirectory {
   }
 }
 
-/** Tells whether a look-up failed for a passing reason, such as a rate limit of Slack. */
+/** Returns whether a look-up failed for a transient reason, such as a rate limit of Slack. */
 export function isPassing(error: unknown): boolean {
   return (
     deliveryError(error, 'looking up a person').fault === 'later' && passing.has(slackCode(error))
@@ -171,7 +170,7 @@ const userChange = z.object({
   event: z.object({ type: z.literal('user_change'), user: z.object({ id: z.string() }) }),
 });
 
-/** Returns the user that Slack says has changed, such as by a deactivation; `null` for any other envelope. */
+/** Returns the user id of a change event, such as a deactivation; `null` for any other envelope. */
 export function readUserChange({
   type,
   body,

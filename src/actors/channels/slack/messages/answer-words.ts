@@ -7,7 +7,7 @@ import { oneLine } from '../../../../machines/legible.ts';
 import { tooLate } from './outcome-words.ts';
 import { longestReason } from './reject-modal.ts';
 
-/** Answers to a click or reason that reached no task. */
+/** Replies to a click or reason that reached no task. */
 export const refusalWords = {
   unknown: 'This approval is not known any more, so nothing was decided.',
   misplaced:
@@ -24,21 +24,21 @@ export const refusalWords = {
   tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,
 } as const;
 
-/** A person who decides in Slack. */
+/** A Slack user who decides. */
 export interface SlackApprover {
-  /** The email, or else the name that Slack shows with the id of the user. */
+  /** The email, or the display name with the user id. */
   name: string;
-  /** `null` when Slack told none that can be relied on. */
+  /** `null` if Slack provides no reliable email. */
   email: string | null;
   /** True for a bot or a deactivated user. */
   isBarred?: boolean;
 }
 
 /**
- * Returns the answer of a task to a decision on one line; `null` when the message itself will show it.
+ * Returns the answer of a task to a decision on one line; `null` if the message itself will show it.
  *
- * @param notice the notice as it stood before
- * @param approvals how many approvals there are now
+ * @param notice the notice before the decision
+ * @param approvals the current number of approvals
  */
 export function answerWords(
   answer: DecisionAnswer,
@@ -77,7 +77,10 @@ const pastOf = { approve: 'approved', reject: 'rejected' } as const;
 
 const overWords = 'This approval is over; the task waits for nothing or for another one by now.';
 
-/** Tells whether people must be told apart by email, as by a rule that counts them or excludes one. */
+/**
+ * Returns whether the rule must distinguish users by email, because it requires several approvals or excludes the
+ * requester.
+ */
 export function needsEmail({ quorum, fourEyes }: ApprovalRequest): boolean {
   return fourEyes || quorum > 1;
 }

@@ -11,15 +11,15 @@ import { plainText, quotation, section, smallPrint } from './blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
 import type { MessagePlace } from './reject-modal.ts';
 
-/** Names our modal that shows a whole call, among those of other apps. */
+/** Callback id of the app's modal that shows a whole call. */
 export const approveCallback = 'holdpoint_approve_whole';
 
-/** Characters of a box, boxes of a view, and views that one call may take. */
+/** Maximum characters of a box, boxes of a view, and views of one call. */
 const most = { box: 2_900, boxes: 20, pages: 4 };
 
 /**
- * Makes the modal that shows all of a call whose message is cut, part by part; the last one approves. A call that is too
- * long for Slack gets its digest and the command that shows it, and cannot be approved there.
+ * Creates the modal that shows a whole call whose message is truncated, page by page; the last page approves. A call
+ * that is too long for Slack is shown as its digest with the command that prints it, and cannot be approved there.
  */
 export function approveModal(request: ApprovalRequest, place: MessagePlace, page = 0): ModalView {
   const boxes = boxesOf(wholeText(request));
@@ -39,13 +39,13 @@ export function approveModal(request: ApprovalRequest, place: MessagePlace, page
   };
 }
 
-/** Returns whether a modal shows the end of a call, so that it may be approved there. */
+/** Returns whether a page is the last of a call, so that the call may be approved there. */
 export function isLastPage(request: ApprovalRequest, page: number): boolean {
   const pages = Math.ceil(boxesOf(wholeText(request)).length / most.boxes);
   return pages <= most.pages && page === pages - 1;
 }
 
-/** Makes the modal that says why nothing was approved. */
+/** Creates the modal that explains why nothing was approved. */
 export function unapprovedModal(words: string): ModalView {
   return modal([section(words)], 'Close');
 }
@@ -95,7 +95,7 @@ function wholeText(request: ApprovalRequest): string {
   return [...(isDefaultContext(request) ? [] : [legible(context), '']), ...lines].join('\n');
 }
 
-/** Splits a text between two code points into boxes that are not too long as Slack counts. */
+/** Splits a text between code points into boxes within the limit as Slack counts characters. */
 function boxesOf(text: string): string[] {
   const boxes: string[] = [];
   let box = '';

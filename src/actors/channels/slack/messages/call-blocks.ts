@@ -13,15 +13,15 @@ import { legible, oneLine } from '../../../../machines/legible.ts';
 import { longestSection, quotation, section, smallPrint } from './blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
 
-/** A context that says the same as the arguments below it is shown up to this length. */
+/** Maximum length of a context that repeats the arguments below it, in characters. */
 const longestRepeat = 300;
 
-/** Most messages that a notice shows, and characters of each. */
+/** Maximum messages shown in a notice, and characters of each. */
 const written = { most: 5, longest: 300 };
 
 /**
- * Shows what would run: the context, and each argument on a line of its own. Nothing is left out without a word; a call
- * of which a part is not shown has to be opened before it can be approved.
+ * Renders what would run: the context, and each argument on its own line. Truncation is always indicated; a truncated
+ * call must be opened before it can be approved.
  */
 export function callBlocks(
   request: ApprovalRequest,
@@ -43,7 +43,7 @@ export function callBlocks(
   return { blocks, isCut };
 }
 
-/** Shows what was written to the task since the call waits. */
+/** Renders the messages added to the task since the call was held. */
 export function writtenBlocks({ messages = [], requester }: ApprovalRequest): KnownBlock[] {
   if (messages.length === 0) return [];
   const shown = messages.slice(-written.most);

@@ -1,11 +1,11 @@
-/** Escapes a text for Slack's markup and for the fallback of a message, so that it can neither mention nor link. */
+/** Escapes a text for Slack's markup and for a message's fallback, so that it cannot create mentions or links. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
- * Cuts a text between two code points, with `…` at the cut, so that it has at most `limit` characters even where
- * Slack counts what `&`, `<` and `>` are escaped to.
+ * Truncates a text between code points with `…`, so that it has at most `limit` characters even after Slack's escaping
+ * of `&`, `<` and `>`.
  */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit && escapeMarkup(text).length <= limit) return text;

@@ -12,29 +12,29 @@ import { cut, escapeMarkup } from './escape.ts';
 import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
 import { approversOf, whoMayDecide } from './who-may-decide.ts';
 
-/** The buttons that decide; a click on any other belongs to another app, or only opens a link. */
+/** Action ids of the buttons that decide; any other button belongs to another app or only opens a link. */
 export const approveAction = 'holdpoint_approve';
 export const rejectAction = 'holdpoint_reject';
 
-/** The parts of a message besides its notice. */
+/** Display settings of a message. */
 export interface MessageLook {
-  /** The URL of the dashboard, without a trailing slash; `null` for no link. */
+  /** The dashboard URL, without a trailing slash; `null` for no link. */
   dashboardUrl: string | null;
 }
 
-/** A message as Slack takes it. */
+/** A message in Slack's API format. */
 export interface SlackMessage {
   /** One line for notifications and screen readers. */
   text: string;
   blocks: KnownBlock[];
 }
 
-/** Most characters of a name on a line of its own. */
+/** Maximum characters of a name on its own line. */
 const longestName = 300;
 
 /**
- * Makes the message of a notice: with buttons while it is pending, with its outcome after that. What others wrote shows
- * as it is and is never markup (docs/contract/chat.md).
+ * Renders a notice: with buttons while it is pending, with its outcome afterwards. Untrusted text is never rendered as
+ * markup (docs/contract/chat.md).
  */
 export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessage {
   const { request, outcome } = notice;
@@ -49,7 +49,7 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   return { text: fallbackOf(notice), blocks };
 }
 
-/** Makes the text of a duplicate message: it takes no decision, and `link` leads to the message that does. */
+/** Renders a duplicate message: it accepts no decision, and `link` leads to the current message. */
 export function supersededMessage({ request }: ApprovalNotice, link: string | null): SlackMessage {
   const where = link === null ? 'the newer message' : `<${escapeMarkup(link)}|the newer message>`;
   return {
@@ -61,7 +61,7 @@ export function supersededMessage({ request }: ApprovalNotice, link: string | nu
   };
 }
 
-/** Returns the page of a task in the dashboard; `null` when there is no dashboard. */
+/** Returns the dashboard URL of a task; `null` without a dashboard. */
 export function pageOf(taskId: string, { dashboardUrl }: MessageLook): string | null {
   if (dashboardUrl === null) return null;
   return `${dashboardUrl.replace(/\/+$/, '')}/#/approvals/${encodeURIComponent(taskId)}`;

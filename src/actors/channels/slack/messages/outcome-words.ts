@@ -2,7 +2,7 @@ import type { ApprovalNotice } from '../../../../machines/channels/approval-noti
 import { formatDuration } from '../../../../machines/duration.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 
-/** Returns the outcome of a wait in one word for a heading; `Approval needed` while it is pending. */
+/** Returns the outcome of a wait as a short heading; `Approval needed` while it is pending. */
 export function headingOf({ request, outcome }: ApprovalNotice): string {
   switch (outcome?.kind) {
     case undefined:
@@ -20,7 +20,7 @@ export function headingOf({ request, outcome }: ApprovalNotice): string {
   }
 }
 
-/** Returns on one line the outcome of a wait, who caused it, and what follows; text of other people stands last. */
+/** Returns the outcome of a wait, its cause and its consequence on one line; untrusted text comes last. */
 export function endingOf({ request, outcome }: ApprovalNotice): string {
   switch (outcome?.kind) {
     case undefined:
@@ -40,7 +40,7 @@ export function endingOf({ request, outcome }: ApprovalNotice): string {
   }
 }
 
-/** Returns the answer to a decision that came too late, with the outcome of the wait; on one line. */
+/** Returns the answer to a late decision, with the outcome of the wait, on one line. */
 export function tooLate(notice: ApprovalNotice): string {
   const ending = endingOf(notice);
   switch (notice.outcome?.kind) {
@@ -54,7 +54,7 @@ export function tooLate(notice: ApprovalNotice): string {
   }
 }
 
-/** Returns the reason that a person gave for the outcome, with its label; `null` without one. */
+/** Returns the reason given for the outcome, with its label; `null` without one. */
 export function reasonOf({ outcome }: ApprovalNotice): { label: string; text: string } | null {
   switch (outcome?.kind) {
     case 'approved':

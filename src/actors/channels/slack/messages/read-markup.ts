@@ -3,18 +3,18 @@ const markup = /<([^<>]*)>|&(?:lt|gt|amp);/g;
 
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** Most people of one message whose names are looked up. */
+/** Maximum users of one message whose names are looked up. */
 const mostNames = 10;
 
 export interface MarkupPorts {
-  /** Whose mention is left out. */
+  /** The bot's own user id; its mention is removed. */
   botUserId: string;
   nameOf: (userId: string) => Promise<string>;
 }
 
 /**
- * Converts a message from Slack's markup to the text its writer sees: names for people and channels, URLs for links,
- * without the mention of the agent.
+ * Converts a message from Slack's markup to the text that its author sees: names for users and channels, URLs for
+ * links, without the mention of the agent.
  */
 export async function readMarkup(
   text: string,

@@ -8,16 +8,16 @@ import { oneLine } from '../../../../machines/legible.ts';
 import { plainText, section } from './blocks.ts';
 import { cut } from './escape.ts';
 
-/** Names our modal among those of other apps. */
+/** Callback id of the app's rejection modal. */
 export const rejectCallback = 'holdpoint_reject_reason';
 
-/** Names the field of the reason, and the block that it is in. */
+/** Id of the reason field and of its block. */
 export const reasonField = 'reason';
 
-/** Most code points of a reason, as of any note of a decision. */
+/** Maximum code points of a reason, as for any decision note. */
 export const longestReason = 2_000;
 
-/** The message that a decision is made on, and the deferral that it is about. */
+/** The message on which a decision is made, and its deferral. */
 export interface MessagePlace {
   deferralId: string;
   channel: string;
@@ -31,7 +31,7 @@ const placeShape = z.object({
   page: z.int().min(0).optional(),
 });
 
-/** Makes the modal that asks why a call is rejected (docs/contract/chat.md); opening it decides nothing. */
+/** Creates the modal that asks why a call is rejected (docs/contract/chat.md); opening it decides nothing. */
 export function rejectModal(request: ApprovalRequest, place: MessagePlace): ModalView {
   const { tool } = request;
   return {
@@ -63,7 +63,10 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
   };
 }
 
-/** Reads the message that a modal was opened from, and the part of the call that it shows; `null` for a foreign modal. */
+/**
+ * Parses a modal's metadata: the message it was opened from, and the page it shows; `null` for a modal that is not
+ * ours.
+ */
 export function readPlace(metadata: string): z.infer<typeof placeShape> | null {
   try {
     const result = placeShape.safeParse(JSON.parse(metadata));
@@ -73,7 +76,7 @@ export function readPlace(metadata: string): z.infer<typeof placeShape> | null {
   }
 }
 
-/** Answers a submission in the modal itself, which stays open (200 characters at most). */
+/** Creates a response that shows an error in the modal, which stays open (200 characters at most). */
 export function refusalInModal(words: string): object {
   return { response_action: 'errors', errors: { [reasonField]: cut(words, 200) } };
 }

@@ -1,30 +1,30 @@
 import { slackifyMarkdown } from 'slackify-markdown';
 import { escapeMarkup } from './escape.ts';
 
-/** Maximum length of a message in Slack, in characters, which the library converts quickly. */
+/** Maximum length of a Slack message, in characters; the library converts this much quickly. */
 export const longestMessage = 4_000;
 
-/** Quotes and lists within each other cost the library a time that grows with the square of their depth. */
+/** Matches deeply nested quotes: the library's run time is quadratic in the nesting depth. */
 const deepQuote = /^((?:[ \t]*>){5})(?:[ \t]*>)+/gm;
 
-/** Matches the quote and list markers at the beginning of a line, unless the line is a rule such as `* * *`. */
+/** Matches deeply nested quote and list markers at the start of a line, unless the line is a rule such as `* * *`. */
 const deepStart =
   /^(?![ \t]*([-*])(?:[ \t]*\1)*[ \t]*$)((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){5}[ \t]*\d{0,9})(?=[->*+.)])/gm;
 
-/** A URL in brackets, unless what follows would become a part of it. */
+/** Matches a URL in angle brackets, unless the following text would become part of the URL. */
 const bracketed = /<(https?:\/\/[^\s<>|]+)>(?=[.,;:!?)]*(?:\s|$))/g;
 
-/** Stand for `<` and `&` on the way through the library, which would let mentions of Slack through. */
+/** Placeholder for `<` (and `&` below) during the conversion; the library would let Slack mentions through. */
 const lessThan = '\u{e000}';
 const ampersand = '\u{e001}';
 
-/** The library's encoding of both inside a URL. */
+/** The library's encoding of the placeholders inside a URL. */
 const lessThanInUrl = encodeURI(lessThan);
 const ampersandInUrl = encodeURI(ampersand);
 
 /**
- * Writes Markdown in Slack's markup. Mentions and imitations of Slack's own links are shown as they were
- * written; links lead where the text says. `null` for a text that is too long for a message anyway.
+ * Converts Markdown to Slack's markup. Mentions and imitations of Slack's own links are rendered as plain text; a link
+ * leads where its text says. Returns `null` for a text that exceeds the message limit.
  */
 export function slackMarkdown(markdown: string): string | null {
   if (markdown.length > longestMessage) return null;
@@ -38,7 +38,7 @@ export function slackMarkdown(markdown: string): string | null {
   return unguarded(slackified(guarded)) ?? escapeMarkup(plain).trim();
 }
 
-/** Returns `null` for a text that the library breaks on, such as one with a malformed escape in a URL. */
+/** Returns `null` for a text on which the library throws, such as a URL with a malformed escape. */
 function slackified(guarded: string): string | null {
   try {
     return slackifyMarkdown(guarded).trim();

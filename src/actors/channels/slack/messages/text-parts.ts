@@ -1,4 +1,4 @@
-/** Cuts a text at the last line break before a limit, else between two words, else between two code points. */
+/** Truncates a text at the last line break before a limit, else between two words, else between two code points. */
 export function cutAt(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const piece = text.slice(0, limit);
@@ -8,8 +8,8 @@ export function cutAt(text: string, limit: number): string {
 }
 
 /**
- * Splits a text into parts of at most `limit` characters after `write`; drops the rest after `most` parts, and the last
- * one says so.
+ * Splits a text into parts of at most `limit` characters after `write`. Drops text beyond `most` parts; the last part
+ * then notes the omission.
  */
 export function partsOf(
   text: string,

@@ -2,10 +2,10 @@ import type { ApprovalRequest } from '../../../../machines/channels/approval-not
 import { oneLine } from '../../../../machines/legible.ts';
 import { cut } from './escape.ts';
 
-/** Most people that are listed by name, and how long each name may be. */
+/** Maximum number of listed names, and characters of each. */
 const listed = { most: 20, longest: 100 };
 
-/** Returns the approvers and the number required, each on a line of its own. */
+/** Returns the approvers and the required number of approvals, each on its own line. */
 export function whoMayDecide(request: ApprovalRequest): string[] {
   const { approvers, quorum, fourEyes, approvals } = request;
   const lines = [
@@ -19,12 +19,12 @@ export function whoMayDecide(request: ApprovalRequest): string[] {
   return lines;
 }
 
-/** Names the people who approved a call that needs several approvals; on one line. */
+/** Lists on one line the approvers so far of a call that needs several approvals. */
 export function approversOf({ approvals }: ApprovalRequest): string {
   return namesOf(approvals.map(({ approver }) => approver));
 }
 
-/** Lists names on one line, the first twenty of them; `nobody` when there are none. */
+/** Lists names on one line, the first twenty of them; `nobody` for an empty list. */
 function namesOf(names: readonly string[]): string {
   if (names.length === 0) return 'nobody';
   const shown = names.slice(0, listed.most).map((name) => cut(oneLine(name), listed.longest));

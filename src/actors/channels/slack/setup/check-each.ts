@@ -2,14 +2,14 @@ import { DeliveryError } from '../../channel-adapter.ts';
 import { linkFault } from '../link/slack-failure.ts';
 import type { SetupFinding } from './setup-finding.ts';
 
-/** Things that are looked at, so that Slack lets the agent do its work as well. */
+/** Maximum number of checked items, so that Slack's rate limit leaves room for the agent. */
 const most = 50;
 
 /**
- * Checks one thing after the other, fifty at most. Stops at the first check that rejects: the rest would fail likewise,
- * or Slack limits the rate. Never rejects.
+ * Checks items one after the other, fifty at most. Stops at the first check that rejects: later checks would fail
+ * likewise, or Slack limits the rate. Never rejects.
  *
- * @param what such as `channels`
+ * @param what the kind of items, such as `channels`
  */
 export async function checkEach(
   things: readonly string[],
@@ -36,7 +36,7 @@ function notLookedAt(what: string, count: number, reason: string): SetupFinding 
   return { severity: 'warning', subject: what, message };
 }
 
-/** Says why a look failed, in words without an end mark. */
+/** Returns the reason of a failed check, without a final period. */
 export function wordsOf(error: unknown): string {
   return error instanceof DeliveryError
     ? error.message.replace(/^slack: /, '')

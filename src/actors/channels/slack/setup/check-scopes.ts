@@ -9,7 +9,7 @@ interface Need {
   severity: 'error' | 'warning';
 }
 
-/** Names the scopes that the bot's token lacks, each with its purpose; none when Slack lists no scopes. */
+/** Lists the scopes that the bot's token lacks, each with its purpose; empty if Slack does not list scopes. */
 export function scopeFindings(
   self: SlackSelf,
   setup: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>,

@@ -9,7 +9,7 @@ import type { SetupFinding, SlackSetup } from './setup-finding.ts';
 
 export type { SetupFinding } from './setup-finding.ts';
 
-/** Looks at whether people can be asked through Slack; posts nothing and never rejects (docs/contract/chat.md). */
+/** Checks whether approvals can be requested through Slack; posts nothing and never rejects (docs/contract/chat.md). */
 export async function checkSlackSetup(setup: SlackSetup): Promise<SetupFinding[]> {
   const bot = await checkBot(setup);
   return [...bot, ...(setup.app === undefined ? [] : [await checkApp(setup.app)])];
@@ -90,7 +90,7 @@ async function checkApp({ apps }: Pick<WebClient, 'apps'>): Promise<SetupFinding
   }
 }
 
-/** True for an error about this very thing, after which the others can be checked. */
+/** True if the error concerns this item only, so the remaining checks can proceed. */
 function isAnswer(error: unknown): error is DeliveryError | WebAPIPlatformError {
   if (error instanceof DeliveryError) return error.fault === 'target';
   return error instanceof WebAPIPlatformError && linkFault(error).retryAfter === null;

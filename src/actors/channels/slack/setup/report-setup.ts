@@ -6,16 +6,16 @@ import { checkSlackSetup } from './check-setup.ts';
 
 export interface SetupParts {
   settings: SlackSettings;
-  /** The targets of approvals, as `to` names them, and everybody on an allowlist. */
+  /** The approval targets named by `to`, and all listed approvers. */
   targets: string[];
   approvers: string[];
   outbound: Pick<Outbound, 'fetch'>;
-  /** The channels of the workspace, as the adapter finds them, so that they are listed once. */
+  /** The adapter's own channel directory, so that channels are listed only once. */
   directory: ChannelDirectory;
   log: Log;
 }
 
-/** Logs the parts of the set-up that are missing in Slack; never rejects (docs/contract/chat.md). */
+/** Logs missing parts of the Slack setup; never rejects (docs/contract/chat.md). */
 export async function reportSetup({
   settings,
   targets,

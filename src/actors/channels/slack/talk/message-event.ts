@@ -3,10 +3,10 @@ import type { SlackSelf } from '../link/slack-envelope.ts';
 
 const id = z.string().regex(/^[A-Z0-9]{2,24}$/);
 
-/** Seconds of the epoch with a fraction, as Slack names messages. */
+/** Slack message id: epoch seconds with a fraction. */
 const moment = z.string().regex(/^\d{1,12}\.\d{1,8}$/);
 
-/** The schema of a message event; any other event is ignored. */
+/** Schema of a message event; any other event is ignored. */
 const saidEvent = z.object({
   team_id: id,
   api_app_id: id.optional(),
@@ -37,7 +37,7 @@ const deletion = z.object({
   }),
 });
 
-/** Returns the place of a message in our workspace that was deleted; `null` for any other event. */
+/** Returns the place of a deleted message in the app's workspace; `null` for any other event. */
 export function readDeletion(
   body: unknown,
   { teamId }: Pick<SlackSelf, 'teamId'>,
@@ -47,7 +47,7 @@ export function readDeletion(
   return { channel: read.event.channel, ts: read.event.deleted_ts };
 }
 
-/** A message of a person in the agent's own workspace, as Slack writes it. */
+/** A user's message in the agent's own workspace, in Slack's format. */
 export interface MessageEvent {
   teamId: string;
   channel: string;
@@ -55,13 +55,13 @@ export interface MessageEvent {
   /** In Slack's markup. */
   text: string;
   ts: string;
-  /** The first message of the thread. */
+  /** `ts` of the first message of the thread. */
   threadTs: string;
 }
 
 /**
- * Reads a mention of the app or a direct message to it; `null` for anything else: messages of bots, the app included,
- * edits, deletions, other channels, other apps and people of other workspaces.
+ * Parses a mention of the app or a direct message to it. Returns `null` for anything else: messages of bots (including
+ * the app), edits, deletions, other channels, other apps and users of other workspaces.
  */
 export function readMessageEvent(body: unknown, self: SlackSelf): MessageEvent | null {
   const result = saidEvent.safeParse(body);

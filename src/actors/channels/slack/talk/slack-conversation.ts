@@ -24,31 +24,31 @@ import { SlackMarks } from './slack-marks.ts';
 export interface SlackConversationOptions {
   web: Pick<WebClient, 'chat' | 'reactions' | 'filesUploadV2'>;
   people: Pick<UserDirectory, 'person' | 'find'>;
-  /** The app's identity in Slack; `null` while it is unknown and messages are ignored. */
+  /** The app's identity in Slack; while it is `null`, messages are ignored. */
   self: () => SlackSelf | null;
-  /** Tells which threads are those of approvals; none is without it. */
+  /** Identifies approval threads; when absent, no thread is recognised as one. */
   places?: Pick<ApprovalPlaces, 'at'>;
   log: Log;
 }
 
-/** The address of an answer: the message, and the thread that it belongs to or begins. */
+/** The address of an answer: the message, and the thread that it belongs to or starts. */
 interface Place {
   channel: string;
   ts: string;
   thread: string;
 }
 
-/** Characters of a long answer that stand in the thread beside its file. */
+/** Maximum characters of a long answer posted to the thread along with its file. */
 const longestOpening = 600;
 
-/** Length in characters and number of the parts of a long answer without a file. */
+/** Maximum characters and number of parts of a long answer without a file. */
 const parts = { limit: 3_900, most: 10 };
 
-/** Reads and writes Slack: mentions and direct messages, answered in their thread. */
+/** Receives and sends Slack messages: mentions and direct messages, answered in their thread. */
 export class SlackConversation implements ConversationPort {
   readonly #options: SlackConversationOptions;
   readonly #marks: SlackMarks;
-  /** Messages without words that were answered, as they may come again. */
+  /** Messages without text that were already answered; Slack may redeliver them. */
   readonly #hinted = new LRUCache<string, true>({ max: 1_000 });
   #mayUpload = true;
 
@@ -58,9 +58,9 @@ export class SlackConversation implements ConversationPort {
   }
 
   /**
-   * Reads an `events_api` envelope and returns its message to the agent, which the caller acknowledges. Returns `null`
-   * for any other event, which is acknowledged here, and for a message that cannot be read yet, so that Slack sends it
-   * again. Never rejects.
+   * Reads an `events_api` envelope and returns its message to the agent, which the caller must acknowledge. Returns
+   * `null` for any other event, which is acknowledged here, and for a message that cannot be read yet, so that Slack
+   * redelivers it. Never rejects.
    */
   async read(envelope: SlackEnvelope): Promise<ChatMessage | null> {
     const { self, log } = this.#options;
@@ -74,7 +74,7 @@ export class SlackConversation implements ConversationPort {
       log.error({ error: failure.message }, 'slack: a message was not read');
       if (failure.fault === 'later') return null;
     }
-    // Without an acknowledgement it comes again, and is known then.
+    // Without the acknowledgement Slack redelivers the event, which is then recognised as a duplicate.
     if (message === null) await envelope.ack().catch(() => undefined);
     return message;
   }
@@ -104,7 +104,7 @@ export class SlackConversation implements ConversationPort {
     if (await this.#isAboutApproval(said)) return null;
     const nameOf = async (id: string) => (await people.person(id)).name;
     const text = await readMarkup(said.text, { botUserId: self.botUserId, nameOf });
-    // One message can come as two events, as a mention and as a direct message.
+    // One message can arrive as two events: a mention and a direct message.
     const id = `${channel}:${ts}`;
     if (text === '') {
       if (this.#hinted.has(id)) return null;
@@ -122,7 +122,7 @@ export class SlackConversation implements ConversationPort {
     };
   }
 
-  /** Answers who speaks in the thread of an approval, where no words decide and no task begins. */
+  /** Answers a message in an approval thread, where text neither decides nor starts a task. */
   async #isAboutApproval({ channel, ts, threadTs }: MessageEvent): Promise<boolean> {
     if (ts === threadTs) return false;
     const notice = await this.#options.places?.at({ channel, ts: threadTs }, 'slack');
@@ -136,7 +136,7 @@ export class SlackConversation implements ConversationPort {
   }
 
   /**
-   * Looks up the author of a message. Rejects with DeliveryError on a transient failure: without their email people
+   * Looks up the author of a message. Rejects with DeliveryError on a transient failure: without their email, users
    * could approve their own calls.
    */
   async #speaker(user: string): Promise<SlackPerson> {
@@ -158,7 +158,7 @@ export class SlackConversation implements ConversationPort {
     }
   }
 
-  /** Tells whether the file is there; a lack that lasts is no reason to keep the answer back. */
+  /** Returns whether the file was uploaded; a permanent failure must not withhold the answer. */
   async #upload({ channel, thread }: Place, markdown: string): Promise<boolean> {
     const opening = cutAt(markdown.trim(), longestOpening);
     const comment = `${slackMarkdown(opening) ?? escapeMarkup(opening)}\n…\n_The whole answer is in the file._`;
@@ -181,7 +181,7 @@ export class SlackConversation implements ConversationPort {
   }
 }
 
-/** Reads the reference that `read` made. Throws TypeError for any other. */
+/** Parses the reference that `read` created. Throws TypeError for any other reference. */
 function placeOf({ channel, ts, thread }: JsonObject): Place {
   if (typeof channel === 'string' && typeof ts === 'string' && typeof thread === 'string') {
     return { channel, ts, thread };

@@ -9,7 +9,6 @@ export interface SlackMarksOptions {
   log: Log;
 }
 
-/** A message in Slack. */
 export interface SlackMessage {
   channel: string;
   ts: string;
@@ -22,10 +21,10 @@ const emojis: Record<ChatMark, string> = {
   failed: 'x',
 };
 
-/** Refusals that leave the mark as it should be. */
+/** Refusals that mean that the mark is already in the wanted state. */
 const harmless: ReadonlySet<string | null> = new Set(['already_reacted', 'no_reaction']);
 
-/** Shows beside messages how their answers stand; an app that may not react does without. */
+/** Shows the state of answers as reactions to messages; does nothing if the app may not react. */
 export class SlackMarks {
   readonly #options: SlackMarksOptions;
   readonly #shown = new LRUCache<string, ChatMark>({ max: 1_000 });
@@ -35,7 +34,7 @@ export class SlackMarks {
     this.#options = options;
   }
 
-  /** Puts a mark in the place of the one before it. Rejects with DeliveryError. */
+  /** Replaces the previous mark. Rejects with DeliveryError. */
   async show(message: SlackMessage, mark: ChatMark): Promise<void> {
     const key = `${message.channel} ${message.ts}`;
     const before = this.#shown.get(key);
@@ -62,7 +61,7 @@ export class SlackMarks {
   }
 }
 
-/** After a restart the current mark is unknown. */
+/** Returns the marks to remove; after a restart the current mark is unknown. */
 function outdated(before: ChatMark | undefined, mark: ChatMark): ChatMark[] {
   if (before !== undefined) return [before];
   return mark === 'done' || mark === 'failed' ? ['working', 'waiting'] : [];

@@ -16,16 +16,16 @@ interface ConsoleContext {
   problem: string | null;
 }
 
-/** Characters of an answer that are kept. */
+/** Maximum stored characters of a response. */
 const longest = 256 * 1024;
 
 const nothing = { status: null, headers: {}, text: '', end: null, problem: null } as const;
 
-/** One request of the console and its answer, which is shown as it comes. */
+/** One request of the console and its streamed response. */
 export const consoleMachine = setup({
   types: { context: {} as ConsoleContext, events: {} as ConsoleEvent },
   actors: {
-    /** Sends the request and tells each line of the answer, then that there are no more. */
+    /** Sends the request, reports each line of the response, and then the end. */
     send: fromCallback<ConsoleEvent, A2aSendJson | null>(() => undefined),
   },
   actions: {

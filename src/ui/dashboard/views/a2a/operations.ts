@@ -1,7 +1,7 @@
 import type { A2aSendJson } from '../../../../http/wire/dashboard/a2a-json.ts';
 import { shellWord } from '../../../../machines/shell-word.ts';
 
-/** A request that the console offers to fill in. */
+/** A request template of the console. */
 export interface Operation {
   name: string;
   version: '' | '0.3' | '1.0';
@@ -10,7 +10,7 @@ export interface Operation {
   body: string;
 }
 
-/** An agent takes a message of an id that it knows for that message again. */
+/** A new ID each time: an agent treats a known message ID as a repeated message. */
 const messageId = `console-${Date.now().toString(36)}`;
 
 const message = (role: string) => ({
@@ -21,7 +21,7 @@ const modernMessage = {
   message: { role: 'ROLE_USER', messageId, parts: [{ text: 'Hello' }] },
 };
 
-/** The requests that are offered, those of 0.3 first. */
+/** The request templates, 0.3 first. */
 export const operations: readonly Operation[] = [
   call('message/send', '0.3', message('user')),
   call('message/stream', '0.3', message('user')),
@@ -36,7 +36,7 @@ export const operations: readonly Operation[] = [
   { name: 'GET of a path', version: '', method: 'GET', path: '/healthz', body: '' },
 ];
 
-/** Writes the command that sends the same request; a token stands in it as a variable, and never itself. */
+/** Returns the curl command for the same request. A token is written as a variable, never as its value. */
 export function curlOf(
   base: string,
   { method, path, version = '', body }: Pick<A2aSendJson, 'method' | 'path' | 'version' | 'body'>,

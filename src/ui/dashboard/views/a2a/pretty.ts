@@ -1,4 +1,4 @@
-/** Lays JSON out in lines; any other text stays as it is. */
+/** Indents JSON; returns any other text unchanged. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

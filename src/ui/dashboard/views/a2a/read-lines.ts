@@ -2,7 +2,7 @@ import type { A2aLineJson, A2aSendJson } from '../../../../http/wire/dashboard/a
 import { sentenceOf } from '../../api/sentence-of.ts';
 import type { Dashboard } from '../../start-dashboard.ts';
 
-/** Sends a request through the dashboard and tells each line of the answer, why it broke among them. */
+/** Sends a request through the dashboard and reports each line of the response, including the reason of an abort. */
 export async function readLines(
   client: Dashboard['client'],
   request: A2aSendJson,

@@ -6,8 +6,8 @@ import { PassphraseNeeded, processMachine } from './process-machine.ts';
 export type AgentProcess = ReturnType<typeof startProcess>;
 
 /**
- * Starts what has the server start, stop and restart one agent; its state says what a person is asked. `done` is called
- * when the server has accepted an order.
+ * Creates the actor that starts, stops and restarts one agent; its state determines the questions to the user. `done`
+ * is called when the server has accepted a request.
  */
 export function startProcess(client: ApiClient, agent: string, done = (): void => undefined) {
   return createActor(

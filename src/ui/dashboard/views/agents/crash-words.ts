@@ -1,4 +1,4 @@
-/** What a person can do about the end of an agent. */
+/** A possible fix after an agent's crash. */
 export type Remedy =
   | { kind: 'variable'; name: string }
   | { kind: 'configuration' }
@@ -7,7 +7,7 @@ export type Remedy =
   | { kind: 'start' }
   | { kind: 'log' };
 
-/** Reads off the last words of an agent what can be done about its end. */
+/** Derives the fix from an agent's last error. */
 export function remedyOf(error: string): Remedy {
   const name = missingVariable(error);
   if (name !== null) return { kind: 'variable', name };
@@ -18,7 +18,7 @@ export function remedyOf(error: string): Remedy {
   return { kind: 'log' };
 }
 
-/** The variable without which an agent did not start; `null` when its words name none. */
+/** Returns the missing variable that prevented the start; `null` if the error names none. */
 function missingVariable(error: string): string | null {
   const [, name] =
     /(?:variable )?\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*) is (?:not set|missing|empty)\b/.exec(error) ??

@@ -1,11 +1,10 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { sentenceOf } from '../../api/sentence-of.ts';
 
-/** What can be done to the process of an agent. */
 export type ProcessVerb = 'start' | 'stop' | 'restart';
 
 export type ProcessEvent =
-  /** `waiting`: calls wait in the agent for a person. */
+  /** `waiting` is true if calls are waiting in the agent. */
   | { type: 'asked'; verb: ProcessVerb; needsPassphrase: boolean; waiting: boolean }
   | { type: 'end.confirmed'; needsPassphrase: boolean }
   | { type: 'end.dropped' }
@@ -14,14 +13,14 @@ export type ProcessEvent =
 
 interface ProcessContext {
   verb: ProcessVerb;
-  /** Why the last attempt failed, in the server's own sentence. */
+  /** The reason why the last attempt failed, in the server's own words. */
   problem: string | null;
 }
 
-/** Thrown by the port `send` when the server wants another passphrase. */
+/** Thrown by the port `send` if the server needs another passphrase. */
 export class PassphraseNeeded extends Error {}
 
-/** A start ends nothing, and a stop opens no secrets. */
+/** A start ends no calls, and a stop needs no secrets. */
 const asksPassphrase = {
   type: 'asksPassphrase',
   params: ({
@@ -34,13 +33,13 @@ const asksPassphrase = {
 } as const;
 
 /**
- * One button of an agent's card, from the click to the server's answer. A passphrase goes from the event to the request
- * and is kept nowhere.
+ * One button of an agent's card, from the click to the server's response. A passphrase is passed from the event to the
+ * request and never stored.
  */
 export const processMachine = setup({
   types: { context: {} as ProcessContext, events: {} as ProcessEvent },
   actors: {
-    /** Asks the server. Throws PassphraseNeeded, or an error whose message is the server's sentence. */
+    /** Sends the request. Throws PassphraseNeeded, or an error with the server's message. */
     send: fromPromise<void, { verb: ProcessVerb; passphrase: string | null }>(() =>
       Promise.resolve(),
     ),

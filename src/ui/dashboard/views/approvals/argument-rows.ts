@@ -1,21 +1,21 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
 
-/** What a rule changed of the arguments, at a path in dots, each value as JSON. */
+/** A rule's change of one argument at a dotted path, with values as JSON. */
 export type ArgumentChange = NonNullable<DeferralJson['changes']>[number];
 
-/** One argument as a person compares it: what the model asked for and what will run. */
+/** One argument for comparison: the model's value and the value that will run. */
 export interface ArgumentRow {
   name: string;
-  /** What will run; `null` where a rule has removed it. */
+  /** The value that will run; `null` if a rule removed it. */
   now: string | null;
-  /** What the model asked for, where a rule has changed or removed it. */
+  /** The model's value if a rule changed or removed it. */
   before: string | null;
   change: 'none' | 'changed' | 'added' | 'removed';
-  /** What a rule changed inside of it. */
+  /** A rule's changes inside the value. */
   within: readonly ArgumentChange[];
 }
 
-/** Lists the arguments of a call, and where a rule has changed them, what they were. */
+/** Lists a call's arguments, with the original values of those that a rule changed. */
 export function argumentRows(
   args: Record<string, unknown>,
   changes: readonly ArgumentChange[] = [],
@@ -37,7 +37,7 @@ export function argumentRows(
   });
 }
 
-/** What was too long to be kept, or held a secret, need be no JSON. */
+/** A truncated or redacted value may not be valid JSON. */
 function keptText(json: string): string {
   try {
     return argumentText(JSON.parse(json));
@@ -46,7 +46,10 @@ function keptText(json: string): string {
   }
 }
 
-/** Writes a value exactly: text as it is, unless it could be taken for another value, and all else as JSON. */
+/**
+ * Formats a value unambiguously: text as is, unless it could be confused with another value, and everything else as
+ * JSON.
+ */
 function argumentText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2);
   return isPlain(value) ? value : JSON.stringify(value);

@@ -3,19 +3,19 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 
 export type Verb = 'approve' | 'reject';
 
-/** What a person adds to a decision. */
+/** Optional data of a decision. */
 export interface DecisionDetails {
   note: string;
   email: string;
   token: string;
 }
 
-/** How the server answered. */
+/** The server's response to a decision. */
 export type DecisionOutcome =
   | { kind: 'resolved' | 'recorded' }
-  /** It can be tried again, as somebody else for example. */
+  /** A retry is possible, for example with another identity. */
   | { kind: 'refused'; problem: string }
-  /** Nothing is left to decide. */
+  /** The call no longer waits for a decision. */
   | { kind: 'over'; problem: string };
 
 export type DecisionEvent = { type: 'decided'; verb: Verb; details: DecisionDetails };
@@ -26,8 +26,8 @@ interface DecisionContext {
 }
 
 /**
- * One card of a call that waits, from when it appears to the server's answer. It takes no decision in its first half
- * second, as a click that was meant for what stood there before would hit it.
+ * One card of a held call, from its appearance to the server's response. It ignores decisions for the first half
+ * second, because a click meant for the previous content could hit it.
  */
 export const decisionMachine = setup({
   types: { context: {} as DecisionContext, events: {} as DecisionEvent },

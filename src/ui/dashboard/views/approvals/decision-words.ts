@@ -2,7 +2,7 @@ import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-jso
 import { shellWord } from '../../../../machines/shell-word.ts';
 import { targetWords } from '../../components/target-words.ts';
 
-/** Writes the command that decides on just the call that is shown. */
+/** Returns the command that decides on exactly the displayed call. */
 export function decisionCommand(
   verb: 'approve' | 'reject',
   { task_id, args_sha256, approvers }: DeferralJson,
@@ -19,7 +19,7 @@ export function decisionCommand(
   return words.join(' ');
 }
 
-/** Says who may decide, and how many of them it takes. */
+/** Describes who may decide, and how many approvals are needed. */
 export function deciders({ approvers, quorum, to }: DeferralJson): { who: string; how: string } {
   const asked = [to].flat().map(targetWords).join(', ');
   const many = quorum > 1 ? `${quorum} people are needed` : 'one is enough';

@@ -1,9 +1,9 @@
 /**
- * Calls `seen` once every end in an element, marked with `data-end`, has been in view: that of the call, and that of each
- * long argument, which scrolls by itself. Returns what ends this.
+ * Calls `seen` once every element marked with `data-end` has been visible: the end of the call, and the end of each
+ * long argument, which scrolls separately. Returns a function that stops observing.
  */
 export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
-  // What the bar with the decision covers is not in view.
+  // Content covered by the decision bar is not visible.
   const decide = document.querySelector('.one .decide');
   const isOver = decide !== null && getComputedStyle(decide).position === 'sticky';
   const bar = isOver ? decide.getBoundingClientRect().height : 0;
@@ -23,7 +23,7 @@ export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
   return () => observer.disconnect();
 }
 
-/** Brings the next end into view that was not seen, of the call that is shown. */
+/** Scrolls to the next unseen end of the displayed call. */
 export function showNextEnd(): void {
   const ends = [...document.querySelectorAll('.one [data-end]')];
   const next = ends.find((end) => !isInView(end)) ?? ends.at(-1);

@@ -7,10 +7,10 @@ import { agentPath } from '../../api/paths.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
 
-/** Statuses by which an agent says that nothing is left to decide. */
+/** HTTP statuses that mean the call no longer waits for a decision. */
 const over: readonly number[] = [404, 409, 410];
 
-/** Sends a decision on just the call that is shown, and on nothing that has taken its place. Never rejects. */
+/** Sends a decision pinned to the displayed call, so that it never applies to a replacement. Never rejects. */
 export async function sendDecision(
   client: ApiClient,
   deferral: DeferralJson,

@@ -1,4 +1,7 @@
-/** Says whether this page may use the browser's cryptography: over plain HTTP only where it came from this machine. */
+/**
+ * Returns true if the page may use the browser's cryptography API: over plain HTTP only if it was loaded from this
+ * machine.
+ */
 export function canCheck(): boolean {
   return globalThis.crypto.subtle !== undefined;
 }

@@ -1,21 +1,21 @@
 import { checkPart, hashOf, type LineBreak, takeKeys } from './log-check.ts';
 import type { LogLine } from './log-line.ts';
 
-/** What can be told of a line from those around it. */
+/** The result of checking a line against its neighbours. */
 export interface LineState {
   chain: 'fits' | 'broken' | 'unknown';
   signature: 'good' | 'bad' | 'unsigned' | 'unchecked';
-  /** Why it is bad. */
+  /** The reason why the line is bad. */
   reason: string | null;
 }
 
-/** What the first line of a page follows on: a line, or what was removed before it; `null` where the log begins. */
+/** The predecessor of a page's first line: a line, or the removed lines before it; `null` at the start of the log. */
 export interface PageStart {
   line: string | null;
   pruned: { head: string } | null;
 }
 
-/** Checks lines that follow one another, and what they follow on. */
+/** Checks consecutive lines and their predecessor. */
 export async function checkPage(
   page: readonly LogLine[],
   { line, pruned }: PageStart,
@@ -41,6 +41,6 @@ function stateOf({ signed }: LogLine, broken: LineBreak | undefined, checked: bo
   if (broken === undefined) return { chain: 'fits', signature: byKey, reason: null };
   const { reason } = broken;
   if (/^(sig|kid) /.test(reason)) return { chain: 'fits', signature: 'bad', reason };
-  // A line whose place is wrong is not looked at further.
+  // A line at the wrong position is not checked further.
   return { chain: 'broken', signature: signed ? 'unchecked' : 'unsigned', reason };
 }

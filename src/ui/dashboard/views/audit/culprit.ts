@@ -1,6 +1,6 @@
 import type { LineBreak } from './log-check.ts';
 
-/** Where a log was changed, as exactly as it can be told. */
+/** The location of a change in a log, as precise as the chain allows. */
 export interface Culprit {
   /** Line of the log, from 1. */
   line: number;
@@ -9,17 +9,17 @@ export interface Culprit {
   actual?: string;
 }
 
-/** What the lines around the first break say of it. */
+/** The neighbouring lines of the first break. */
 export interface Surroundings {
-  /** The next line follows from the one at which the break was found. */
+  /** True if the next line's link matches the line at which the break was found. */
   nextFollows: boolean;
-  /** The line before it carries a signature that was checked. */
+  /** True if the line before it has a verified signature. */
   previousProven: boolean;
 }
 
 /**
- * Says which line was changed. A chain shows a changed line at the next one, whose link no longer fits; where the line
- * after that goes on from it, it is itself as it was written, so that the line before it is not.
+ * Determines which line was changed. The chain detects a changed line at the next line, whose link no longer matches.
+ * If the line after that matches it, that next line is unchanged, and so the line before it was changed.
  */
 export function culpritOf(
   { line, reason, expected, actual }: LineBreak,

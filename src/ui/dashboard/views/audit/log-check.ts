@@ -12,32 +12,32 @@ export type { ChainVerdict, LineBreak };
 
 const encoder = new TextEncoder();
 
-/** Lines of a log, in order and without gaps. */
+/** Consecutive lines of a log. */
 export interface LogPart {
   chunks: AsyncIterable<Uint8Array | string>;
-  /** The hash of the line before the first one; `null` where the log begins. */
+  /** Hash of the line before the first one; `null` at the start of the log. */
   continuedFrom: string | null;
 }
 
-/** How closely a log is looked at. */
+/** Settings of a verification. */
 export interface LogChecks {
   keys: LogKeys;
-  /** How far it came when it was last verified. */
+  /** Count and last hash of the last verification. */
   kept?: { count: number; head: string } | null;
-  /** Is told of every bad line in order, its `line` counted from 1. */
+  /** Called for every bad line in order; `line` counts from 1. */
   onBreak: (broken: LineBreak) => void;
 }
 
 /** The keys to check signatures with; `null` checks none. */
 export type LogKeys = Awaited<ReturnType<typeof webKeyRing>> | null;
 
-/** Takes the keys of an agent for use; `null` when it publishes none. Throws when they are no keys. */
+/** Imports an agent's keys; `null` if it publishes none. Throws for invalid keys. */
 export async function takeKeys(keys: readonly unknown[]): Promise<LogKeys> {
   if (keys.length === 0) return null;
   return webKeyRing(readPublicKeys(JSON.stringify({ keys })));
 }
 
-/** Verifies a part of a log by the rules of `audit verify`. */
+/** Verifies a part of a log with the rules of `audit verify`. */
 export function checkPart(
   { chunks, continuedFrom }: LogPart,
   { keys, kept = null, onBreak }: LogChecks,
@@ -46,7 +46,7 @@ export function checkPart(
   return verifyChain([{ name: 'log', chunks }], webSha256Hex, options);
 }
 
-/** Returns the hash that the line after this one must carry. */
+/** Returns the hash that the following line must contain. */
 export function hashOf(line: string): Promise<string> {
   return webSha256Hex(encoder.encode(line));
 }

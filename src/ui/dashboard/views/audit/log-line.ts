@@ -1,24 +1,24 @@
 import type { AuditJson } from '../../../../http/wire/dashboard/audit-json.ts';
 import { type Happening, happeningOf } from '../task/happening.ts';
 
-/** A line of the log as the page shows it. */
+/** A log line for display. */
 export interface LogLine {
-  /** Its place in the log, from 1. */
+  /** Number of the line in the log, from 1. */
   line: number;
-  /** Byte for byte. */
+  /** The unmodified line. */
   raw: string;
-  /** Name of the event; `null` for a line that cannot be read. */
+  /** Name of the event; `null` for an unreadable line. */
   event: string | null;
-  /** Its number within its invocation. */
+  /** Number of the event within its invocation. */
   seq: number | null;
   task: string | null;
-  /** The key that it says it is signed with. */
+  /** The ID of its signing key, as claimed. */
   kid: string | null;
   signed: boolean;
   happening: Happening;
 }
 
-/** Reads a line, whatever it holds. */
+/** Parses a line; accepts any content. */
 export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): LogLine {
   const read = parsed(raw);
   const event = text(read?.['event']);

@@ -1,6 +1,6 @@
 /**
- * Passes on a count at most once in so many milliseconds: the first at once, and the last one always, after its pause,
- * unless it is stopped before.
+ * Throttles a count to once per `pause` milliseconds. The first value is passed on immediately, and the last one
+ * always, after its pause, unless stopped before.
  */
 export function pace(pause: number, pass: (count: number) => void) {
   let timer: ReturnType<typeof setTimeout> | null = null;

@@ -7,15 +7,14 @@ import type { Outcome } from './verification-machine.ts';
 import type { Verify } from './verify-stream.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Reads from the server. */
 interface LogClient {
   /** Throws an ApiError. */
   get<T>(path: string, signal?: AbortSignal): Promise<T>;
-  /** What a worker asks the server with. */
+  /** Returns the URL and headers for a worker's request. */
   addressOf(path: string): { url: string; headers: Record<string, string> };
 }
 
-/** Lines from the one to the other, both among them. */
+/** A range of lines, inclusive. */
 interface Lines {
   from: number;
   to: number;
@@ -26,7 +25,7 @@ export class LogReader {
   readonly #client: LogClient;
   readonly #path: string;
   readonly #verify: Verify;
-  /** How far the log came when it was last verified, by which a cut tail shows. */
+  /** Count and last hash of the last verification, which reveal a truncated log. */
   #kept: { count: number; head: string } | null = null;
 
   constructor(client: LogClient, agent: string, verify: Verify) {
@@ -35,7 +34,7 @@ export class LogReader {
     this.#verify = verify;
   }
 
-  /** Reads up to `limit` lines before line `before`; the last ones of the log where that is `null`. Throws an ApiError. */
+  /** Reads up to `limit` lines before line `before`, or the last lines of the log if it is `null`. Throws ApiError. */
   read(
     limit: number,
     before: number | null,
@@ -48,7 +47,7 @@ export class LogReader {
     return this.#client.get<AuditJson>(`${this.#path}?${query}`, signal);
   }
 
-  /** Verifies the whole log, as long as it was when that began. Throws an ApiError, or what is wrong with its keys. */
+  /** Verifies the whole log up to its length at the start. Throws ApiError, or the error of invalid keys. */
   async verify(
     progress: (done: number, total: number) => void,
     signal: AbortSignal,
@@ -62,13 +61,13 @@ export class LogReader {
     return outcome;
   }
 
-  /** Verifies some lines and how they follow on the one before them. Throws as `verify` does. */
+  /** Verifies a range of lines and their link to the line before. Throws like `verify`. */
   async verifyPart({ from, to }: Lines, signal: AbortSignal): Promise<Outcome> {
     const log = await this.read(1, from, signal);
     if (log.total < from) throw new Error('The log is shorter than it was; read the task again.');
     const anchor = log.events[0];
     const lines = { from: anchor?.seq ?? from, to: Math.min(to, log.total) };
-    // The line before is where it starts, and so its own link is not looked at.
+    // The line before is only the anchor, so its own link is not checked.
     const continuedFrom = anchor === undefined ? (log.pruned?.head ?? null) : linkOf(anchor.line);
     return this.#verifyLines(lines, { log, continuedFrom, kept: null }, () => undefined, signal);
   }
@@ -126,7 +125,7 @@ export class LogReader {
   }
 }
 
-/** What a line says that it follows on; `null` where it says nothing that could be. */
+/** Returns the previous hash in a line; `null` if it has no valid one. */
 function linkOf(line: string): string | null {
   try {
     const { prev_hash: link } = Object(JSON.parse(line)) as { prev_hash?: unknown };

@@ -2,18 +2,18 @@ import { type LogLine, logLine } from './log-line.ts';
 import type { LogReader } from './read-log.ts';
 import type { Wanted } from './wanted.ts';
 
-/** What was found so far, newest last. */
+/** The matches so far, newest last. */
 export interface Found {
   lines: LogLine[];
-  /** How many lines have been looked at, from the end. */
+  /** Number of lines searched, from the end. */
   searched: number;
-  /** There is nothing more to look at, or enough was found. */
+  /** True if all lines were searched or enough were found. */
   over: boolean;
 }
 
 const enough = 200;
 
-/** Looks a log through from its end, and tells what it has after each answer. Throws an ApiError. */
+/** Searches a log from its end and yields the matches after each response. Throws ApiError. */
 export async function* searchLog(
   reader: Pick<LogReader, 'read'>,
   wanted: Wanted,

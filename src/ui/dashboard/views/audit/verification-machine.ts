@@ -1,15 +1,15 @@
 import { assign, fromCallback, setup } from 'xstate';
 import type { Culprit } from './culprit.ts';
 
-/** What the verification of a whole log has found. */
+/** The result of verifying a whole log. */
 export interface Outcome {
   events: number;
   signed: number;
-  /** Signatures were checked and not only counted. */
+  /** True if signatures were verified and not only counted. */
   checked: boolean;
-  /** Hash of the last line; `null` where the chain is broken. */
+  /** Hash of the last line; `null` if the chain is broken. */
   head: string | null;
-  /** Lines before the last checkpoint and after it; `null` without one. */
+  /** Number of lines before and after the last checkpoint; `null` if there is none. */
   checkpoint: { count: number; after: number } | null;
   culprit: Culprit | null;
 }
@@ -30,11 +30,11 @@ interface VerificationContext {
 
 const nothing: VerificationContext = { done: 0, total: 0, outcome: null, problem: null };
 
-/** The verification of a whole log in the browser, from the click to what it found. */
+/** The verification of a whole log in the browser, from the click to the result. */
 export const verificationMachine = setup({
   types: { context: {} as VerificationContext, events: {} as VerificationEvent },
   actors: {
-    /** Reads the log from its first line on and verifies it. */
+    /** Reads the log from its first line and verifies it. */
     verify: fromCallback<VerificationEvent>(() => undefined),
   },
   actions: {

@@ -7,7 +7,7 @@ interface Policy {
   createScriptURL: (url: string) => string;
 }
 
-/** A browser with trusted types starts scripts by a policy alone; this one has one address to give. */
+/** A browser with Trusted Types only starts workers with a policy; this policy accepts one URL. */
 let policy: Policy | null = null;
 
 function addressOfWorker(): string {
@@ -19,7 +19,7 @@ function addressOfWorker(): string {
   return policy.createScriptURL('');
 }
 
-/** Verifies in a worker, which ends with the job or when the signal aborts; so does what it reads. */
+/** Verifies in a worker. The worker and its download end with the job or when the signal aborts. */
 export const verifyBeside: Verify = (job, progress, signal) => {
   const { promise, resolve, reject } = Promise.withResolvers<Finding>();
   signal.throwIfAborted();

@@ -1,25 +1,25 @@
 import { type ChainVerdict, checkPart, type LineBreak, takeKeys } from './log-check.ts';
 
-/** A part of a log that is to be verified, and with what. */
+/** The part of a log to verify, and the verification settings. */
 export interface VerifyJob {
-  /** Where its lines are, byte for byte. */
+  /** URL of its unmodified lines. */
   url: string;
   headers: Record<string, string>;
   keys: readonly unknown[];
-  /** The hash of the line before the first one; `null` where the log begins. */
+  /** Hash of the line before the first one; `null` at the start of the log. */
   continuedFrom: string | null;
-  /** How far the log came when it was last verified. */
+  /** Count and last hash of the last verification. */
   kept: { count: number; head: string } | null;
 }
 
-/** What was found in it. */
+/** The result of the verification. */
 export interface Finding {
   verdict: ChainVerdict;
-  /** The first bad lines: two are enough to say where it was changed. */
+  /** The first two bad lines, which are enough to locate the change. */
   breaks: LineBreak[];
 }
 
-/** Verifies a part of a log. Rejects when it cannot be read, and with the reason of the signal once it aborts. */
+/** Verifies a part of a log. Rejects if the log cannot be read, and with the reason of the signal when aborted. */
 export type Verify = (
   job: VerifyJob,
   progress: (lines: number) => void,
@@ -29,10 +29,9 @@ export type Verify = (
 const newline = 0x0a;
 
 /**
- * Reads a part of a log as it comes and verifies it, in memory that does not grow with it. Rejects when it cannot be read
- * to its end.
+ * Verifies a part of a log while streaming it, with constant memory. Rejects if it cannot be read to its end.
  *
- * @param progress is told how many lines have been read
+ * @param progress receives the number of lines read
  */
 export async function verifyStream(
   { url, headers, keys, continuedFrom, kept }: VerifyJob,
@@ -64,7 +63,7 @@ export async function verifyChunks(
   return { verdict: await checkPart({ chunks, continuedFrom }, checks), breaks };
 }
 
-/** Not every browser can iterate over a stream. */
+/** Not every browser supports async iteration of streams. */
 async function* counted(
   stream: ReadableStream<Uint8Array>,
   progress: (lines: number) => void,

@@ -1,16 +1,16 @@
-// Verifies a log beside the page, which stays as quick as it is: one job, and then it is ended.
+// Verifies a log in a worker, so that the page stays responsive. One worker per job.
 
 import { sentenceOf } from '../../api/sentence-of.ts';
 import { pace } from './pace.ts';
 import { type Finding, type VerifyJob, verifyStream } from './verify-stream.ts';
 
-/** What the page is told. */
+/** Messages from the worker to the page. */
 export type VerifierNews =
   | { type: 'progress'; lines: number }
   | { type: 'found'; finding: Finding }
   | { type: 'failed'; problem: string };
 
-/** Milliseconds between two words of how far it is. */
+/** Milliseconds between two progress messages. */
 const pause = 100;
 
 addEventListener('message', ({ data }: MessageEvent<VerifyJob>) => {

@@ -1,19 +1,19 @@
 import { hrefOf } from '../../state/route.ts';
 
-/** What is looked for in a log; empty takes all. */
+/** The search terms of a log; empty ones match everything. */
 export interface Wanted {
-  /** Part of the name of an event. */
+  /** Part of an event name. */
   event: string;
-  /** Part of the id of a task. */
+  /** Part of a task ID. */
   task: string;
-  /** What was decided, such as `deny`. */
+  /** A decision such as `deny`. */
   decision: string;
 }
 
-/** Words of the log for what was decided. */
+/** The decision values in the log. */
 export const decisions = ['approve', 'reject', 'deny', 'block', 'redact', 'allow'] as const;
 
-/** Reads what is looked for from an address. */
+/** Reads the search terms from a URL. */
 export function readWanted(query: URLSearchParams): Wanted {
   return {
     event: query.get('event') ?? '',
@@ -22,18 +22,18 @@ export function readWanted(query: URLSearchParams): Wanted {
   };
 }
 
-/** Reads the line that an address leads to; `null` for none. */
+/** Reads the line named in a URL; `null` for none. */
 export function readLine(query: URLSearchParams): number | null {
   const text = query.get('line') ?? '';
   return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : null;
 }
 
-/** Says whether anything is looked for. */
+/** Returns true if a search term is set. */
 export function isSearch({ event, task, decision }: Wanted): boolean {
   return event !== '' || task !== '' || decision !== '';
 }
 
-/** Writes the address of an agent's log, with a line to show or with what to look for. */
+/** Returns the URL of an agent's log, with a line or search terms. */
 export function hrefOfLog(agent: string, to: Partial<Wanted> & { line?: number }): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(to)) if (value !== '') query.set(name, String(value));

@@ -13,7 +13,7 @@ import {
   withTask,
 } from './turn.ts';
 
-/** What is listened to: the answer to a message that is sent with it, or a task that runs. */
+/** The stream to read: the response to a message sent with it, or a running task. */
 export type Listening =
   | { message: string; session: string | null; task: null }
   | { message: null; session: string | null; task: string };
@@ -33,15 +33,15 @@ export type ConversationEvent =
 interface ConversationContext {
   session: string | null;
   turns: Turn[];
-  /** The task that is listened to; `null` before the agent has named it. */
+  /** The task of the stream; `null` until the agent has named it. */
   task: string | null;
-  /** Words that did not reach the agent, for the field they were typed into. */
+  /** Text that did not reach the agent, returned to its field. */
   unsent: string;
   problem: string | null;
   failures: number;
 }
 
-/** A session as it was read: its turns, and the task that runs in it. */
+/** A loaded session: its turns, and its running task. */
 export interface OpenedSession {
   turns: Turn[];
   running: string | null;
@@ -50,8 +50,8 @@ export interface OpenedSession {
 const empty = { turns: [], task: null, unsent: '', problem: null, failures: 0 };
 
 /**
- * A conversation with one agent. A message is sent once: a stream that breaks off before the agent has named its task
- * gives the words back, one that breaks off later is joined again.
+ * A conversation with one agent. A message is sent once. If the stream breaks before the agent has named the task, the
+ * text is returned to its field; if it breaks later, it is rejoined.
  */
 export const conversationMachine = setup({
   types: {
@@ -60,15 +60,15 @@ export const conversationMachine = setup({
     input: {} as { session: string | null },
   },
   actors: {
-    /** Reads a session. Rejects with an error whose message is a sentence. */
+    /** Loads a session. Rejects with an error whose message is a sentence. */
     open: fromPromise<OpenedSession, { session: string | null }>(() =>
       Promise.resolve({ turns: [], running: null }),
     ),
-    /** Reads the tasks of a session that was opened, for the calls that its messages do not tell of. */
+    /** Loads the tasks of an opened session, because its messages do not contain the tool calls. */
     recall: fromCallback<ConversationEvent, { session: string }>(() => undefined),
-    /** Sends the message, or joins the task, and tells what comes until `stream.ended`. */
+    /** Sends the message or joins the task, and reports events until `stream.ended`. */
     listen: fromCallback<ConversationEvent, Listening>(() => undefined),
-    /** Cancels the task; what becomes of it is told by the stream. */
+    /** Cancels the task; the stream reports the result. */
     stop: fromCallback<ConversationEvent, { task: string }>(() => undefined),
   },
   actions: {
@@ -111,7 +111,7 @@ export const conversationMachine = setup({
       unsent: context.turns.at(-1)?.asked ?? '',
       turns: context.turns.slice(0, -1),
     })),
-    /** The words that are being written are told from their beginning to whoever joins. */
+    /** A joining client receives unfinished output again from its start. */
     dropUnfinished: assign(({ context }) => ({
       turns: changeLast(context.turns, withoutUnfinished),
     })),
@@ -194,7 +194,7 @@ export const conversationMachine = setup({
           actions: { type: 'beginTurn', params: ({ event }) => event },
         },
         'task.seen': {
-          // Somebody writes in the same session, such as another tab.
+          // Another client, such as another tab, writes in the same session.
           guard: { type: 'isNew', params: ({ event }) => event },
           target: 'answering',
           actions: { type: 'joinTask', params: ({ event }) => event },
@@ -273,7 +273,7 @@ export const conversationMachine = setup({
   },
 });
 
-/** A session that was read while its last task runs shows that task once, as it is told. */
+/** A session loaded while its last task is running shows that task only once, from the stream. */
 function withoutTail(turns: readonly Turn[], running: string): Turn[] {
   const last = turns.at(-1);
   const isItsMessage = last !== undefined && last.asked !== null && last.parts.length === 0;

@@ -5,7 +5,7 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 import type { ConversationEvent, Listening } from './conversation-machine.ts';
 import { readToldTask, type ToldProgress } from './turn.ts';
 
-/** Sends a message or joins a task, and tells what the agent says until the stream ends. */
+/** Sends a message or joins a task, and reports the agent's output until the stream ends. */
 export async function listen(
   client: ApiClient,
   agent: string,
@@ -16,7 +16,7 @@ export async function listen(
   let problem: string | null = null;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      // What comes here was written by the server that wrote this page.
+      // The data comes from the same server as this page and is trusted.
       const json = JSON.parse(data) as unknown;
       if (event === 'status' || event === 'result') {
         const told = readToldTask(json);

@@ -1,12 +1,12 @@
 import { marked } from 'marked';
 
-/** A text that grows, cut into blocks of Markdown: all but the last have come to their end. */
+/** A growing text split into Markdown blocks. All but the last block are complete. */
 export class MarkdownBlocks {
   #text = '';
   #ended: string[] = [];
   #length = 0;
 
-  /** Takes the whole text as it is now; reads again what is behind the last block that has ended. */
+  /** Receives the whole current text; parses again only after the last complete block. */
   read(text: string): string[] {
     if (!text.startsWith(this.#text)) {
       this.#ended = [];
@@ -14,7 +14,7 @@ export class MarkdownBlocks {
     }
     this.#text = text;
     const blocks = marked.lexer(text.slice(this.#length)).map(({ raw }) => raw);
-    // The last one may go on; a blank line before it belongs to nothing.
+    // The last block may continue; a blank line before it belongs to no block.
     const ended = blocks.slice(0, -1);
     this.#length += ended.reduce((sum, { length }) => sum + length, 0);
     this.#ended.push(...ended.filter((raw) => raw.trim() !== ''));

@@ -4,10 +4,10 @@ import type { ApiClient } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
 import type { ConversationEvent } from './conversation-machine.ts';
 
-/** Tasks of a session whose calls are shown, and pages of the tasks of its agent that are looked through for them. */
+/** Maximum number of a session's tasks whose calls are shown, and of the agent's task pages searched for them. */
 const bound = { tasks: 20, pages: 5 } as const;
 
-/** Reads the latest tasks of a session one after the other, the newest first, and tells each. */
+/** Loads a session's latest tasks one at a time, newest first, and reports each. */
 export async function recall(
   client: Pick<ApiClient, 'get'>,
   agent: string,
@@ -26,7 +26,7 @@ export async function recall(
     for (const { id } of tasks.filter(({ context_id }) => context_id === session)) {
       const detail = await client
         .get<TaskDetailJson>(agentPath(agent, 'tasks', id), signal)
-        // The page of the task says what is wrong with it.
+        // The task page reports its errors.
         .catch(() => null);
       if (signal.aborted) return;
       if (detail !== null) send({ type: 'task.recalled', task: id, detail });

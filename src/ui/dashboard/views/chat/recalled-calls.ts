@@ -9,10 +9,10 @@ import { endOf, storiesOf } from './wait.ts';
 type ToolPart = Extract<Part, { kind: 'tool' }>;
 
 /**
- * Puts the calls of a task before the answer of the turn that it belongs to, which is told by the ids of its messages. A
- * call that waits, or that the turn has from the stream, is left out, and so is a task that runs and is not listened to.
+ * Inserts a task's calls before the answer of its turn, which is identified by its message IDs. Omits held calls, calls
+ * already received from the stream, and a running task whose stream is not read.
  *
- * @param id of the task
+ * @param id ID of the task
  */
 export function withRecalled(turns: readonly Turn[], id: string, detail: TaskDetailJson): Turn[] {
   const said = messageIdsOf(detail.task);
@@ -25,7 +25,7 @@ export function withRecalled(turns: readonly Turn[], id: string, detail: TaskDet
   const over = isOver(detail.state);
   if (!isTold && !over) return [...turns];
   const calls = withoutStreamed(callsOf(detail, over), turn.parts);
-  // What becomes of a task that is listened to is told by its stream.
+  // The state of a streamed task is reported by its stream.
   const became = isTold ? {} : { task: id, state: detail.state, note: noteOf(detail) };
   return turns.with(place, { ...turn, ...became, parts: [...calls, ...turn.parts] });
 }
@@ -42,7 +42,7 @@ function callsOf(detail: TaskDetailJson, over: boolean): ToolPart[] {
   return stories.filter(hasBegunOrEnded).map((story) => {
     const { tool } = story;
     const isRunning = runOf(story) === 'running';
-    // What runs ends by the stream, and is read again then.
+    // A running call ends through the stream and is then loaded again.
     if (isRunning) return { kind: 'tool', tool, running: true };
     const wait = held.indexOf(story);
     const end: TimelineEntryJson | null = wait < 0 ? null : endOf(since, wait, detail.timeline);
@@ -58,7 +58,7 @@ function runOf({ rows }: CallStory) {
   return rows.find(({ name }) => name === 'Run')?.verdict;
 }
 
-/** Leaves out the newest runs of a tool, as many as the stream has told of. */
+/** Drops the newest runs of a tool, as many as the stream has reported. */
 function withoutStreamed(calls: readonly ToolPart[], streamed: readonly Part[]): ToolPart[] {
   const ran = ({ running, recalled }: ToolPart) =>
     running || typeof recalled?.story.ran === 'number';

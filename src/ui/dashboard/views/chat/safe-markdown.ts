@@ -5,12 +5,12 @@ import { visiblePieces } from '../../components/visible-text.ts';
 const marked = new Marked({
   gfm: true,
   renderer: {
-    // What a model writes as HTML is text like any other.
+    // HTML from a model is shown as text.
     html: ({ raw }) => escaped(raw),
-    // A page asks no other host for anything.
+    // The page must not send requests to other hosts.
     image: ({ href, text }) =>
       escaped(`[image not loaded: ${text === '' ? href : `${text}, ${href}`}]`),
-    // The page has headings of its own.
+    // Headings in a model's text must not be headings of the page.
     heading({ tokens }) {
       return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>`;
     },
@@ -31,11 +31,11 @@ purifier.addHook('afterSanitizeAttributes', (node) => {
   }
   node.setAttribute('rel', 'noopener noreferrer nofollow');
   node.setAttribute('target', '_blank');
-  // A link says where it leads, whatever its text says.
+  // A link shows its host, regardless of its text.
   node.append(` (${host})`);
 });
 
-/** Turns Markdown that a model wrote into elements of which none runs, loads or hides anything. */
+/** Converts a model's Markdown to elements that cannot run, load or hide anything. */
 export function safeMarkdown(text: string): DocumentFragment {
   const html = marked.parse(seen(text), { async: false });
   return purifier.sanitize(html, {
@@ -48,7 +48,7 @@ export function safeMarkdown(text: string): DocumentFragment {
   });
 }
 
-/** Names characters that would not be seen, or would turn what is around them. */
+/** Replaces invisible and direction-changing characters with their names. */
 function seen(text: string): string {
   return visiblePieces(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '))
     .map((piece) => (piece.kind === 'hidden' ? `[${piece.text}]` : piece.text))

@@ -1,4 +1,4 @@
-/** Returns the whole sentences of a text after its first `said` characters, for a reader of screens. */
+/** Returns the complete sentences of a text after its first `said` characters, for screen readers. */
 export function sentencesAfter(text: string, said: number): string {
   const rest = text.slice(said);
   const end = /^[\s\S]*[.!?:\n](?=\s|$)/.exec(rest)?.[0] ?? '';

@@ -1,45 +1,48 @@
 import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
 import type { CallStory } from '../task/waterfall.ts';
 
-/** A piece of what an agent did in a turn, in the order in which it happened. */
+/** A part of an agent's turn, in chronological order. */
 export type Part =
   | { kind: 'text'; text: string }
   | { kind: 'tool'; tool: string; running: boolean; recalled?: RecalledCall };
 
-/** A call that was over before the page came to it. */
+/** A call that had ended before the page loaded it. */
 export interface RecalledCall {
   story: CallStory;
-  /** What ended its wait for a person; `null` where it did not wait. */
+  /** The event that ended its wait for a person; `null` if it was not held. */
   end: TimelineEntryJson | null;
 }
 
-/** One message of a person, and what the agent made of it. */
+/** One user message, and the agent's response. */
 export interface Turn {
-  /** `null` for what the agent said of itself. */
+  /** `null` for unsolicited output of the agent. */
   asked: string | null;
-  /** Id of that message, where the session tells it. */
+  /** ID of that message, if the session contains it. */
   message?: string | null;
   parts: Part[];
-  /** `null` until the agent has said it. */
+  /** `null` until the agent has named it. */
   task: string | null;
-  /** As the agent tells it: `working`, `deferred`, `completed`, `failed`, `canceled`; `sent` before. */
+  /**
+   * The state reported by the agent: `working`, `deferred`, `completed`, `failed`, `canceled`; `sent` before the first
+   * report.
+   */
   state: string;
-  /** Text of its status where it has come to no answer. */
+  /** Text of its status if there is no answer. */
   note: string;
 }
 
-/** What the page reads of a task as the agent tells it. */
+/** The task fields that the page reads from the agent. */
 export interface ToldTask {
   id: string;
   session: string;
   state: string;
   note: string;
-  /** The last message of a person. */
+  /** The last user message. */
   asked: string | null;
   answer: string | null;
 }
 
-/** Something that a task does. */
+/** A progress event of a task. */
 export interface ToldProgress {
   phase: string;
   tool?: string;
@@ -48,17 +51,17 @@ export interface ToldProgress {
 
 const ends: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
-/** Returns whether a task of this state goes on no more. */
+/** Returns true if a task in this state has ended. */
 export function isOver(state: string): boolean {
   return ends.has(state);
 }
 
-/** A message that is on its way. */
+/** Creates the turn for a message being sent. */
 export function newTurn(asked: string | null): Turn {
   return { asked, parts: [], task: null, state: 'sent', note: '' };
 }
 
-/** Adds a step to a turn: text goes on in the piece that is being written. */
+/** Adds progress to a turn; text is appended to the current part. */
 export function withProgress(turn: Turn, { phase, tool = '', text = '' }: ToldProgress): Turn {
   const last = turn.parts.at(-1);
   if (phase === 'token') {
@@ -79,12 +82,12 @@ export function withProgress(turn: Turn, { phase, tool = '', text = '' }: ToldPr
   return { ...turn, parts: turn.parts.with(open, { kind: 'tool', tool, running: false }) };
 }
 
-/** Leaves out the words at the end of a turn, which its task has not come to yet. */
+/** Removes a turn's trailing text that is not in its task yet. */
 export function withoutUnfinished(turn: Turn): Turn {
   return turn.parts.at(-1)?.kind === 'text' ? { ...turn, parts: turn.parts.slice(0, -1) } : turn;
 }
 
-/** Takes in what the agent says of the task; its answer takes the place of the pieces that were streamed of it. */
+/** Applies the agent's report of the task; its answer replaces the streamed parts. */
 export function withTask(turn: Turn, task: ToldTask): Turn {
   const told = { ...turn, task: task.id, state: task.state, asked: turn.asked ?? task.asked };
   if (!isOver(task.state)) return told;
@@ -102,7 +105,7 @@ export function withTask(turn: Turn, task: ToldTask): Turn {
   return { ...told, note: task.note, parts };
 }
 
-/** Reads a task of the agent's own JSON; `null` when it is none. */
+/** Parses the agent's JSON of a task; `null` if it is invalid. */
 export function readToldTask(json: unknown): ToldTask | null {
   const { id, contextId, status, artifacts, history } = objectOf(json);
   if (typeof id !== 'string' || typeof contextId !== 'string') return null;
@@ -121,7 +124,7 @@ export function readToldTask(json: unknown): ToldTask | null {
   };
 }
 
-/** Puts the messages of a session into turns. */
+/** Groups a session's messages into turns. */
 export function turnsOf(messages: unknown): Turn[] {
   const turns: Turn[] = [];
   for (const { mine, text, task, message } of listOf(messages).map(readMessage)) {
@@ -151,7 +154,7 @@ function readMessage(json: unknown): {
   };
 }
 
-/** The text of a message; what is no text is shown as JSON. */
+/** Returns the text of a message; other parts are shown as JSON. */
 function textOf(parts: unknown): string {
   return listOf(parts)
     .map((part) => {

@@ -6,7 +6,7 @@ import type {
 import { type CallStory, callStories } from '../task/waterfall.ts';
 import type { Turn } from './turn.ts';
 
-/** A call of a turn that waited for a person, and how many parts of the turn came before it. */
+/** A held call of a turn, and the number of parts before it. */
 export interface Wait {
   deferral: DeferralJson;
   after: number;
@@ -18,7 +18,7 @@ const ends: ReadonlySet<string> = new Set([
   'task_deferred_abandoned',
 ]);
 
-/** Adds a call that waits to those of a turn; one that is there already, such as after one of two approvals, is renewed. */
+/** Adds a held call to a turn's waits. An existing wait is updated, for example after one of two approvals. */
 export function withWait(waits: readonly Wait[], deferral: DeferralJson, after: number): Wait[] {
   const at = waits.findIndex((wait) => wait.deferral.id === deferral.id);
   const known = waits[at];
@@ -26,7 +26,7 @@ export function withWait(waits: readonly Wait[], deferral: DeferralJson, after: 
   return known.deferral === deferral ? [...waits] : waits.with(at, { ...known, deferral });
 }
 
-/** Finds what ended one of the waits of a turn, of which each began at its time; `null` while the log has nothing of it. */
+/** Finds the event that ended one of a turn's waits, by its start time; `null` while the log has none. */
 export function endOf(
   began: readonly string[],
   place: number,
@@ -41,7 +41,7 @@ export function endOf(
   return over.at(-1) ?? null;
 }
 
-/** Finds the story of one of the waits of a turn: the newest wait has the newest story of a call that was held. */
+/** Finds the decisions for one of a turn's waits: the newest wait belongs to the newest held call. */
 export function storyOfWait(
   waits: readonly Wait[],
   place: number,
@@ -52,7 +52,7 @@ export function storyOfWait(
   return story?.tool === waits[place]?.deferral.tool ? story : null;
 }
 
-/** Tells how the calls of a turn were ruled on, oldest first; nothing of a task that was not read yet. */
+/** Returns the decisions on a turn's calls, oldest first; empty for a task that has not been loaded. */
 export function storiesOf(
   detail: TaskDetailJson | null,
   now: number,
@@ -61,7 +61,9 @@ export function storiesOf(
   return detail === null ? [] : callStories(detail.decisions, detail.timeline, now, isOver);
 }
 
-/** Finds the story of the call at a place of a turn: the first run of a tool is the first that a turn shows of it. */
+/**
+ * Finds the decisions for the call at a position in a turn: the first run of a tool is the first one shown in the turn.
+ */
 export function storyAt(
   stories: readonly CallStory[],
   parts: Turn['parts'],

@@ -6,7 +6,7 @@ import type {
 } from '../../../../http/wire/dashboard/config-json.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 
-/** What became of a save. */
+/** The result of a save. */
 export type SaveOutcome =
   | { kind: 'saved'; config: ConfigJson }
   | { kind: 'invalid'; check: ConfigCheckJson }
@@ -20,23 +20,26 @@ export type ConfigEvent =
   | { type: 'read.asked' };
 
 interface ConfigContext {
-  /** As it was read or saved last. */
+  /** The text as last loaded or saved. */
   saved: ConfigJson | null;
   text: string;
-  /** What the server says of the text, or of one that it refused to save. */
+  /** The server's validation of the text, or of a text that it refused to save. */
   check: ConfigCheckJson | null;
-  /** What somebody else has written meanwhile. */
+  /** A version saved by another client in the meantime. */
   theirs: ConfigChangedJson | null;
   problem: string | null;
-  /** The agent runs with what was there before. */
+  /** True if the agent still runs with the previous configuration. */
   restart: boolean;
 }
 
-/** The text of one agent's `service.yaml`: it is checked when nobody types, and saved over the file it was read from alone. */
+/**
+ * The text of one agent's `service.yaml`. It is validated after a pause in typing, and saved only over the version it
+ * was loaded from.
+ */
 export const configMachine = setup({
   types: { context: {} as ConfigContext, events: {} as ConfigEvent },
   actors: {
-    /** Rejects, as all of these, with an error whose message is a sentence. */
+    /** Like all ports here, rejects with an error whose message is a sentence. */
     read: fromPromise<ConfigJson>(() => Promise.reject(new Error('unread'))),
     check: fromPromise<ConfigCheckJson, { text: string }>(() =>
       Promise.reject(new Error('unread')),
@@ -65,7 +68,7 @@ export const configMachine = setup({
       theirs: now,
       problem: null,
     })),
-    /** The next save is one over what they wrote. */
+    /** The next save overwrites the other client's version. */
     keepMine: assign(({ context: { saved, theirs } }) =>
       saved === null || theirs === null
         ? {}
@@ -207,7 +210,7 @@ export const configMachine = setup({
   },
 });
 
-/** Says whether the text is not what was read or saved last. */
+/** Returns true if the text differs from the last loaded or saved one. */
 export function isChanged({ saved, text }: ConfigContext): boolean {
   return saved !== null && saved.content !== text;
 }

@@ -1,14 +1,14 @@
-/** What may stand at a place of a document, by its JSON Schema. */
+/** A valid key or value at a position in a document, from its JSON Schema. */
 export interface SchemaWord {
   word: string;
   kind: 'key' | 'value';
   about: string;
 }
 
-/** A part of a JSON Schema, which is read for nothing but its words. */
+/** A part of a JSON Schema, used only for completion. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Lists the keys and the values that a schema knows at a path of keys; an item of a list has the path of the list. */
+/** Lists the keys and values that a schema allows at a path of keys. An item of a list has the path of the list. */
 export function wordsAt(schema: Schema, path: readonly string[]): SchemaWord[] {
   const words = path
     .reduce((places, key) => places.flatMap((place) => below(place, key)), variants(schema))
@@ -17,8 +17,8 @@ export function wordsAt(schema: Schema, path: readonly string[]): SchemaWord[] {
 }
 
 /**
- * Finds the path of keys above a place of a text, and whether the place is that of a value. It reads indentation alone,
- * as what is being typed is seldom whole.
+ * Finds the path of keys at a position in a text, and whether the position is a value. Uses indentation only, because
+ * text being typed is rarely valid.
  */
 export function placeIn(before: string): { path: string[]; isValue: boolean; word: string } {
   const lines = before.split('\n');
@@ -48,7 +48,7 @@ function below(schema: Schema, key: string): Schema[] {
   return variants(objectOf(named) ?? objectOf(additionalProperties) ?? {});
 }
 
-/** A schema and all that it may be instead; of a list that is its items. */
+/** Returns a schema and all its alternatives; for a list, the schemas of its items. */
 function variants(schema: Schema): Schema[] {
   const others = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => listOf(schema[name]));
   const items = objectOf(schema['items']);

@@ -25,17 +25,16 @@ import { tags } from '@lezer/highlight';
 import type { ConfigCheckJson, ProblemJson } from '../../../../http/wire/dashboard/config-json.ts';
 import { placeIn, type Schema, wordsAt } from './schema-words.ts';
 
-/** What an editor is given. */
 export interface EditorOptions {
   text: string;
   label: string;
-  /** Returns the JSON Schema of the text, which may come late; `null` completes nothing. */
+  /** Returns the JSON Schema of the text, which may load later; `null` disables completion. */
   schema: () => Schema | null;
   changed: (text: string) => void;
   save: () => void;
 }
 
-/** Marks a change that the page makes itself. */
+/** Marks a change made by the page itself. */
 const ofPage = Annotation.define<boolean>();
 
 const look = EditorView.theme({
@@ -138,8 +137,8 @@ const colours = HighlightStyle.define([
 ]);
 
 /**
- * An editor of YAML. It stands in a shadow tree, where its styles are sheets that a page with a strict policy may have;
- * in the document itself they would be an inline style.
+ * A YAML editor. It uses a shadow tree, where its styles are constructed sheets, which a strict content security policy
+ * allows; in the document they would be inline styles.
  */
 export class YamlEditor {
   readonly #view: EditorView;
@@ -163,11 +162,11 @@ export class YamlEditor {
         autocompletion({ override: [(context) => complete(context, schema())], icons: false }),
         look,
         this.#merge.of([]),
-        // What scrolls is reached with the keyboard by what it holds.
+        // The scrollable content is focusable.
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.lineWrapping,
         EditorView.domEventHandlers({ beforeinput: typeOver }),
-        // Tab leaves the editor, so that nobody is caught in it.
+        // Tab leaves the editor, to avoid a keyboard trap.
         keymap.of([
           {
             key: 'Mod-s',
@@ -194,11 +193,11 @@ export class YamlEditor {
       .then(({ searchExtensions }) =>
         this.#view.dispatch({ effects: StateEffect.appendConfig.of(searchExtensions) }),
       )
-      // Without it the browser finds what is seen.
+      // Without it, the browser's search finds the rendered lines.
       .catch(() => undefined);
   }
 
-  /** Shows another text. */
+  /** Replaces the text. */
   setText(text: string): void {
     const { doc } = this.#view.state;
     if (doc.toString() === text) return;
@@ -206,7 +205,7 @@ export class YamlEditor {
     this.#view.dispatch({ changes, annotations: ofPage.of(true) });
   }
 
-  /** Marks what is wrong, on its lines. */
+  /** Marks problems on their lines. */
   setProblems({ errors, warnings }: Pick<ConfigCheckJson, 'errors' | 'warnings'>): void {
     const diagnostics = [
       ...errors.map((problem) => this.#diagnostic(problem, 'error')),
@@ -215,7 +214,10 @@ export class YamlEditor {
     this.#view.dispatch(setDiagnostics(this.#view.state, diagnostics));
   }
 
-  /** Shows what differs from another text; `null` shows this one alone. Rejects where that part cannot be loaded. */
+  /**
+   * Shows the differences to another text; `null` shows only this text. Rejects if the difference view cannot be
+   * loaded.
+   */
   async compareWith(text: string | null): Promise<void> {
     this.#compared = text;
     if (text === null) {
@@ -228,7 +230,7 @@ export class YamlEditor {
     this.#view.dispatch({ effects: this.#merge.reconfigure(merge) });
   }
 
-  /** Puts the cursor where a problem is. */
+  /** Moves the cursor to a problem's line. */
   goTo(line: number): void {
     const { doc } = this.#view.state;
     const { from } = doc.line(Math.min(Math.max(1, line), doc.lines));
@@ -248,7 +250,7 @@ export class YamlEditor {
   }
 }
 
-/** Text typed over a selection; the browser would give it an inline style of what it takes the place of. */
+/** Handles text typed over a selection; the browser would add an inline style copied from the replaced text. */
 function typeOver(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;
   if (inputType !== 'insertText' || data === null || view.state.selection.main.empty) return false;

@@ -1,7 +1,7 @@
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { keymap } from '@codemirror/view';
 
-/** The search of the editor: it draws only the lines that are seen, so the browser's own finds less. */
+/** The editor's own search. It renders only visible lines, so the browser's search would miss the rest. */
 export const searchExtensions = [
   search({ top: true }),
   highlightSelectionMatches(),

@@ -1,14 +1,14 @@
 import type { CheckJson, FigureJson } from '../../../../http/wire/dashboard/doctor-json.ts';
 import type { Tone } from '../../components/tone.ts';
 
-/** The colour of a check: what only warns has none, as amber is for what waits for a person. */
+/** The colour of a check's result. Warnings have none, because amber is reserved for waiting calls. */
 export const toneOfCheck: Record<CheckJson['status'], Tone> = {
   pass: 'allow',
   warn: 'plain',
   fail: 'deny',
 };
 
-/** Says in a line how many checks went how. */
+/** Summarises the results of the checks in one line. */
 export function summaryOf(checks: readonly CheckJson[]): string {
   const count = (status: CheckJson['status']) =>
     checks.filter((check) => check.status === status).length;
@@ -21,13 +21,13 @@ export function summaryOf(checks: readonly CheckJson[]): string {
   return `${parts.join(', ')}, ${count('pass')} passed`;
 }
 
-/** Puts what failed first, then what warns; the rest stays in the order in which it was checked. */
+/** Sorts failures first, then warnings; otherwise keeps the order. */
 export function worstFirst(checks: readonly CheckJson[]): CheckJson[] {
   const rank = { fail: 0, warn: 1, pass: 2 };
   return checks.toSorted((one, other) => rank[one.status] - rank[other.status]);
 }
 
-/** Says whether a remedy is a command that can be run as it stands. */
+/** Returns true if a fix is a command that can be run unchanged. */
 export function isCommand(fix: string): boolean {
   return /^(?:[\w./-]*holdpoint|chmod|ollama|rm|npx) /.test(fix);
 }
@@ -45,7 +45,7 @@ const names: Record<string, string> = {
   process_resident_memory_bytes: 'memory',
 };
 
-/** Words a figure for a person. */
+/** Formats a metric for display. */
 export function figureWords({ name, labels, value }: FigureJson): { name: string; value: string } {
   const of = Object.values(labels).join(', ');
   const title = names[name] ?? name;

@@ -2,25 +2,25 @@ import { assertEvent, assign, fromPromise, setup } from 'xstate';
 import type { DoctorJson } from '../../../../http/wire/dashboard/doctor-json.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 
-/** What the checks of an agent have said, or why they could not. */
+/** The results of an agent's checks, or the reason why they failed. */
 export type Report = { kind: 'told'; told: DoctorJson } | { kind: 'failed'; problem: string };
 
 type RoundsEvent =
   | { type: 'round.asked'; agents: readonly string[] }
-  /** The person leaves, or has waited enough. */
+  /** The user left, or stopped waiting. */
   | { type: 'round.stopped' };
 
 interface RoundsContext {
-  /** Agents still to be checked, the one that is being checked first. */
+  /** Agents still to be checked; the first one is being checked. */
   queue: readonly string[];
   reports: Readonly<Record<string, Report>>;
 }
 
-/** Checks agents one after the other, as each check takes a process; leaving a check ends it. */
+/** Checks agents one at a time, because each check needs a process. Leaving the state ends the check. */
 export const roundsMachine = setup({
   types: { context: {} as RoundsContext, events: {} as RoundsEvent },
   actors: {
-    /** Checks one agent; rejects with the sentence to show. */
+    /** Checks one agent; rejects with the sentence to display. */
     examine: fromPromise<DoctorJson, string>(() => Promise.resolve({ checks: [] })),
   },
   actions: {

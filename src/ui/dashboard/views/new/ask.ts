@@ -5,10 +5,10 @@ import type { AnswerEdit } from '../../../../machines/wizard/wizard-machine.ts';
 import type { Dashboard } from '../../start-dashboard.ts';
 import type { browserSignInMachine } from './browser-sign-in-machine.ts';
 
-/** How the agent gets its key. */
+/** The actor that obtains the agent's API key. */
 export type BrowserSignIn = ActorRefFrom<typeof browserSignInMachine>;
 
-/** What each step is given. */
+/** The props common to all steps. */
 export interface Asked {
   dashboard: Dashboard;
   answers: AgentAnswers;
@@ -16,7 +16,7 @@ export interface Asked {
   edit: (edit: AnswerEdit) => void;
 }
 
-/** Adds a name to a list or takes it out, in the order of those that are offered. */
+/** Adds a name to a list or removes it, keeping the order of the options. */
 export function toggled(
   names: readonly string[],
   name: string,

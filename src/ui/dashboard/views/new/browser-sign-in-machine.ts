@@ -11,25 +11,25 @@ export type BrowserSignInEvent =
   /** The provider's page did not open, or was closed. */
   | { type: 'page.open' }
   | { type: 'sign-in.cancel' }
-  /** What the server says of the sign-in. */
+  /** The server's status of the sign-in. */
   | { type: 'status.told'; status: SignInStatusJson };
 
 export interface BrowserSignInContext {
-  /** What was begun; `null` when there is none. */
+  /** The started sign-in; `null` if there is none. */
   started: SignInStartedJson | null;
-  /** Why it has failed. */
+  /** The reason of the failure. */
   problem: string | null;
 }
 
-/** What the one who makes an agent is told: what the sign-in is known by, and nothing when it counts no more. */
+/** Reports the sign-in to the agent wizard: its state, or an empty text once it is no longer valid. */
 export interface SessionKept {
   type: 'session.keep';
   session: string;
 }
 
 /**
- * How one agent gets its key: it is typed, or a browser signs in to the provider in a tab of its own. The page learns
- * how that ends from the server alone, and never sees the token (docs/contract/dashboard.md).
+ * How one agent gets its API key: typed by the user, or through a browser sign-in at the provider in a separate tab.
+ * The page receives the result only from the server and never sees the token (docs/contract/dashboard.md).
  */
 export const browserSignInMachine = setup({
   types: {
@@ -38,16 +38,16 @@ export const browserSignInMachine = setup({
     tags: {} as 'unfinished',
   },
   actors: {
-    /** Begins one. Rejects with a sentence. */
+    /** Starts a sign-in. Rejects with a sentence. */
     start: fromPromise<SignInStartedJson, { provider: string }>(() =>
       Promise.reject(new Error('unstarted')),
     ),
-    /** Sends `status.told` with its status now, and whenever that may be another. */
+    /** Sends `status.told` with the current status, and again whenever it may have changed. */
     follow: fromCallback<BrowserSignInEvent, { state: string }>(() => undefined),
   },
   actions: {
     openPage: (_, _params: { url: string }) => undefined,
-    /** Has the server call it off, so that what comes back later counts no more. */
+    /** Cancels it at the server, so that a later callback has no effect. */
     callOff: (_, _params: { state: string }) => undefined,
     keepStarted: assign((_, { started }: { started: SignInStartedJson }) => ({ started })),
     forget: assign({ started: null, problem: null }),

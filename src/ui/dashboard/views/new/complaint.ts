@@ -1,7 +1,7 @@
 import { getContext, setContext, untrack } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
 
-/** What is wrong with the step at hand, and the field that it is about; `null` for no single one. */
+/** The problem of the current step, and its field; `null` if it concerns no single field. */
 export interface Complaint {
   field: string | null;
   text: string;
@@ -9,7 +9,7 @@ export interface Complaint {
 
 const key = Symbol('complaint');
 
-/** Knows which fields are there to show a complaint, and which one it is about. */
+/** Tracks the fields that can display a problem, and the field that the current problem concerns. */
 export class Complaints {
   readonly #read: () => Complaint | null;
   readonly #fields = new SvelteSet<string>();
@@ -19,27 +19,27 @@ export class Complaints {
     setContext(key, this);
   }
 
-  /** What is wrong with a field; `null` for nothing. */
+  /** Returns the problem of a field; `null` if there is none. */
   of(field: string): string | null {
     const complaint = this.#read();
     return complaint?.field === field ? complaint.text : null;
   }
 
-  /** What no field shows. */
+  /** The problem that no field displays. */
   get rest(): string | null {
     const complaint = this.#read();
     if (complaint === null) return null;
     return complaint.field !== null && this.#fields.has(complaint.field) ? null : complaint.text;
   }
 
-  /** Notes that a field is there. Returns what ends this. */
+  /** Registers a field; returns a function that unregisters it. */
   enter(field: string): () => void {
     untrack(() => this.#fields.add(field));
     return () => this.#fields.delete(field);
   }
 }
 
-/** Returns the complaints that a field below shows. */
+/** Returns the problems for the fields below this component. */
 export function complaints(): Complaints {
   return getContext<Complaints>(key);
 }

@@ -8,19 +8,19 @@ import type { Dashboard } from '../../start-dashboard.ts';
 import { type BrowserSignInEvent, browserSignInMachine } from './browser-sign-in-machine.ts';
 
 /**
- * Gives the chart of a sign-in its effects: the provider has a tab that knows nothing of this one, and the status is read
- * when the stream says that one has moved.
+ * Connects the chart of a sign-in to the browser. The provider's tab has no reference to this page. The status is
+ * loaded when the stream reports a change.
  */
 export function followedSignIn({ client, workspace }: Pick<Dashboard, 'client' | 'workspace'>) {
   const callOff = (state: string): void => {
-    // One that cannot be called off any more is nobody's loss: it lasts ten minutes at most.
+    // A failed cancel has no consequences: a sign-in lasts at most ten minutes.
     client.post('/api/oauth/cancel', { state }).catch(() => undefined);
   };
   return browserSignInMachine.provide({
     actors: {
       start: fromPromise(async ({ input, signal }) => {
         const started = await client.post<SignInStartedJson>('/api/oauth/start', input);
-        // Whoever left meanwhile is told of none.
+        // The user left in the meantime, so the sign-in is cancelled.
         if (signal.aborted) callOff(started.state);
         return started;
       }),
@@ -51,7 +51,9 @@ export function followedSignIn({ client, workspace }: Pick<Dashboard, 'client' |
   });
 }
 
-/** Only the server's refusal ends a sign-in: whoever cannot be reached is asked again when the stream is back. */
+/**
+ * Only a refusal of the server ends a sign-in. If the server is unreachable, it is asked again once the stream is back.
+ */
 function statusOf(error: unknown): SignInStatusJson | null {
   if (!(error instanceof ApiError) || error.status !== 404) return null;
   return { status: 'failed', error: error.message };

@@ -15,17 +15,19 @@ import {
   type WizardOffer,
 } from '../../../../machines/wizard/offers.ts';
 
-/** How a terminal makes the same agent. No secret is in it. */
+/** The terminal commands that create the same agent, without secrets. */
 export interface InitCommand {
   command: string;
-  /** What `answers.json` holds, where flags cannot say it all; `null` where they can. */
+  /** Contents of `answers.json` if flags are not sufficient; `null` if they are. */
   answers: string | null;
-  /** The names of the variables that `secrets.env` holds. */
+  /** Names of the variables in `secrets.env`. */
   variables: string[];
   isEncrypted: boolean;
 }
 
-/** Writes the command that makes an agent in a folder, without its secrets; `null` when only the page can say it. */
+/**
+ * Returns the command that creates an agent in a folder, without its secrets; `null` if only the page can create it.
+ */
 export function initCommand(
   typed: AgentAnswers,
   offer: WizardOffer,
@@ -34,7 +36,8 @@ export function initCommand(
   const answers = settledAnswers(typed, offer);
   const variables = [...agentPlan(answers).variables.keys()];
   const plain = withoutSecrets(answers, variables);
-  // A second key of one provider has a name that only its value leads to, and a sign-in is no text.
+  // The variable name of a second key of one provider depends on the key's value, and a sign-in cannot be written as
+  // text.
   const isSame =
     answers.model.session === '' &&
     JSON.stringify(agentPlan(plain).service) === JSON.stringify(agentPlan(answers).service);
@@ -112,7 +115,7 @@ function flagsOf(answers: AgentAnswers): string[] {
     ),
     ...(egress.mode === firstAnswers.egress.mode ? [] : flag('egress', egress.mode)),
     ...some('allow', egress.hosts.join(',')),
-    // Without it the tools wait that the skills want held.
+    // Without this key, the tools that the skills recommend are held.
     ...(Object.keys(approvals).length + skills.names.length === 0
       ? []
       : flag('held', Object.keys(approvals).join(','))),
@@ -131,7 +134,7 @@ function some(name: string, value: string): string[] {
   return value === '' ? [] : flag(name, value);
 }
 
-/** Writes fields as `issuer=https://id.example.com` and `claim_map.user_id=oid`; secrets are left out. */
+/** Formats fields as `issuer=https://id.example.com` and `claim_map.user_id=oid`; omits secrets. */
 function settingsOf(fields: readonly Field[], values: FieldValues): string[] {
   return fields.flatMap(({ name, kind }) => {
     const value = values[name];

@@ -6,13 +6,13 @@ import { type AnswerEdit, wizardMachine } from '../../../../machines/wizard/wiza
 import { sentenceOf } from '../../api/sentence-of.ts';
 import { browserSignInMachine, type SessionKept } from './browser-sign-in-machine.ts';
 
-/** What is wrong with a step beyond what its answers say: the sentence of the server, or of the second passphrase. */
+/** A problem of a step that its answers do not show: the server's message, or a mistyped passphrase. */
 export interface Refusal {
   step: Step;
   text: string;
 }
 
-/** Thrown by the port `create` when the server names the step that it refuses. */
+/** Thrown by the port `create` if the server names the refused step. */
 export class StepRefused extends Error {
   readonly step: Step;
 
@@ -33,19 +33,19 @@ export type NewAgentEvent =
   | { type: 'step.go'; step: Step }
   | { type: 'create' }
   | SessionKept
-  /** Another agent is to be made. */
+  /** The user starts another agent. */
   | { type: 'begin.again' };
 
 interface NewAgentContext {
-  /** Asks the steps; `null` before they can be asked, and once the agent is made, so that no secret is left. */
+  /** The wizard; `null` before its options are loaded, and once the agent is created, so that no secret remains. */
   wizard: ActorRefFrom<typeof wizardMachine> | null;
-  /** How it gets its key; `null` as long as there is no wizard. */
+  /** The sign-in; `null` while there is no wizard. */
   signIn: ActorRefFrom<typeof browserSignInMachine> | null;
   offer: WizardOffer | null;
-  /** What was typed as the passphrase the second time. */
+  /** The repeated passphrase. */
   repeated: string;
   refusal: Refusal | null;
-  /** Why the steps could not be read. */
+  /** The reason why the options could not be loaded. */
   problem: string | null;
   made: CreatedJson | null;
 }
@@ -61,17 +61,17 @@ const unfinished = {
 } as const;
 
 /**
- * Making one agent in a page: the steps are those of the wizard, its answers are sent when the review is accepted, and
- * what the server refuses leads back to its step with nothing lost. No secret outlives the agent that is made.
+ * The creation of one agent on the page. The steps are the wizard's. The answers are sent when the review is accepted,
+ * and a refusal leads back to its step without losing input. No secret is kept after the agent is created.
  */
 export const newAgentMachine = setup({
   types: { context: {} as NewAgentContext, events: {} as NewAgentEvent },
   actors: {
     wizard: wizardMachine,
     signIn: browserSignInMachine,
-    /** Reads what can be chosen. Rejects with a sentence. */
+    /** Loads the options. Rejects with a sentence. */
     readOffer: fromPromise<WizardOffer>(() => Promise.reject(new Error('unread'))),
-    /** Makes the agent. Rejects with StepRefused, or with a sentence. */
+    /** Creates the agent. Rejects with StepRefused, or with a sentence. */
     create: fromPromise<CreatedJson, { answers: AgentAnswers }>(() =>
       Promise.reject(new Error('uncreated')),
     ),
@@ -101,15 +101,15 @@ export const newAgentMachine = setup({
     })),
   },
   guards: {
-    /** A sign-in with one provider is none with another. */
+    /** A sign-in is valid for one provider only. */
     isOtherProvider: ({ context }, edit: AnswerEdit) =>
       edit.step === 'provider' && edit.value !== answersOf(context).provider,
     isUnsigned: ({ context }) => isUnsigned(context) && stepOf(context) === 'model',
-    /** An agent that is made before the browser is back would have no key. */
+    /** An agent created before the sign-in completes would have no key. */
     isPastUnsigned: ({ context }, { step }: { step: Step }) =>
       isUnsigned(context) && steps.indexOf(step) > steps.indexOf('model'),
     isMistyped: ({ context }) => isMistyped(context) && stepOf(context) === 'security',
-    /** A passphrase that was typed wrong once would open nothing later. */
+    /** A mistyped passphrase would make the secrets unreadable. */
     isPastMistyped: ({ context }, { step }: { step: Step }) =>
       isMistyped(context) && steps.indexOf(step) > steps.indexOf('security'),
     isComplete: ({ context }) =>

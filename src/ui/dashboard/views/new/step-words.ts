@@ -1,6 +1,6 @@
 import type { AgentAnswers, Step } from '../../../../machines/wizard/agent-answers.ts';
 
-/** What a step is called in the list of them, and what it asks. */
+/** A step's title in the list of steps, and its question. */
 export const stepWords: Readonly<Record<Step, { title: string; asks: string }>> = {
   name: { title: 'Name', asks: 'What is it called?' },
   provider: { title: 'Provider', asks: 'Whose model works on its tasks?' },
@@ -16,7 +16,7 @@ export const stepWords: Readonly<Record<Step, { title: string; asks: string }>> 
   review: { title: 'Review', asks: 'Is this right?' },
 };
 
-/** Says in words how well a passphrase stands up to guessing, by its length and variety alone. */
+/** Describes a passphrase's strength, judged only by length and variety. */
 export function strengthWords(passphrase: string): string {
   const variety = new Set(passphrase).size;
   if (passphrase === '') return 'none: secrets stand in a file that you alone can read';
@@ -26,7 +26,7 @@ export function strengthWords(passphrase: string): string {
   return 'strong, if nobody can look it up';
 }
 
-/** Says which answer a host comes from, by the setting that names it, such as `channels.0`. */
+/** Describes which answer a host comes from, by the setting that names it, such as `channels.0`. */
 export function originWords(origin: string, { channels, skills }: AgentAnswers): string {
   const [key = '', ...rest] = origin.split('.');
   const at = Number(rest.at(-1));
@@ -38,7 +38,7 @@ export function originWords(origin: string, { channels, skills }: AgentAnswers):
   return key === 'builtin_tools' || key === 'tools' ? 'Tools' : origin;
 }
 
-/** What the modes of egress mean. */
+/** Descriptions of the egress modes. */
 export const egressWords: Readonly<Record<string, string>> = {
   allowlist: 'the hosts that are listed',
   'deny-all': 'none but those that the agent itself needs',

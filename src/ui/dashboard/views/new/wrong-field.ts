@@ -3,8 +3,8 @@ import { authOffer, channelOffer, type WizardOffer } from '../../../../machines/
 import { wrongAnswer } from '../../../../machines/wizard/wrong-answers.ts';
 
 /**
- * Names the field of a step that a complaint is about, such as `model.key`; `null` when it is about no single one. It is
- * the first one with whose answer set right the complaint is another, or gone.
+ * Returns the field of a step that a problem concerns, such as `model.key`; `null` if it concerns no single field. It
+ * is the first field whose correction changes or removes the problem.
  */
 export function wrongField(step: Step, answers: AgentAnswers, offer: WizardOffer): string | null {
   const complaint = wrongAnswer(step, answers, offer);
@@ -17,7 +17,7 @@ export function wrongField(step: Step, answers: AgentAnswers, offer: WizardOffer
 
 type Mending = readonly [field: string, answers: Partial<AgentAnswers>];
 
-/** The answers to a step with one field each set right. */
+/** Returns a step's answers with one field at a time replaced with a valid value. */
 function mendings(step: Step, answers: AgentAnswers): Mending[] {
   const { model, channels, tools, skills, fallback, auth, egress, security, approvals } = answers;
   switch (step) {
@@ -93,7 +93,7 @@ function mendings(step: Step, answers: AgentAnswers): Mending[] {
 
 const address = 'https://models.example.com/v1';
 
-/** What the required fields of channels may be; the others may be empty. */
+/** Valid values for the required channel fields; the other fields may be empty. */
 const rightTexts: Readonly<Record<string, string>> = {
   target: 'ops',
   url: 'https://ops.example.com/approvals',

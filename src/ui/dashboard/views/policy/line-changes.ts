@@ -1,16 +1,16 @@
-/** A line of one of two texts; `same` is in both. */
+/** A line of two compared texts; `same` is in both. */
 export interface LineChange {
   kind: 'same' | 'removed' | 'added';
   text: string;
 }
 
-/** Lines around a change that are shown with it. */
+/** Number of context lines around a change. */
 const around = 2;
 
-/** Lines between the first and the last change that are compared one by one. */
+/** Maximum number of lines between the first and the last change that are compared individually. */
 const mostCompared = 1_000;
 
-/** Lists what differs between two texts line by line, with two lines around it. */
+/** Lists the line differences between two texts, with two context lines. */
 export function lineChanges(before: string, after: string): LineChange[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   let start = 0;
@@ -34,7 +34,7 @@ function compared(old: readonly string[], now: readonly string[]): LineChange[] 
   if (old.length > mostCompared || now.length > mostCompared) {
     return [...old.map(removed), ...now.map(added)];
   }
-  // The length of what both have in common from each pair of lines on.
+  // Length of the longest common subsequence from each pair of lines on.
   const common = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
   const at = (one: number, other: number): number => common[one]?.[other] ?? 0;
   for (let one = old.length - 1; one >= 0; one -= 1) {

@@ -1,6 +1,6 @@
 import type { PolicyJson, ToolPolicyJson } from '../../../../http/wire/dashboard/policy-json.ts';
 
-/** Says who decides on a held tool, how many have to agree, by when, and who is asked after that. */
+/** Describes who decides on a held tool, the quorum, the timeout, and the escalation. */
 export function deciderWords(tool: ToolPolicyJson): string {
   const { approvers, quorum = 1, four_eyes, timeout, escalates } = tool;
   const who = approvers === null ? 'anybody who is asked' : approvers.join(', ');
@@ -12,7 +12,7 @@ export function deciderWords(tool: ToolPolicyJson): string {
   ].join(', ');
 }
 
-/** Says whether the platform is asked before an invocation starts, and how that ended last. */
+/** Describes whether the platform is asked before an invocation starts, and its last result. */
 export function admissionWords({ enabled, url, last }: PolicyJson['admission']): string {
   if (!enabled) return 'off: every invocation may start';
   const asked = url === undefined ? 'on' : `on: ${url} is asked`;

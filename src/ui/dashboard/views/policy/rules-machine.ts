@@ -7,7 +7,7 @@ import type {
 } from '../../../../http/wire/dashboard/policy-edit-json.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 
-/** What the server makes of edited rules. */
+/** The server's evaluation of edited rules. */
 export type PreviewOutcome =
   | { kind: 'previewed'; preview: PolicyEditJson }
   | { kind: 'invalid'; problems: string[] }
@@ -15,10 +15,10 @@ export type PreviewOutcome =
 
 type Previewed = Extract<PreviewOutcome, { kind: 'previewed' }>;
 
-/** Why the server made nothing of them. */
+/** The reason why the server could not evaluate them. */
 export type Refusal = Exclude<PreviewOutcome, Previewed>;
 
-/** What became of a save. */
+/** The result of a save. */
 export type SaveOutcome = { kind: 'saved' } | Refusal;
 
 export type RulesEvent =
@@ -28,18 +28,18 @@ export type RulesEvent =
   | { type: 'read.asked' };
 
 interface RulesContext {
-  /** As they were read. */
+  /** The rules as loaded. */
   read: PolicyRulesJson | null;
   rules: ToolRulesJson[];
   preview: PolicyEditJson | null;
   problems: string[];
-  /** What somebody else has written meanwhile. */
+  /** A version saved by another client in the meantime. */
   theirs: ConfigChangedJson | null;
 }
 
 type Asked = { event: { output: PreviewOutcome | SaveOutcome } };
 
-/** Where it goes when the server made nothing of what was asked. */
+/** Transitions for a refusal of the server. */
 const refusals = [
   {
     guard: { type: 'isInvalid', params: ({ event }: Asked) => event.output },
@@ -53,13 +53,13 @@ const refusals = [
 ] as const;
 
 /**
- * The rules of one agent while a person edits them. What they would have done is shown before they can be saved, and what
- * is saved is the text that was shown, over the file that it was made from alone.
+ * The rules of one agent while a user edits them. Their effect must be shown before they can be saved. The saved text
+ * is exactly the displayed one, and replaces only the version it was made from.
  */
 export const rulesMachine = setup({
   types: { context: {} as RulesContext, events: {} as RulesEvent },
   actors: {
-    /** Rejects, as all of these, with an error whose message is a sentence. */
+    /** Like all ports here, rejects with an error whose message is a sentence. */
     read: fromPromise<PolicyRulesJson>(() => Promise.reject(new Error('unread'))),
     preview: fromPromise<PreviewOutcome, { etag: string; rules: ToolRulesJson[] }>(() =>
       Promise.reject(new Error('unread')),
@@ -183,7 +183,7 @@ export const rulesMachine = setup({
   },
 });
 
-/** Says whether a rule is not as it was read. */
+/** Returns true if a rule differs from the loaded one. */
 export function isChanged({ read, rules }: RulesContext): boolean {
   return read !== null && JSON.stringify(read.rules) !== JSON.stringify(rules);
 }

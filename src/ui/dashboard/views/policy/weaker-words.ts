@@ -1,6 +1,6 @@
 import type { ToolRulesJson } from '../../../../http/wire/dashboard/policy-edit-json.ts';
 
-/** Says in sentences in what way rules are weaker than those before; empty when they are not. */
+/** Describes in sentences in which ways rules are less strict than before; empty if they are not. */
 export function weakerWords(
   before: readonly ToolRulesJson[],
   after: readonly ToolRulesJson[],

@@ -9,13 +9,13 @@ import type {
 import { sentenceOf } from '../../api/sentence-of.ts';
 import { type SaidTurn, spokenPart } from './said-turns.ts';
 
-/** A skill of the agent that is changed, as it was read or saved last. */
+/** The edited skill of the agent, as last loaded or saved. */
 export interface EditedSkill {
   name: string;
   skill: CustomSkillContentJson;
 }
 
-/** What became of a save. */
+/** The result of a save. */
 export type SaveOutcome =
   | { kind: 'saved'; result: SkillSaveResultJson; edited: EditedSkill }
   | { kind: 'invalid'; check: SkillCheckJson }
@@ -37,26 +37,25 @@ export type BuilderEvent =
 
 export interface BuilderContext {
   turns: SaidTurn[];
-  /** What the model has said so far in the answer under way. */
+  /** The model's output so far in the current answer. */
   heard: string;
   message: string | null;
   talkProblem: string | null;
   draft: SkillDraftJson | null;
   /** `null` for a new skill. */
   editing: EditedSkill | null;
-  /** The files are shown beside those of `editing`. */
+  /** True if the files are compared with the files of `editing`. */
   compares: boolean;
   check: SkillCheckJson | null;
-  /** What is there in the place of the draft. */
+  /** The existing skill that conflicts with the draft. */
   taken: SkillChangedJson | null;
   result: SkillSaveResultJson | null;
   saveProblem: string | null;
   env: Record<string, string>;
-  /** Tools wait for a person that the skill says should. */
+  /** True if the tools that the skill recommends to hold are held. */
   hold: boolean;
 }
 
-/** What an answer is asked with. */
 export interface TalkInput {
   turns: SaidTurn[];
   editing: string | null;
@@ -75,13 +74,16 @@ const nothing: BuilderContext = {
   hold: true,
 };
 
-/** The conversation in which a skill is written, beside the skill: it is checked when it changes, and saved when a person says so. */
+/**
+ * The conversation in which a skill is written, and the skill itself. The skill is validated after each change, and
+ * saved only on the user's request.
+ */
 export const builderMachine = setup({
   types: { context: {} as BuilderContext, events: {} as BuilderEvent },
   actors: {
-    /** Tells what the model says until the stream ends. */
+    /** Reports the model's output until the stream ends. */
     talk: fromCallback(() => undefined) as CallbackActorLogic<BuilderEvent, TalkInput>,
-    /** Rejects, as all of these, with an error whose message is a sentence. */
+    /** Like all ports here, rejects with an error whose message is a sentence. */
     check: fromPromise<SkillCheckJson, { draft: SkillDraftJson; editing: string | null }>(() =>
       Promise.reject(new Error('unchecked')),
     ),
@@ -96,7 +98,7 @@ export const builderMachine = setup({
       heard: context.heard + text,
     })),
     noteAnswer: assign((_, { content }: { content: string }) => ({ message: content })),
-    /** What was heard stays, whether or not it came to its end. */
+    /** Received output is kept, even if it is incomplete. */
     endAnswer: assign(({ context }, { problem }: { problem: string | null }) => {
       const { heard, message, turns } = context;
       const shown = message ?? spokenPart(heard).words;
@@ -108,7 +110,7 @@ export const builderMachine = setup({
     }),
     noteDraft: assign((_, { draft }: { draft: SkillDraftJson }) => ({
       ...{ draft, check: null, taken: null, saveProblem: null, result: null },
-      // What was said of another text holds for that one alone.
+      // The choice applied only to the previous text, so it is reset.
       hold: true,
     })),
     beginEdit: assign((_, { edited }: { edited: EditedSkill }) => ({
@@ -132,7 +134,7 @@ export const builderMachine = setup({
     noteTaken: assign((_, outcome: SaveOutcome) =>
       outcome.kind === 'taken' ? { taken: outcome.now } : {},
     ),
-    /** The next save is one over what is there. */
+    /** The next save overwrites the existing skill. */
     compareTheirs: assign(({ context: { taken } }) =>
       taken === null
         ? {}
@@ -272,7 +274,7 @@ export const builderMachine = setup({
               actions: { type: 'noteProblem', params: ({ event }) => event },
             },
           },
-          // What the model says meanwhile is not what a person has looked at.
+          // Ignores new drafts of the model, because the user has not seen them.
           on: { 'draft.heard': {} },
         },
         saved: {
@@ -290,7 +292,7 @@ export const builderMachine = setup({
   },
 });
 
-/** Says whether something was written or changed that is not in the folder of the agent. */
+/** Returns true if there are changes that are not saved in the agent's folder. */
 export function isUnsaved({ draft, editing }: BuilderContext): boolean {
   return JSON.stringify(draft) !== JSON.stringify(editing && draftOf(editing.skill));
 }

@@ -1,15 +1,15 @@
 import type { SkillDraftJson } from '../../../../http/wire/dashboard/builder-json.ts';
 
-/** A file of a skill before and after a change. */
+/** A skill's file before and after a change. */
 export interface ComparedFile {
   name: string;
   before: string;
   after: string;
-  /** `new` is on the new side alone, `removed` on the old one. */
+  /** `new` for a file only in the new version, `removed` for one only in the old version. */
   tag: 'new' | 'removed' | 'changed' | null;
 }
 
-/** Puts the files of two sides beside each other: the `SKILL.md`, then every script that either has, by name. */
+/** Pairs the files of two versions: the `SKILL.md`, then every script of either by name. */
 export function compareFiles(before: SkillDraftJson | null, after: SkillDraftJson): ComparedFile[] {
   const [old, now] = [before?.scripts ?? {}, after.scripts];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].toSorted();

@@ -22,11 +22,14 @@ const look = EditorView.theme({
   '.cm-changedLineGutter, .cm-insertedLineGutter': { backgroundColor: 'var(--allow)' },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { backgroundColor: 'var(--deny)' },
   '.cm-collapsedLines': { color: 'var(--ink-2)', background: 'var(--sunken)' },
-  // Not every font has the mark on either side of them.
+  // Not every font has the glyph of these marks.
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none' },
 });
 
-/** Two texts beside each other, in a shadow tree, where their styles are sheets that a page with a strict policy may have. */
+/**
+ * Shows two texts side by side in a shadow tree, where the styles are constructed sheets, which a strict content
+ * security policy allows.
+ */
 export function openDiff(
   host: HTMLElement,
   before: string,

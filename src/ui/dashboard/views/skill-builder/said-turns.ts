@@ -1,11 +1,14 @@
-/** What one side has said; `shown` is what is read of it, without files. */
+/** A message of one side; `shown` is the text to display, without files. */
 export interface SaidTurn {
   role: 'user' | 'assistant';
   text: string;
   shown: string;
 }
 
-/** What is read of an answer under way: the words before its first file, and the file it writes. */
+/**
+ * Returns the displayed part of a streaming answer: the text before its first file, and the name of the file being
+ * written.
+ */
 export function spokenPart(text: string): { words: string; writes: string | null } {
   const found = /^ {0,3}`{3,}[^\n`]*?(skill\.md|script:\s*([^\n]+))[^\n]*$/im.exec(text);
   if (found === null) return { words: text, writes: null };
@@ -15,7 +18,7 @@ export function spokenPart(text: string): { words: string; writes: string | null
   return { words: text.slice(0, found.index).trim(), writes: last?.[1]?.trim() ?? 'SKILL.md' };
 }
 
-/** The end of a conversation that one request takes. */
+/** Returns the latest messages that fit into one request. */
 export function messagesOf(
   turns: readonly SaidTurn[],
 ): { role: SaidTurn['role']; content: string }[] {

@@ -11,7 +11,7 @@ import { type ApiClient, ApiError } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
 import type { SaveInput, SaveOutcome } from './builder-machine.ts';
 
-/** Asks the server for the skills that an agent has of its own, and for the model that writes them. */
+/** Client for an agent's own skills and for the model that writes them. */
 export class SkillClient {
   readonly #client: ApiClient;
   readonly #agent: string;
@@ -21,7 +21,7 @@ export class SkillClient {
     this.#agent = agent;
   }
 
-  /** Reads which model there is. */
+  /** Loads the model's status. */
   status(): Promise<BuilderStatusJson> {
     return this.#client.get(this.#path('provider'));
   }
@@ -34,7 +34,7 @@ export class SkillClient {
     return this.#client.get(this.#path('skills', name));
   }
 
-  /** Checks a draft; `editing` names the skill that it changes, `null` for a new one. */
+  /** Validates a draft; `editing` names the skill being changed, `null` for a new one. */
   async check(
     draft: SkillDraftJson,
     editing: string | null,
@@ -45,7 +45,7 @@ export class SkillClient {
     return (await this.#client.send<SkillCheckJson>(this.#path('validate'), options)).body;
   }
 
-  /** Saves a draft over what was read and over nothing else, and reads it again. Throws an ApiError. */
+  /** Saves a draft only over the loaded version, and loads it again. Throws ApiError. */
   async save({ draft, editing, env, hold }: SaveInput): Promise<SaveOutcome> {
     const over =
       editing === null

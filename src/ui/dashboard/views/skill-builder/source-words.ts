@@ -1,6 +1,6 @@
 import type { BuilderSourceJson } from '../../../../http/wire/dashboard/builder-json.ts';
 
-/** Says where the model that writes skills is named. */
+/** Describes the source of the setting for the model that writes skills. */
 export const sourceWords: Readonly<Record<BuilderSourceJson, string>> = {
   workspace: 'It is named for this workspace.',
   user: 'It is named for all your workspaces; what you save here is for this one alone.',

@@ -6,7 +6,7 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 import type { BuilderEvent, TalkInput } from './builder-machine.ts';
 import { messagesOf } from './said-turns.ts';
 
-/** Sends a conversation to the model that writes skills, and tells what it says until the stream ends. */
+/** Sends a conversation to the model that writes skills, and reports its output until the stream ends. */
 export async function talk(
   client: ApiClient,
   agent: string,
@@ -18,7 +18,7 @@ export async function talk(
   let isOver = false;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      // What comes here was written by the server that wrote this page.
+      // The data comes from the same server as this page and is trusted.
       const told = JSON.parse(data) as BuilderChatEvents[keyof BuilderChatEvents];
       if (event === 'token') send({ type: 'token.heard', ...(told as BuilderChatEvents['token']) });
       if (event === 'message')

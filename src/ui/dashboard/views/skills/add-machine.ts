@@ -5,21 +5,21 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 export type AddEvent = { type: 'agent.chosen'; agent: string } | { type: 'confirmed' };
 
 interface AddContext {
-  /** Empty until one is chosen. */
+  /** Empty until the user chooses one. */
   agent: string;
-  /** What adding the skill to it does, or has done. */
+  /** The changes of adding the skill to this agent, planned or done. */
   plan: SkillPlanJson | null;
-  /** Why it cannot be added, in the server's own sentence. */
+  /** The reason why it cannot be added, in the server's own words. */
   problem: string | null;
 }
 
-/** Adding a skill to an agent: nothing is written before a person has seen what that does to this agent. */
+/** Adding a skill to an agent. Nothing is written before the user has seen the changes for this agent. */
 export const addMachine = setup({
   types: { context: {} as AddContext, events: {} as AddEvent },
   actors: {
-    /** Asks what adding it does. Rejects with the server's sentence. */
+    /** Requests the planned changes. Rejects with the server's message. */
     preview: fromPromise<SkillPlanJson, { agent: string }>(() => Promise.reject(new Error())),
-    /** Adds it. Rejects with the server's sentence. */
+    /** Adds the skill. Rejects with the server's message. */
     add: fromPromise<SkillPlanJson, { agent: string }>(() => Promise.reject(new Error())),
   },
   actions: {

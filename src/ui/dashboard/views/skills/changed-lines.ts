@@ -1,19 +1,19 @@
-/** A line of a text that was changed, and what became of it. */
+/** A changed line of a text, and the kind of change. */
 export interface ChangedLine {
   kind: 'added' | 'removed';
   text: string;
-  /** Its place in the text that it stands in, counted from 1. */
+  /** Number of the line in its text, from 1. */
   line: number;
 }
 
-/** Lists the lines that make one text of another, for texts to which lines are added and of which few are changed. */
+/** Lists the line changes from one text to another, for texts with added and few changed lines. */
 export function changedLines(before: string, after: string): ChangedLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const changes: ChangedLine[] = [];
   let place = 0;
   for (const [index, text] of now.entries()) {
     const kept = old.indexOf(text, place);
-    // A line further down stands for itself only when all before it are gone from here on.
+    // A later equal line counts as unchanged only if all lines before it are absent from here on.
     const isKept =
       kept === place || (kept > place && !appearsLater(old.slice(place, kept), now, index));
     if (!isKept) {

@@ -1,6 +1,6 @@
 import type { SkillPlanJson } from '../../../../http/wire/dashboard/skill-json.ts';
 
-/** Says what the scripts of a skill may reach once it is added. */
+/** Describes the hosts that a skill's scripts may reach once it is added. */
 export function reachWords({
   scripts_reach: hosts,
   egress_mode: mode,

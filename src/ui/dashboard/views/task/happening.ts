@@ -1,13 +1,13 @@
 import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
 import { spanText } from '../../chart/span-text.ts';
 
-/** One line of what happened, in words. All of it is text of others and is shown as such. */
+/** One event described in words. All of its text is untrusted and displayed as such. */
 export interface Happening {
   seq: number;
   at: string;
   tone: Tone;
   says: string;
-  /** What the sentence is about, set in mono after it. */
+  /** The object of the sentence, shown after it in monospace. */
   about: string | null;
   detail: string;
 }
@@ -17,7 +17,7 @@ export type Tone = 'plain' | 'allow' | 'deny' | 'modify' | 'hold' | 'step-up';
 type Words = Pick<Happening, 'says'> & Partial<Pick<Happening, 'tone' | 'about' | 'detail'>>;
 type Fields = Record<string, unknown>;
 
-/** Puts an audit event into words; an event without words of its own keeps its name and shows its fields. */
+/** Describes an audit event in words; an unknown event shows its name and fields. */
 export function happeningOf({
   seq,
   at,
@@ -33,8 +33,8 @@ export function happeningOf({
 }
 
 /**
- * Puts the events of a task into words, oldest first. A turn of the model names the tools that it asked for, which are
- * those of the events up to its next turn.
+ * Describes a task's events in words, oldest first. A model turn names the tools that it requested, taken from the
+ * events up to its next turn.
  */
 export function happeningsOf(timeline: readonly Omit<TimelineEntryJson, 'line'>[]): Happening[] {
   return timeline.map((entry, index) => {

@@ -2,8 +2,8 @@ import type { DashboardEvents } from '../../../../http/wire/dashboard/dashboard-
 import type { Dashboard } from '../../start-dashboard.ts';
 
 /**
- * Reads something at once and again after each event that concerns it, one reading at a time: what changes during one
- * is read by the next. After a gap in the stream it is read too.
+ * Reads data immediately and again after each relevant event, one read at a time. A change during a read triggers
+ * another read. Also reads after a gap in the stream.
  */
 export function keepReading(
   { workspace }: Pick<Dashboard, 'workspace'>,
@@ -30,7 +30,7 @@ export function keepReading(
   });
   let about = workspace.getSnapshot().context.about;
   const ofAll = workspace.subscribe(({ context }) => {
-    // The workspace is read whole after a gap in the stream, and only then is this another object.
+    // `about` is replaced only when the workspace is reloaded after a gap in the stream.
     if (context.about === about) return;
     const isFirst = about === null;
     about = context.about;

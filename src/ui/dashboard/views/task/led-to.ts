@@ -7,8 +7,8 @@ const ends = ['completed', 'failed', 'canceled'];
 const ruled = ['deferred.asked', ...running, 'failed'];
 
 /**
- * Where an event of the log leads. The log and the history of states read the clock for themselves, so that times alone
- * cannot tell on which side of a step an event stands.
+ * The states to which each log event leads. The log and the state history read the clock separately, so times alone
+ * cannot determine on which side of a transition an event is.
  */
 const destinations: Record<string, (fields: Record<string, unknown>) => string[]> = {
   session_start: () => ['submitted'],
@@ -39,10 +39,13 @@ const destinations: Record<string, (fields: Record<string, unknown>) => string[]
   invocation_cancelled: () => ['canceled'],
 };
 
-/** How far the two clocks may be apart, in milliseconds; an event that leads nowhere by then changed no state. */
+/**
+ * Maximum difference of the two clock readings in milliseconds. An event without a matching transition within this time
+ * changed no state.
+ */
 const tolerance = 1_000;
 
-/** Tells for each event, oldest first, at which stop it is: the one it led to, else the one during which it happened. */
+/** Returns the stop of each event, oldest first: the stop that it led to, else the stop during which it happened. */
 export function stopsOfEvents(
   entries: readonly Pick<TimelineEntryJson, 'at' | 'event' | 'fields'>[],
   stops: readonly Stop[],
@@ -63,7 +66,7 @@ export function stopsOfEvents(
   });
 }
 
-/** Says whether a stop is in a state or in a region. */
+/** Returns true if a stop is in a state or in a region. */
 export function isStopIn(stop: Stop | undefined, box: string): boolean {
   return stop !== undefined && isWithin(stop.box.id, box);
 }

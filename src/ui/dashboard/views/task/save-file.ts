@@ -1,4 +1,4 @@
-/** Has the browser keep a text as a file, as if it had been downloaded. */
+/** Saves a text as a file download. */
 export function saveFile(name: string, text: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -1,10 +1,10 @@
-/** Reads from the address at which step a task is looked at, from 0; `null` follows the task. */
+/** Reads the selected step from the URL, from 0; `null` follows the task. */
 export function stepIn(query: URLSearchParams): number | null {
   const named = query.get('step') ?? '';
   return /^[1-9]\d{0,5}$/.test(named) ? Number(named) - 1 : null;
 }
 
-/** Writes a step into the address of a task, and takes it out for `null`. */
+/** Sets the step in a task's URL; `null` removes it. */
 export function withStep(hash: string, step: number | null): string {
   const [path = '', search = ''] = hash.split('?', 2);
   const query = new URLSearchParams(search);

@@ -8,24 +8,24 @@ import { type Stop, upTo, walk } from '../../chart/walk.ts';
 import { stopsOfEvents } from './led-to.ts';
 import { type Said, transcriptOf } from './transcript.ts';
 
-/** A task as it was known at one of its steps. */
+/** A task as it was at one of its steps. */
 export interface TaskAt {
-  /** From 0; `last` is where it stands now. */
+  /** Step number from 0; `last` is the current one. */
   step: number;
   last: number;
-  /** Its way until then. */
+  /** The path up to that step. */
   stops: Stop[];
-  /** Epoch milliseconds at which the step was left; `null` for as it is now. */
+  /** Epoch milliseconds at which the step was left; `null` for the current state. */
   until: number | null;
   decisions: DecisionJson[];
   timeline: TimelineEntryJson[];
-  /** The stop of each event of `timeline`. */
+  /** Stop index of each event in `timeline`. */
   stopOf: number[];
   transcript: Said[];
   held: HeldThen | null;
 }
 
-/** A call that waited for people, and who had approved it by then. */
+/** A held call, and its approvals at that time. */
 export interface HeldThen {
   tool: string;
   to: string;
@@ -35,8 +35,8 @@ export interface HeldThen {
 }
 
 /**
- * Tells what was known of a task at a step of its way; a step beyond the last is the last one. It reads what the agent
- * has told already and asks for nothing. At the last step it is the task as it is, and each step adds to the one before.
+ * Returns what was known of a task at a step of its path; a step beyond the last is treated as the last. Uses only data
+ * that is already loaded. The last step is the current task, and each step only adds data to the previous one.
  */
 export function taskAt(chart: DrawnChart, task: TaskDetailJson, step: number): TaskAt {
   const way = walk(chart, task.statechart.states);
@@ -61,8 +61,8 @@ export function taskAt(chart: DrawnChart, task: TaskDetailJson, step: number): T
 }
 
 /**
- * Tells at which stop each decision was known. Decisions carry no time, so each call goes with one visit of governance:
- * the first with the first one of the latest run, whose calls alone are told of.
+ * Returns the stop at which each decision was known. Decisions have no time, so each call is matched with one visit of
+ * governance, starting with the first visit of the latest run, which is the only run with recorded decisions.
  */
 function stopsOfDecisions(decisions: readonly DecisionJson[], stops: readonly Stop[]): number[] {
   const last = Math.max(0, stops.length - 1);
@@ -76,7 +76,7 @@ function stopsOfDecisions(decisions: readonly DecisionJson[], stops: readonly St
   const calls = [
     ...new Set(decisions.flatMap(({ call_id: id }) => (id === undefined ? [] : [id]))),
   ];
-  // States in the middle of a long way are not kept, and their calls are known before those that follow.
+  // The middle states of a long path are not stored. Calls without a stored visit are treated as earlier.
   const missing = Math.max(0, calls.length - visits.length);
   const after = (from: number, ...boxes: string[]): number => {
     const found = stops.findIndex(({ box }, index) => index >= from && boxes.includes(box.id));

@@ -1,4 +1,4 @@
-/** The ways to look at a task, by the name in the address. */
+/** The views of a task, by their name in the URL. */
 export const taskTabs = [
   { name: 'timeline', title: 'Timeline' },
   { name: 'chart', title: 'Statechart' },
@@ -7,7 +7,7 @@ export const taskTabs = [
 
 export type TaskTab = (typeof taskTabs)[number]['name'];
 
-/** Reads which one an address names; the chart when it names none. */
+/** Reads the view from a URL; defaults to the chart. */
 export function tabOf(query: URLSearchParams): TaskTab {
   const named = query.get('view');
   return taskTabs.find(({ name }) => name === named)?.name ?? 'chart';

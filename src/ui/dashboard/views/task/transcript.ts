@@ -1,6 +1,8 @@
 import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
 
-/** One line of what was said and done, oldest first. `stop` is the one at which it was known. All of it is text of others. */
+/**
+ * One entry of the transcript, oldest first. `stop` is the stop at which it was known. All of its text is untrusted.
+ */
 export type Said = { stop: number; at: string | null } & (
   | { kind: 'message'; role: 'user' | 'agent'; text: string }
   | { kind: 'turn'; model: string | null; text: string | null; calls: SaidCall[] }
@@ -8,22 +10,22 @@ export type Said = { stop: number; at: string | null } & (
   | { kind: 'result'; tool: string; result: string | null; error: string | null }
 );
 
-/** A call as the model asked for it; `args` is JSON, `null` when it was not kept. */
+/** A call as requested by the model; `args` is JSON, `null` if not recorded. */
 export interface SaidCall {
   tool: string;
   args: string | null;
 }
 
 interface Logged {
-  /** The agent's own JSON of the task. */
+  /** The agent's raw JSON of the task. */
   task: unknown;
   timeline: readonly Pick<TimelineEntryJson, 'at' | 'event' | 'fields'>[];
 }
 
 /**
- * Tells what was said in a task and what its tools were given and returned, as far as that was kept. Messages carry no
- * time, so each stands at the event of the log that tells of it; one that none tells of stands where the next one does,
- * so that it is never shown before it was said.
+ * Builds the transcript of a task: its messages, and its tools' input and output, as far as they were recorded.
+ * Messages have no time, so each is placed at its log event. A message without an event is placed at the next message's
+ * event, so that it is never shown too early.
  *
  * @param stopOf the stop of each event of the timeline
  */
@@ -60,7 +62,7 @@ type Words = Said extends infer One ? (One extends Said ? Omit<One, 'stop' | 'at
 function saidOf({ event, fields }: Logged['timeline'][number]): Words | null {
   if (event === 'llm_call') {
     const { text, calls } = answerIn(fields['messages']);
-    // Words without a call are the answer, which stands among the messages.
+    // Text without a call is the answer, which is among the messages.
     return {
       kind: 'turn',
       model: textOf(fields['model']),
@@ -79,7 +81,7 @@ function saidOf({ event, fields }: Logged['timeline'][number]): Words | null {
   };
 }
 
-/** Reads what the model said from the messages that were kept of its turn; a text that was cut is no JSON any more. */
+/** Reads the model's output from the recorded messages of its turn; a truncated text is not valid JSON. */
 function answerIn(messages: unknown): { text: string | null; calls: SaidCall[] } {
   const said: unknown = Array.isArray(parsed(messages))
     ? (parsed(messages) as unknown[]).at(-1)
@@ -125,7 +127,7 @@ function partText(part: unknown): string {
   return `[file ${textOf(name) ?? textOf(uri) ?? ''}]`;
 }
 
-/** Finds the event of each message, from the newest on, as the oldest ones may not be kept. */
+/** Finds the event of each message, newest first, because the oldest events may not be stored. */
 function eventsOfMessages(messages: readonly Message[], timeline: Logged['timeline']): number[] {
   const found: number[] = messages.map(() => timeline.length);
   let before = timeline.length;

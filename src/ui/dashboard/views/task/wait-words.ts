@@ -1,15 +1,15 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
 
-/** What a sentence about a wait names; its texts are those of the configuration and of people. */
+/** The parts of a sentence about a wait. Their texts come from the configuration and from users. */
 export interface WaitWords {
-  /** Whom the call waits for, such as `#finance, carol@example.com`. */
+  /** The approvers, such as `#finance, carol@example.com`. */
   whom: string;
   rule: string;
-  /** How far a quorum is; empty where one approval is enough. */
+  /** Progress of a quorum; empty if one approval is enough. */
   progress: string;
 }
 
-/** Says for whom a call waits, and which rule holds it. */
+/** Describes for whom a call waits, and which rule holds it. */
 export function waitWords({ to, escalated_to, tool, quorum, approvals }: DeferralJson): WaitWords {
   const asked = [to, escalated_to ?? []].flat();
   return {
@@ -19,7 +19,7 @@ export function waitWords({ to, escalated_to, tool, quorum, approvals }: Deferra
   };
 }
 
-/** A target without what is the same in all of them: `slack #finance` for `channel:slack:#finance`. */
+/** Shortens a target by its common prefix: `slack #finance` for `channel:slack:#finance`. */
 function shortTarget(target: string): string {
   return target.replace(/^channel:([^:]+):(.*)$/s, (_, adapter: string, name: string) =>
     name === '' ? adapter : `${adapter} ${name}`,

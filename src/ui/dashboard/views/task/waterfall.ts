@@ -3,14 +3,14 @@ import type {
   TimelineEntryJson,
 } from '../../../../http/wire/dashboard/task-detail-json.ts';
 
-/** What became of one tool call, layer by layer, in the order in which the layers are asked. */
+/** The history of one tool call, layer by layer in evaluation order. */
 export interface CallStory {
   id: string;
   tool: string;
   rows: LayerRow[];
-  /** What MODIFY changed of its arguments, each value as JSON. */
+  /** The argument changes by MODIFY, each value as JSON. */
   changes: readonly Change[];
-  /** Milliseconds the layers took, and the call waited for a person and ran; `null` while it did not. */
+  /** Milliseconds for governance, for the wait, and for the run; `null` for a phase that did not happen. */
   ruled: number;
   waited: number | null;
   ran: number | null;
@@ -22,9 +22,9 @@ export interface LayerRow {
   name: string;
   verdict: Verdict;
   reason: string;
-  /** Milliseconds; `null` when the layer was not asked. */
+  /** Milliseconds; `null` if the layer was not evaluated. */
   took: number | null;
-  /** Where its bar lies, in percent of the width; `null` without a bar. */
+  /** Position of its bar in percent of the width; `null` if it has no bar. */
   bar: { from: number; width: number } | null;
   isWait: boolean;
 }
@@ -41,7 +41,7 @@ export type Verdict =
   | 'not yet'
   | 'not asked';
 
-/** What the log says of an event, wherever it stands there. */
+/** The logged data of an event, regardless of its line. */
 type Happened = Pick<TimelineEntryJson, 'at' | 'event' | 'fields'>;
 
 interface Asked {
@@ -56,7 +56,7 @@ interface Call {
   id: string;
   tool: string;
   decisions: DecisionJson[];
-  /** Epoch milliseconds; `null` for what has not happened. */
+  /** Epoch milliseconds; `null` if it has not happened. */
   heldAt: number | null;
   wait: number | null;
   wasRefused: boolean;
@@ -83,15 +83,15 @@ const verdicts: Record<string, Verdict> = {
   defer: 'hold',
 };
 
-/** Percent of the width that layers get beside a wait or a run, which take longer by orders of magnitude. */
+/** Percent of the width for the layers if there is a wait or a run, which take longer by orders of magnitude. */
 const shareOfLayers = 40;
 
 /**
- * Tells the story of each call, oldest first. Runs and waits carry no call's id in the log, so they go to the calls of
- * their tool in order: a task has one call under way at a time.
+ * Builds the history of each call, oldest first. Runs and waits have no call ID in the log, so they are matched with
+ * the calls of their tool in order; a task runs one call at a time.
  *
- * @param now epoch milliseconds, until which a pending wait or run is counted
- * @param isOver says that nothing will happen any more
+ * @param now epoch milliseconds up to which a pending wait or run is counted
+ * @param isOver true if the task has ended
  */
 export function callStories(
   decisions: readonly DecisionJson[],
@@ -139,7 +139,7 @@ function happen(calls: Call[], { event, at, fields }: Happened): void {
     }
     case 'task_deferred_decision':
       if (held === undefined || fields['authorized'] === false) break;
-      // An approval that a quorum needs more of does not end the wait; the start of the call does.
+      // An approval below the quorum does not end the wait; the start of the call does.
       if (fields['decision'] === 'reject') end(held, fields['wait_ms']);
       break;
     case 'task_deferred_timeout':
@@ -229,14 +229,14 @@ function runOf(call: Call, now: number, isOver: boolean): Asked {
   return { name, verdict, reason, took, isWait: false };
 }
 
-/** Lays the bars one after the other; layers share one scale, and what is long beside them shares the rest. */
+/** Places the bars in sequence. Layers share one scale; longer phases share the remaining width. */
 function withBars(asked: Asked[]): LayerRow[] {
   const isLong = ({ name, isWait }: Asked) => name === 'Run' || isWait;
   const total = (rows: Asked[]) => rows.reduce((sum, { took }) => sum + (took ?? 0), 0);
   const long = asked.filter((row) => isLong(row) && row.took !== null);
   const ruled = total(asked.filter((row) => !isLong(row)));
   const forLayers = long.length === 0 ? 100 : shareOfLayers;
-  // A wait beside a run would leave the run nothing, so each of the long ones gets a part of its own.
+  // Each long phase gets an equal part of the width, because a wait would otherwise leave no width for the run.
   const forEach = long.length === 0 ? 0 : (100 - shareOfLayers) / long.length;
   let from = 0;
   return asked.map((row): LayerRow => {

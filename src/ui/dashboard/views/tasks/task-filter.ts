@@ -1,16 +1,16 @@
 import type { ListedTask } from './task-order.ts';
 
-/** Which tasks a list shows; an empty text lets all of them through. */
+/** The filter of a task list; an empty text matches everything. */
 export interface TaskFilter {
   state: string;
   agent: string;
-  /** The tool of a call that waits. */
+  /** The tool of a held call. */
   tool: string;
   /** Id of a workflow execution. */
   execution: string;
 }
 
-/** Reads a filter from an address. */
+/** Reads a filter from a URL. */
 export function readFilter(query: URLSearchParams): TaskFilter {
   return {
     state: query.get('state') ?? '',
@@ -20,14 +20,14 @@ export function readFilter(query: URLSearchParams): TaskFilter {
   };
 }
 
-/** Writes the address of the list with a filter. */
+/** Returns the URL of the list with a filter. */
 export function hrefOfFilter({ agent, ...filter }: TaskFilter): string {
   const query = queryOf(filter);
   if (agent !== '') query.set('agent', agent);
   return query.size === 0 ? '#/tasks' : `#/tasks?${query}`;
 }
 
-/** Writes what an agent is asked for. */
+/** Builds the query for an agent. */
 export function queryOf({ state, tool, execution }: Omit<TaskFilter, 'agent'>): URLSearchParams {
   const query = new URLSearchParams();
   if (state !== '') query.set('state', state);
@@ -36,7 +36,7 @@ export function queryOf({ state, tool, execution }: Omit<TaskFilter, 'agent'>): 
   return query;
 }
 
-/** Says whether a filter lets a task through that has just changed. */
+/** Returns true if a changed task matches a filter. */
 export function passes(task: ListedTask, filter: TaskFilter): boolean {
   return (
     (filter.state === '' || task.state === filter.state) &&

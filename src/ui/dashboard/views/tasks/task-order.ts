@@ -1,11 +1,11 @@
 import type { TaskRowJson } from '../../../../http/wire/dashboard/task-row-json.ts';
 
-/** A task with the agent that has it. */
+/** A task and its agent. */
 export interface ListedTask extends TaskRowJson {
   agent: string;
 }
 
-/** How far the list of an agent has been read: its next cursor, and when the oldest one read was created. */
+/** The position in an agent's list: its next cursor, and the creation time of the oldest task read. */
 export interface Frontier {
   cursor: string;
   oldest: string;
@@ -15,7 +15,7 @@ export function keyOf({ agent, id }: Pick<ListedTask, 'agent' | 'id'>): string {
   return `${agent}/${id}`;
 }
 
-/** Puts tasks into the order of the list: newest first. */
+/** Sorts tasks newest first. */
 export function newestFirst(tasks: Iterable<ListedTask>): ListedTask[] {
   return [...tasks].sort(
     (one, other) => compare(other.created_at, one.created_at) || compare(keyOf(one), keyOf(other)),
@@ -23,8 +23,8 @@ export function newestFirst(tasks: Iterable<ListedTask>): ListedTask[] {
 }
 
 /**
- * Takes the tasks that can be shown in their places: none that is older than where the list of an agent ends which has
- * more, as that agent's next ones may be newer.
+ * Returns the tasks whose position in the list is final. Tasks older than the last one read from an agent with more
+ * pages are omitted, because that agent's next tasks may be newer.
  */
 export function settled(
   ordered: readonly ListedTask[],
@@ -36,7 +36,7 @@ export function settled(
   return end === -1 ? ordered : ordered.slice(0, end);
 }
 
-/** Says which rows of a list of equal rows are seen, with some beyond both edges. */
+/** Returns the visible rows of a list with equal row heights, with some rows beyond both edges. */
 export function seenRows(
   count: number,
   height: number,

@@ -6,23 +6,23 @@ import type { Dashboard } from '../../start-dashboard.ts';
 import { passes, queryOf, type TaskFilter } from './task-filter.ts';
 import { type Frontier, keyOf, type ListedTask, newestFirst, settled } from './task-order.ts';
 
-/** What the list shows. */
+/** The displayed state of the list. */
 export interface TaskListView {
   tasks: readonly ListedTask[];
-  /** There are more on the agents. */
+  /** True if agents have more tasks. */
   isPartial: boolean;
   isReading: boolean;
-  /** By agent, why its tasks could not be read. */
+  /** The reason why an agent's tasks could not be loaded, by agent. */
   problems: readonly { agent: string; text: string }[];
 }
 
 const firstPage = 100;
 const nextPage = 500;
 
-/** Most tasks that a list holds; who looks for older ones narrows the filter. */
+/** Maximum number of tasks in a list; a narrower filter finds older ones. */
 const most = 20_000;
 
-/** Reads the tasks of several agents, newest first, and follows their changes. */
+/** Loads the tasks of several agents, newest first, and applies their changes. */
 export class TaskReader {
   readonly #client: Dashboard['client'];
   readonly #filter: TaskFilter;
@@ -42,7 +42,9 @@ export class TaskReader {
     this.#show = show;
   }
 
-  /** Reads the first page of each agent; where so many tasks were shown before, that many, and shows them at once. */
+  /**
+   * Loads each agent's first page. If `shown` tasks were displayed before, loads that many and displays them at once.
+   */
   async open(agents: readonly string[], shown = 0): Promise<void> {
     this.#isHidden = shown > 0;
     const asked = agents.filter((id) => this.#filter.agent === '' || id === this.#filter.agent);
@@ -56,7 +58,7 @@ export class TaskReader {
     if (!this.#ended.signal.aborted) this.#draw();
   }
 
-  /** Reads on where each agent has more. */
+  /** Loads the next page of each agent that has more. */
   async more(): Promise<void> {
     if (this.#isReading || this.#ended.signal.aborted) return;
     if (this.#frontiers.size === 0 || this.#tasks.size >= most) return;
@@ -66,7 +68,7 @@ export class TaskReader {
     await this.#reading(pages);
   }
 
-  /** Takes in a change; many of one frame are drawn at once. */
+  /** Applies a change; changes within one frame are rendered together. */
   apply({ agent_id, task }: DashboardEvents['task']): void {
     const listed = { ...task, agent: agent_id };
     const key = keyOf(listed);
@@ -100,7 +102,7 @@ export class TaskReader {
       const page = await this.#client.get<TaskListJson>(path, this.#ended.signal);
       for (const task of page.tasks) this.#keep({ ...task, agent });
       const { next_cursor: next } = page;
-      // A page of a filtered list may be empty, and yet there is more.
+      // A page of a filtered list may be empty although more pages follow.
       const oldest = page.tasks.at(-1)?.created_at ?? this.#frontiers.get(agent)?.oldest ?? '';
       if (next === undefined) this.#frontiers.delete(agent);
       else this.#frontiers.set(agent, { cursor: next, oldest });
@@ -113,7 +115,7 @@ export class TaskReader {
     this.#draw();
   }
 
-  /** An event may have told of a later change while the page was on its way. */
+  /** An event may have reported a later change while the page was loading. */
   #keep(task: ListedTask): void {
     const known = this.#tasks.get(keyOf(task));
     if (known === undefined || known.changed_at <= task.changed_at) {

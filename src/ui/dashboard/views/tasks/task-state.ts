@@ -1,6 +1,6 @@
 import type { Tone } from '../../components/tone.ts';
 
-/** The states of a task, in the order in which a filter offers them. */
+/** The states of a task in filter order. */
 export const taskStates = [
   'submitted',
   'working',
@@ -10,19 +10,19 @@ export const taskStates = [
   'canceled',
 ] as const;
 
-/** The colour of a state: amber waits for a person, green has ended well, red has not. */
+/** Returns the colour of a state: amber for a wait, green for success, red for failure. */
 export function toneOfState(state: string): Tone {
   if (state === 'deferred') return 'hold';
   if (state === 'completed') return 'allow';
   return state === 'failed' ? 'deny' : 'plain';
 }
 
-/** Says whether nothing follows a state. */
+/** Returns true for a final state. */
 export function isFinal(state: string): boolean {
   return state === 'completed' || state === 'failed' || state === 'canceled';
 }
 
-/** What a person reads for a state: a call that waits is held. */
+/** Returns the display name of a state; a waiting call is called held. */
 export function wordOfState(state: string): string {
   return state === 'deferred' ? 'held' : state;
 }

@@ -1,39 +1,39 @@
 import type { ListedTask } from '../tasks/task-order.ts';
 import { isFinal } from '../tasks/task-state.ts';
 
-/** What a run of a workflow comes to; `held` waits for a person. */
+/** The state of a workflow run; `held` waits for a person. */
 export type RunState = 'held' | 'working' | 'failed' | 'canceled' | 'completed';
 
-/** One run of a workflow over all agents: its tasks by stage and step. */
+/** One workflow run across all agents: its tasks by stage and step. */
 export interface WorkflowRun {
-  /** Id of the execution; empty for tasks that name none. */
+  /** ID of the execution; empty for tasks without one. */
   id: string;
-  /** Ids of the definitions that its tasks name; one, where the caller is in order. */
+  /** IDs of the definitions named by its tasks; only one if the caller is consistent. */
   workflows: string[];
   agents: string[];
   state: RunState;
   tasks: number;
-  /** Tasks that nothing follows. */
+  /** Number of ended tasks. */
   ended: number;
-  /** Tasks that wait for a person. */
+  /** Number of held tasks. */
   held: number;
   failed: number;
   /** Epoch milliseconds. */
   began: number;
-  /** `null` while a task of it goes on. */
+  /** Epoch milliseconds of its end; `null` while one of its tasks is running. */
   done: number | null;
   stages: Stage[];
 }
 
-/** A stage with its steps; the id is empty where tasks name none. */
+/** A stage with its steps; the ID is empty for tasks without one. */
 export interface Stage {
   id: string;
   steps: { id: string; tasks: ListedTask[] }[];
 }
 
 /**
- * Groups tasks by execution, stage and step: the run that began last first, stages and steps in the order in which they
- * began. A task without any identifier belongs to no run.
+ * Groups tasks by execution, stage and step: latest run first, stages and steps in order of their start. A task without
+ * any identifier belongs to no run.
  */
 export function groupRuns(tasks: readonly ListedTask[]): WorkflowRun[] {
   const tagged = tasks.filter(({ workflow }) => workflow !== undefined && isTagged(workflow));
@@ -43,13 +43,13 @@ export function groupRuns(tasks: readonly ListedTask[]): WorkflowRun[] {
     .toSorted((one, other) => other.began - one.began || (one.id < other.id ? -1 : 1));
 }
 
-/** Milliseconds that a task has taken so far. */
+/** Returns the milliseconds that a task has taken so far. */
 export function durationOf(task: ListedTask, now: number): number {
   const end = isFinal(task.state) ? Date.parse(task.changed_at) : now;
   return Math.max(0, end - Date.parse(task.created_at));
 }
 
-/** Says where a task lies within its run, as shares of its length. */
+/** Returns a task's position within its run, as fractions of its length. */
 export function placeIn(
   { began, done }: Pick<WorkflowRun, 'began' | 'done'>,
   task: ListedTask,
@@ -88,7 +88,7 @@ function runOf(id: string, tasks: readonly ListedTask[]): WorkflowRun {
   };
 }
 
-/** What waits for a person comes first, as that is what somebody can do something about. */
+/** Held tasks take precedence, because the user can act on them. */
 function stateOf(tasks: readonly ListedTask[]): RunState {
   if (count(tasks, 'deferred') > 0) return 'held';
   if (tasks.some(({ state }) => !isFinal(state))) return 'working';

@@ -1,15 +1,15 @@
 import type { WorkflowRun } from './group-workflows.ts';
 
-/** Which runs are shown; an empty text lets all of them through. */
+/** The filter of the runs; an empty text matches everything. */
 export interface RunFilter {
   state: string;
   agent: string;
   workflow: string;
-  /** Part of the id of an execution. */
+  /** Part of an execution ID. */
   execution: string;
 }
 
-/** Reads a filter from an address. */
+/** Reads a filter from a URL. */
 export function readRunFilter(query: URLSearchParams): RunFilter {
   return {
     state: query.get('state') ?? '',
@@ -19,7 +19,7 @@ export function readRunFilter(query: URLSearchParams): RunFilter {
   };
 }
 
-/** Writes the address of the runs with a filter. */
+/** Returns the URL of the runs with a filter. */
 export function hrefOfRuns({ state, agent, workflow, execution }: RunFilter): string {
   const query = new URLSearchParams();
   if (state !== '') query.set('state', state);
@@ -29,7 +29,7 @@ export function hrefOfRuns({ state, agent, workflow, execution }: RunFilter): st
   return query.size === 0 ? '#/workflows' : `#/workflows?${query}`;
 }
 
-/** Says whether a filter lets a run through. */
+/** Returns true if a run matches a filter. */
 export function letsThrough(filter: RunFilter, run: WorkflowRun): boolean {
   return (
     (filter.state === '' || run.state === filter.state) &&
