@@ -45,11 +45,7 @@ async function buildSkill(scene: Scene, made: Demo): Promise<void> {
     await page.unroute(told);
   }
   await open(here);
-  await page
-    .getByText('It has none of its own yet.')
-    .or(page.getByText('SKILL.md'))
-    .first()
-    .waitFor();
+  await page.getByText('No custom skills yet.').or(page.getByText('SKILL.md')).first().waitFor();
   await take('empty');
   made.model.on(
     { userMessage: 'the weather' },
@@ -101,10 +97,10 @@ async function editRules({ page, take }: Scene): Promise<void> {
   const row = (tool: string) => page.locator(`[data-tool=${tool}]`);
   await row('rotate_key').waitFor();
   await take('clean');
-  await row('restart_service').getByLabel('waits for a person').uncheck();
-  await row('read_graph').getByLabel('never runs').check();
+  await row('restart_service').getByLabel('needs approval').uncheck();
+  await row('read_graph').getByLabel('denied').check();
   await page.getByRole('button', { name: 'Preview' }).click();
-  await page.getByText('This policy is weaker.').waitFor();
+  await page.getByText('This weakens the policy.').waitFor();
   await take('preview');
   await row('rotate_key').getByLabel('to', { exact: true }).fill('nobody');
   await page.getByRole('button', { name: 'Preview' }).click();
@@ -146,8 +142,8 @@ export const demoScreens: Record<string, DemoScreen> = {
   'demo-now': demo('#/approvals', async ({ page }) => {
     await page.getByText('scale_service').first().click();
     await page.getByRole('link', { name: 'the task' }).click();
-    await page.getByRole('button', { name: 'What would happen now' }).first().click();
-    await page.getByText('Nothing was run.').waitFor();
+    await page.getByRole('button', { name: 'Re-evaluate with current policy' }).first().click();
+    await page.getByText('No call was run.').waitFor();
   }),
   'demo-workflows-none': demo('#/workflows'),
   doctor: demo('#/agents/ops/doctor', async ({ page }) => {
@@ -174,7 +170,7 @@ export const demoScreens: Record<string, DemoScreen> = {
     async ({ page, take }) => {
       await take('begin');
       await page.getByRole('combobox', { name: 'Agent' }).selectOption('ops');
-      await page.getByRole('button', { name: 'Ask for its card' }).click();
+      await page.getByRole('button', { name: 'Get card' }).click();
       await page.getByRole('region', { name: 'Asked for 1.0' }).waitFor();
       await page.getByRole('combobox', { name: 'Request' }).selectOption('message/stream');
       await page.getByRole('button', { name: 'Send', exact: true }).click();

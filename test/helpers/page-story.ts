@@ -125,13 +125,13 @@ export function tellStory(server: PageServer): void {
         {
           name: 'lookup_order',
           origin: 'mcp shop',
-          decisions: [{ layer: 'default', decision: 'allow', rule: '', says: 'runs at once' }],
+          decisions: [{ layer: 'default', decision: 'allow', rule: '', says: 'runs immediately' }],
           approvers: null,
         },
         {
           name: 'web_fetch',
           origin: 'builtin',
-          decisions: [{ layer: 'deny', decision: 'deny', rule: 'deny.tools', says: 'never runs' }],
+          decisions: [{ layer: 'deny', decision: 'deny', rule: 'deny.tools', says: 'denied' }],
           approvers: null,
         },
       ],

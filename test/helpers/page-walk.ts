@@ -55,7 +55,7 @@ function inOneOrder(requests: readonly unknown[]): string[] {
 type Said = string | { [node: string]: string | Said[] };
 
 /**
- * Reads out what has these roles in a part of a page, in its order and as it is said to somebody who cannot see it:
+ * Reads out what has these roles in a part of a page, in its order and current said to somebody who cannot see it:
  * `button "Approve" [disabled]`, and of what has no name all of its text, as `alert: It is gone.`; nothing where the
  * part is not there.
  */

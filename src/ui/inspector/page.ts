@@ -46,7 +46,7 @@ byId('clear', HTMLButtonElement).addEventListener('click', () => {
 
 const token = takeToken();
 if (token === null)
-  say('refused', 'Open the address that the agent printed: this one has no token.');
+  say('refused', 'Open the address printed by the agent printed: this one has no token.');
 else {
   follow(
     token,

@@ -65,7 +65,7 @@ describe('each view', () => {
     const server = await startPageServer();
     const { page } = await browser.page();
     await page.goto(server.url);
-    await page.getByText('No agent is here yet').waitFor();
+    await page.getByText('No agents yet').waitFor();
     expect(await page.locator('main code').innerText()).toBe('holdpoint init');
     await eventually(() => expect(server.streams).toBe(1));
     server.emit('agent_created', anAgent({ id: 'fresh', status: 'starting' }));
@@ -194,7 +194,7 @@ describe('the inbox', () => {
       expect(await alert.locator('code').innerText()).toBe('holdpoint task deferrals');
       expect(await missingOf(page)).toEqual([]);
       server.unasked = [];
-      await page.getByRole('button', { name: 'Ask again' }).click();
+      await page.getByRole('button', { name: 'Retry' }).click();
       await note.waitFor({ state: 'detached' });
     },
   );
@@ -390,13 +390,13 @@ describe('an approval', () => {
     server.deferrals = [aDeferral({ args })];
     const { page } = await browser.page();
     await page.goto(`${server.url}#/approvals`);
-    const list = page.getByRole('navigation', { name: 'Calls that wait' }).getByRole('listitem');
+    const list = page.getByRole('navigation', { name: 'Waiting calls' }).getByRole('listitem');
     await page.getByText('120 arguments').waitFor();
     expect(await list.count()).toBe(1);
     const approve = page.getByRole('button', { name: 'Approve' });
     const { y } = (await approve.boundingBox())!;
     expect(y).toBeLessThan(800);
-    await page.getByRole('button', { name: 'Show its end' }).click();
+    await page.getByRole('button', { name: 'Show the end' }).click();
     await approve.and(page.locator(':enabled')).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
@@ -499,11 +499,11 @@ describe('an approval', () => {
     });
     const { page } = await browser.page({ width: 360, height: 740 });
     await page.goto(server.url + '#/approvals/refunds/refund-1');
-    await page.getByText('Read the call to its end to approve it.').waitFor();
+    await page.getByText('Scroll to the end of the call to approve it.').waitFor();
     await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).waitFor();
     const approve = page.getByRole('button', { name: 'Approve' });
     expect(await approve.isDisabled()).toBe(true);
-    await page.getByRole('button', { name: 'Show its end' }).click();
+    await page.getByRole('button', { name: 'Show the end' }).click();
     await approve.click();
     await page.getByText('Approved: issue_refund of refunds.').waitFor();
     await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals`));
@@ -548,10 +548,8 @@ describe('an approval', () => {
     const gone = { agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 };
     server.emit('deferral', gone);
     await page.getByText('Rejected by bob@example.com: too much').first().waitFor();
-    expect(await page.getByLabel('Your reason, which was not sent').inputValue()).toBe(
-      'looks fine to',
-    );
-    expect(await page.getByText('Nobody has decided').isVisible()).toBe(false);
+    expect(await page.getByLabel('Your unsent reason').inputValue()).toBe('looks fine to');
+    expect(await page.getByText('none yet').isVisible()).toBe(false);
   });
 
   it('folds its commands, and keeps the words of a model apart and small', async () => {
@@ -796,7 +794,7 @@ describe('the stream', () => {
     const { page } = await browser.page();
     const first = page.waitForResponse('**/api/deferrals');
     await page.goto(`${server.url}#/approvals`);
-    await page.getByText('Nothing waits for a person').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
     expect(readings).toBe(2);
     late.resolve();
     await (await first).finished();
@@ -852,7 +850,7 @@ describe('a dashboard with a token', () => {
     expect(page.url()).toBe(server.url);
     const linked = await page.context().newPage();
     await linked.goto(`${server.url}#/approvals`);
-    await linked.getByRole('heading', { name: 'Nothing waits for a person' }).waitFor();
+    await linked.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
     expect(linked.url()).toBe(`${server.url}#/approvals`);
     forgive(complaints, ['401']);
   });
@@ -880,7 +878,7 @@ describe('the page of an agent', () => {
       server.agents = [anAgent()];
       const { page } = await browser.page();
       await page.goto(`${server.url}#/agents/nobody/${view}`);
-      await page.getByRole('heading', { name: 'No agent of this name is here' }).waitFor();
+      await page.getByRole('heading', { name: 'No such agent' }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
     },
   );

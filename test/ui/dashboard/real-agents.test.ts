@@ -44,7 +44,7 @@ describe('a call that an agent makes', () => {
   it('comes into the inbox by itself, and runs when it is approved with two keys', async () => {
     const { dashboard, agent } = await openWithAgent();
     const { page } = await look(dashboard, '#/approvals');
-    await page.getByText('Nothing waits for a person').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
     expect(await page.title()).toBe('Approvals · Holdpoint');
     const { answered } = await agent.hold(dashboard, 't1');
     await page.getByRole('heading', { name: 'pay', exact: true }).waitFor();
@@ -58,7 +58,7 @@ describe('a call that an agent makes', () => {
     expect((await dashboard.get('/api/deferrals')).body.deferrals).toEqual([]);
     await page.goto(`${dashboard.url}/#/approvals`);
     await page.reload();
-    await page.getByText('Nothing waits for a person').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
   });
 
   it('does not run when it is rejected, and the agent is told why', async () => {

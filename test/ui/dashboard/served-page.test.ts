@@ -22,7 +22,7 @@ it('shows the agents of a workspace as they come, and starts and stops one', asy
   const { dashboard, workspace } = await openDashboard();
   const { page } = await browser.page();
   await page.goto(`http://127.0.0.1:${dashboard.port}/`);
-  await page.getByText('No agent is here yet').waitFor();
+  await page.getByText('No agents yet').waitFor();
   expect(await page.locator('.about').innerText()).toContain(workspace);
   writeAgent(workspace, 'till', 'agent_id: till\nmodel:\n  provider: scripted\n  name: scripted\n');
   const card = page.locator('article').filter({ hasText: 'till' });

@@ -110,7 +110,7 @@ describe('the page of the inspector', () => {
     const other = await browser.page();
     await other.page.goto(new URL('/', agent.inspectorUrl).href);
     expect(await other.page.innerText('#status')).toBe(
-      'Open the address that the agent printed: this one has no token.',
+      'Open the address printed by the agent printed: this one has no token.',
     );
   });
 

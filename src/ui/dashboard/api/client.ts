@@ -62,9 +62,14 @@ export class ApiClient {
   async open(path: string, options: RequestOptions = {}): Promise<Response> {
     const response = await fetch(path, this.#init(options)).catch((cause: unknown) => {
       if (options.signal?.aborted === true) throw cause;
-      throw new ApiError(0, 'The dashboard does not answer; is holdpoint ui still running?', null, {
-        cause,
-      });
+      throw new ApiError(
+        0,
+        'The dashboard is not responding. Check that holdpoint ui is running.',
+        null,
+        {
+          cause,
+        },
+      );
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.heard(date);
@@ -101,13 +106,13 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = `The dashboard answered ${response.status} with something that is no JSON.`;
+    const message = `The dashboard answered ${response.status} without valid JSON.`;
     throw new ApiError(response.status, message, null, { cause });
   }
 }
 
 function refusalOf(status: number, body: unknown): ApiError {
-  if (status === 401) return new ApiError(401, 'This dashboard asks for its token.', body);
+  if (status === 401) return new ApiError(401, 'This dashboard requires its token.', body);
   const message = isError(body) ? body.error : `The dashboard answered ${status}.`;
   return new ApiError(status, message, body);
 }

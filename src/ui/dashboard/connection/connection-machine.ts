@@ -66,7 +66,8 @@ export const connectionMachine = setup({
   initial: 'sharing',
   states: {
     sharing: {
-      description: 'The tab takes part: it stands for leadership and hears the other tabs.',
+      description:
+        'The tab participates: it stands for election and receives messages of the other tabs.',
       invoke: [{ src: 'campaign' }, { src: 'listen' }],
       initial: 'following',
       on: {
@@ -88,12 +89,12 @@ export const connectionMachine = setup({
             'tab.broken': '.waiting',
           },
           states: {
-            waiting: { description: 'The leader has no stream just now.' },
+            waiting: { description: 'The leader is reconnecting.' },
             informed: { description: 'The leader has a stream.', tags: 'open' },
           },
         },
         leading: {
-          description: 'This tab reads the stream and tells the others.',
+          description: 'This tab reads the stream and forwards events to the others.',
           initial: 'streaming',
           on: { 'stream.refused': '#connection.refused' },
           states: {
@@ -130,7 +131,7 @@ export const connectionMachine = setup({
               },
             },
             backingOff: {
-              description: 'The stream has ended, or did not come about.',
+              description: 'The stream ended or failed to open.',
               entry: ['countFailure', { type: 'tell', params: { kind: 'broken' } }],
               after: { backOff: 'streaming' },
             },
@@ -139,7 +140,7 @@ export const connectionMachine = setup({
       },
     },
     refused: {
-      description: 'The server wants a token that this tab does not have.',
+      description: 'The server requires a token that this tab lacks.',
       on: { 'session.changed': 'sharing' },
     },
   },

@@ -102,7 +102,7 @@ export function matching(
     .filter(({ status }) => status === 'running')
     .slice(0, most)
     .map(({ id }) =>
-      going('Tasks', text.trim(), `look for it on ${id}`, hrefOf('tasks', id, text.trim())),
+      going('Tasks', text.trim(), `search on ${id}`, hrefOf('tasks', id, text.trim())),
     );
 }
 
@@ -132,7 +132,7 @@ function actionOf(agent: AgentJson): Entry {
   // The passphrase is requested on the agent's card.
   if (verb === 'start' && isLocked) {
     const href = hrefOf('agents');
-    return { ...going('Actions', title, 'asks for its passphrase', href), id: `start ${id}` };
+    return { ...going('Actions', title, 'requires its passphrase', href), id: `start ${id}` };
   }
   const command = `holdpoint serve ${verb} --dir ${shellWord(directory)}`;
   const { pending_deferrals: pending, on_restart: onRestart } = agent;

@@ -35,15 +35,15 @@ export const paletteMachine = setup({
   initial: 'choosing',
   states: {
     choosing: {
-      description: 'Something is looked for.',
+      description: 'A search is open.',
       on: { 'order.chosen': { target: 'confirming', actions: 'noteOrder' } },
     },
     confirming: {
-      description: 'An order was chosen, and nothing has been done about it.',
+      description: 'A command is chosen and awaits confirmation.',
       on: { 'order.confirmed': 'sending', 'order.dropped': 'choosing' },
     },
     sending: {
-      description: 'The order is on its way.',
+      description: 'The command is being sent.',
       invoke: {
         src: 'send',
         input: ({ context }) => context.order,
@@ -54,6 +54,6 @@ export const paletteMachine = setup({
         },
       },
     },
-    done: { description: 'The order was taken.', type: 'final' },
+    done: { description: 'The command was accepted.', type: 'final' },
   },
 });

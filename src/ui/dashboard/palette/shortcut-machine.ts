@@ -35,7 +35,7 @@ export const shortcutMachine = setup({
   on: { 'key.pressed': { guard: 'asksForPalette', target: '.ready', actions: 'wishForPalette' } },
   states: {
     ready: {
-      description: 'Each key stands for itself; those that mean nothing here are left to the page.',
+      description: 'Waits for a shortcut; other keys pass to the page.',
       on: {
         'key.pressed': [
           { guard: 'asksForHelp', actions: 'wishForHelp' },
@@ -44,7 +44,7 @@ export const shortcutMachine = setup({
       },
     },
     leading: {
-      description: 'g was pressed; the next letter names a view.',
+      description: 'g was pressed; the next letter selects a page.',
       on: { 'key.pressed': { guard: 'isLetter', target: 'ready', actions: 'wishForView' } },
       after: { secondKey: 'ready' },
     },

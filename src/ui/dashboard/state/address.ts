@@ -19,7 +19,7 @@ export function guardLeaving(unsaved: (to: string | null) => boolean): () => voi
 
 /** Asks the user whether unsaved input may be lost. */
 export function confirmLeaving(): boolean {
-  return confirm('Leave without saving? What was changed is lost.');
+  return confirm('Leave without saving? Your changes will be lost.');
 }
 
 /**

@@ -24,8 +24,8 @@ export function notifyOfWaits(workspace: WorkspaceStore): void {
 }
 
 function show({ id, tool, agent_id, task_id }: DeferralJson): void {
-  const notification = new Notification(`${tool} waits for a person`, {
-    body: `An agent asks: ${agent_id}`,
+  const notification = new Notification(`${tool} needs approval`, {
+    body: `Approval needed: ${agent_id}`,
     tag: id,
   });
   notification.addEventListener('click', () => {

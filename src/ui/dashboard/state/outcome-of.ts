@@ -31,10 +31,10 @@ export function outcomeOf(
       : { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
   }
   if (run.length === 0 && own.some(({ event }) => event === 'task_deferred')) {
-    return { isFine: false, words: 'was held again' };
+    return { isFine: false, words: 'is waiting for approval again' };
   }
   if (!after.some(({ event }) => event === 'session_end')) return null;
   return run.length === 0
     ? { isFine: false, words: 'never ran' }
-    : { isFine: false, words: 'was started, and its end is not known' };
+    : { isFine: false, words: 'started; outcome unknown' };
 }

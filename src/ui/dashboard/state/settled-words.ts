@@ -26,9 +26,9 @@ export function endOfWait(timeline: readonly TimelineEntryJson[], waited: Waited
     return `${done.charAt(0).toUpperCase()}${done.slice(1)}${said}`;
   }
   if (lastOf(timeline, waited, 'task_deferred_timeout') !== undefined)
-    return 'Nobody decided in time';
+    return 'Timed out without a decision';
   const isAbandoned = lastOf(timeline, waited, 'task_deferred_abandoned') !== undefined;
-  return isAbandoned ? 'The wait was abandoned' : null;
+  return isAbandoned ? 'The request was abandoned' : null;
 }
 
 function lastOf(

@@ -13,7 +13,7 @@ describe('visible text', () => {
     );
   });
 
-  it('leaves all else as it is', () => {
+  it('leaves all else current', () => {
     const plain = 'Größe 5 < 6, 値段 ¥900, “quoted” 🙂\nsecond line';
     expect(visiblePieces(plain)).toEqual([{ text: plain, kind: 'plain' }]);
   });

@@ -193,7 +193,7 @@ const happenings: Happenings<World> = {
     { type: 'stream.event', event: created },
     isStreaming,
     (world) => {
-      // The server counts its events from 1.
+      // The server counts filter by task from 1.
       world.sent += 1;
       world.last = String(world.sent);
       const event = nextEvent(world, world.last);

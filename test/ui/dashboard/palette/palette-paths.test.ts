@@ -82,7 +82,10 @@ const happenings: Happenings<HeldPage> = {
 function seen({ value, context }: AnyMachineSnapshot): string[] {
   if (value === 'done') return [];
   if (value === 'choosing') {
-    return ['dialog "Go to or do"', 'combobox "Go to or do" [expanded]'];
+    return [
+      'dialog "Go to a page or run a command"',
+      'combobox "Go to a page or run a command" [expanded]',
+    ];
   }
   const problem = context.problem === null ? [] : [`alert: ${context.problem}`];
   const disabled = value === 'sending' ? ' [disabled]' : '';

@@ -34,9 +34,9 @@ async function look(
 it('shows the cards of an agent, and streams what it answers, wide and narrow', async () => {
   const page = await look(narrow);
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('till');
-  await page.getByRole('button', { name: 'Ask for its card' }).click();
+  await page.getByRole('button', { name: 'Get card' }).click();
   await page.getByRole('region', { name: 'Asked for 1.0' }).getByText('no errors').waitFor();
-  await page.getByText('says that it is deprecated, and where the card is now').waitFor();
+  await page.getByText('is marked deprecated and links to the card').waitFor();
   await page.getByRole('combobox', { name: 'Request' }).selectOption('message/stream');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByText(/^Status 200/).waitFor();
@@ -58,12 +58,12 @@ it('asks nobody on account of an address, and forgets the token with the agent i
     expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).toBe(url),
   );
   expect(sent).toEqual([]);
-  await page.getByRole('button', { name: 'Ask for its card' }).click();
+  await page.getByRole('button', { name: 'Get card' }).click();
   await page.getByText(/is a loopback address; say that it may be on this machine/).waitFor();
   expect(sent).toEqual([]);
-  await page.getByLabel('It may be on this machine').check();
+  await page.getByLabel('Allow addresses of this machine').check();
   await page.getByLabel(/^Token/).fill('canary-token');
-  await page.getByRole('button', { name: 'Ask for its card' }).click();
+  await page.getByRole('button', { name: 'Get card' }).click();
   await page.getByRole('heading', { name: 'Console' }).waitFor();
   expect(new Set(sent)).toEqual(new Set(['Bearer canary-token']));
   expect(await page.locator('main').innerText()).toContain('-H "Authorization: Bearer $TOKEN"');
@@ -83,8 +83,8 @@ it('shows whatever a foreign card holds as text', async () => {
   const server = createServer((_, response) => response.end(JSON.stringify(card)));
   const url = await listenOnLoopback(server);
   const page = await look({}, `?url=${encodeURIComponent(url)}`);
-  await page.getByLabel('It may be on this machine').check();
-  await page.getByRole('button', { name: 'Ask for its card' }).click();
+  await page.getByLabel('Allow addresses of this machine').check();
+  await page.getByRole('button', { name: 'Get card' }).click();
   await page.getByRole('heading', { name: 'Console' }).waitFor();
   const closed = page.locator('details:not([open]) > summary');
   while ((await closed.count()) > 0) {

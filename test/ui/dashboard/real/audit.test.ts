@@ -66,7 +66,7 @@ describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
     await page.goto(`${dashboard.url}/#/audit/${id}`);
     await verify(page);
     await page.getByText(`broken at line ${at + 1}`).waitFor();
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('button', { name: 'Show line' }).click();
     await page.locator(`[data-line="${at + 1}"].bad`).waitFor();
     expect(await page.locator('li.bad').count()).toBe(1);
     const rows = await page

@@ -88,7 +88,7 @@ function tokenCalls({ asked }: SignInServer): string[] {
 it('makes an agent with a sign-in whose token the page never sees', async () => {
   const { server, page } = await openModel('signed');
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
-  await page.getByRole('textbox', { name: 'Id of the organisation' }).fill('org-1');
+  await page.getByRole('textbox', { name: 'Organization ID' }).fill('org-1');
   const session = await signIn(page, 'Sign in to OpenAI');
   expect(tokenCalls(server)).toEqual(['/token']);
   expect(await keptBy(page)).not.toContain(session);
@@ -96,7 +96,7 @@ it('makes an agent with a sign-in whose token the page never sees', async () => 
   await page.getByRole('region', { name: 'service.yaml' }).getByText('org-1').waitFor();
   await page.getByText('a sign-in with the browser, are said in this page alone').waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('heading', { name: 'It is made' }).waitFor();
+  await page.getByRole('heading', { name: 'Agent created' }).waitFor();
   const file = join(shared.workspace, 'signed', '.service', '.env');
   const { OPENAI_API_KEY: token = '' } = parseEnv(readFileSync(file, 'utf8'));
   expect(token.length).toBeGreaterThan(20);
@@ -116,7 +116,7 @@ it('says that consent was refused, and signs in at the next try', async () => {
   await provider.close();
   await page.getByRole('alert').getByText('the provider was not allowed to sign you in').waitFor();
   expect(tokenCalls(server)).toEqual([]);
-  await signIn(page, 'Try again');
+  await signIn(page, 'Retry');
   await page.getByRole('button', { name: 'Next' }).click();
   await eventually(() => expect(new URL(page.url()).hash).toBe('#/new/channels'));
 });
@@ -126,7 +126,7 @@ it('lets a sign-in be called off, opened again and forgotten, and takes a key in
   const browser = page.getByRole('radio', { name: 'Sign in with the browser' });
   await browser.check();
   const left = await opened(page, 'Sign in to OpenAI');
-  await page.getByRole('button', { name: 'Call it off' }).click();
+  await page.getByRole('button', { name: 'Cancel sign-in' }).click();
   await eventually(async () => expect(await focused(page)).toContain('The token stays'));
   await left.getByRole('link', { name: 'Allow' }).click();
   await left.getByText('This sign-in was called off').waitFor();
@@ -135,13 +135,13 @@ it('lets a sign-in be called off, opened again and forgotten, and takes a key in
   await page.context().clearCookies();
   const closed = await opened(page, 'Sign in to OpenAI');
   await closed.close();
-  await signIn(page, 'Open the tab again');
-  await page.getByRole('button', { name: 'Forget this sign-in' }).click();
+  await signIn(page, 'Reopen tab');
+  await page.getByRole('button', { name: 'Discard sign-in' }).click();
   await page.getByRole('radio', { name: 'API key' }).check();
   await page.getByRole('textbox', { name: 'API key' }).fill('sk-typed');
   await page.locator('[data-step=review] a').click();
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('heading', { name: 'It is made' }).waitFor();
+  await page.getByRole('heading', { name: 'Agent created' }).waitFor();
   const file = join(shared.workspace, 'keyed', '.service', '.env');
   expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({ OPENAI_API_KEY: 'sk-typed' });
   // What was called off was never asked for.
@@ -161,6 +161,6 @@ it('has no fault that axe finds, wide and narrow', async () => {
   await provider.getByRole('link', { name: 'Refuse' }).click();
   await page.getByRole('alert').getByText('was not allowed').waitFor();
   await look('failed');
-  await signIn(page, 'Try again');
+  await signIn(page, 'Retry');
   await look('done');
 });

@@ -55,7 +55,7 @@ it('writes what the model says as it says it, reads it out by sentences and runs
   expect(await aloud(page)).toBe('Let me **look** at it.');
   expect(await page.locator('.agent img').count()).toBe(0);
   answer.end(' [here](javascript:document.title=1), done.');
-  await page.getByRole('link', { name: 'What happened' }).waitFor();
+  await page.getByRole('link', { name: 'Steps' }).waitFor();
   expect(await page.locator('.markdown').innerText()).toBe(
     'Let me look at it. Then <img src=x onerror="document.title=1"> and here, done.',
   );
@@ -63,13 +63,13 @@ it('writes what the model says as it says it, reads it out by sentences and runs
   expect(await page.title()).toBe('Chat of till · Holdpoint');
 });
 
-it('holds a call until somebody approves it in another tab, and tells how it was ruled on', async () => {
+it('holds a call until somebody approves it in another tab, and tells governance', async () => {
   const { page } = await openChat();
   await say(page, 'Pay five');
   (await model.next()).call('pay', { amount: 5 });
-  const held = page.getByRole('group', { name: 'A call that waits' });
+  const held = page.getByRole('group', { name: 'Waiting call' });
   await held.waitFor();
-  expect(await held.innerText()).toMatch(/pay waits for a person[^]*amount[^]*5/);
+  expect(await held.innerText()).toMatch(/pay needs approval[^]*amount[^]*5/);
   expect(agent.folder.paid).toEqual([]);
   const inbox = await page.context().newPage();
   await inbox.goto(
@@ -93,9 +93,9 @@ it('holds a call until somebody approves it in another tab, and tells how it was
   expect(await page.locator('.turn .agent > *:not(h2)').allInnerTexts()).toEqual([
     expect.stringMatching(/^pay/),
     'It is paid.',
-    expect.stringContaining('What happened'),
+    expect.stringContaining('Steps'),
   ]);
-  await page.getByRole('link', { name: 'What happened' }).click();
+  await page.getByRole('link', { name: 'Steps' }).click();
   await call.waitFor({ state: 'detached' });
   const layers = page.locator('[data-layer]');
   await layers.first().waitFor();
@@ -116,7 +116,7 @@ it('goes on after a reload in the middle of an answer', async () => {
   answer.say('three, ');
   await page.locator('.markdown', { hasText: 'One, two, three,' }).waitFor();
   answer.end('four.');
-  await page.getByRole('link', { name: 'What happened' }).waitFor();
+  await page.getByRole('link', { name: 'Steps' }).waitFor();
   // The link to the task may be there before the last words are.
   const said = (): Promise<string> => page.locator('.markdown').innerText();
   await vi.waitFor(async () => expect(await said()).toBe('One, two, three, four.'), patient);
@@ -139,7 +139,7 @@ it('lists conversations, and goes on with one of them where it was left', async 
   const { page } = await openChat();
   await say(page, 'Remember seven');
   (await model.next()).end('I will.');
-  await page.getByRole('link', { name: 'What happened' }).waitFor();
+  await page.getByRole('link', { name: 'Steps' }).waitFor();
   await page.getByRole('button', { name: 'New conversation' }).click();
   await page.getByText('What should till do?').waitFor();
   const list = page.getByRole('navigation', { name: 'Conversations' });

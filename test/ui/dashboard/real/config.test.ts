@@ -31,7 +31,7 @@ async function openConfig() {
   const opened = await shared.browser.page();
   await opened.page.goto(`${dashboard.url}/#/agents/till/config`);
   await opened.page.locator('.cm-content').waitFor();
-  await opened.page.getByText('It is valid.').waitFor();
+  await opened.page.getByText('No problems found.').waitFor();
   return opened;
 }
 
@@ -45,8 +45,8 @@ async function write(page: Page, text: string): Promise<void> {
 it('is edited, checked, corrected, saved and taken up by a restart', async () => {
   const { page, complaints } = await openConfig();
   await write(page, 'audit:\n  chain: many\n');
-  // It is checked as it is written, and nothing is saved by that.
-  await page.getByText('1 error; it cannot be saved like this.').waitFor();
+  // It is checked current written, and nothing is saved by that.
+  await page.getByText('1 error. Fix to save.').waitFor();
   await page.locator('.cm-lint-marker-error').first().waitFor();
   expect(saved()).toBe(first);
   // What the server refuses is marked on its line, and stays as it was written.
@@ -56,7 +56,7 @@ it('is edited, checked, corrected, saved and taken up by a restart', async () =>
   expect(saved()).toBe(first);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(first.replace('1.2.0', '1.3.0'));
-  await page.getByText('It is valid.').waitFor();
+  await page.getByText('No problems found.').waitFor();
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByText('Saved. Restart till to apply it.').waitFor();
   expect(saved()).toBe(first.replace('1.2.0', '1.3.0'));
@@ -105,14 +105,14 @@ it('is a plain field where the editor cannot be loaded', async () => {
   await page.goto(`${dashboard.url}/#/agents/till/config`);
   const field = page.getByLabel('service.yaml of till');
   await field.fill(`${first}channels: 1\n`);
-  await page.getByText('1 error; it cannot be saved like this.').waitFor();
+  await page.getByText('1 error. Fix to save.').waitFor();
   await page.getByRole('button', { name: 'line 6' }).click();
   expect(await field.evaluate((one: any) => [one.selectionStart, one.matches(':focus')])).toEqual([
     first.length,
     true,
   ]);
   await field.fill(`${first}# plain\n`);
-  await page.getByText('It is valid.').waitFor();
+  await page.getByText('No problems found.').waitFor();
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByText('Restart now').waitFor();
   expect(saved()).toBe(`${first}# plain\n`);

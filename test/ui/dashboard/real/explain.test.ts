@@ -46,9 +46,9 @@ it('holds a recorded call against service.yaml as it stands now, and runs nothin
   writeRules({ guardrails: { enabled: true, denied_tools: ['pay'] } });
   const { page } = await shared.browser.page();
   await page.goto(`${dashboard.url}/#/tasks/till/t1`);
-  await page.getByRole('button', { name: 'What would happen now' }).click();
+  await page.getByRole('button', { name: 'Re-evaluate with current policy' }).click();
   const told = page.locator('.now');
-  await told.getByText('It would go otherwise').waitFor();
+  await told.getByText('Different result').waitFor();
   expect(await told.locator('p').first().innerText()).toMatch(
     /hold\s+then,\s+deny\s+now\. Nothing was run\./,
   );

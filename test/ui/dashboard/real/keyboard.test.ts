@@ -76,13 +76,13 @@ describe('somebody without a mouse', () => {
     const page = await look();
     await tabTo(page, 'Config');
     await page.keyboard.press('Enter');
-    await page.getByText('It is valid.').waitFor();
+    await page.getByText('No problems found.').waitFor();
     await tabTo(page, 'service.yaml of till');
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type('\n');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     await page.keyboard.press('ControlOrMeta+s');
-    await page.getByText('not saved').waitFor({ state: 'detached' });
+    await page.getByText('unsaved').waitFor({ state: 'detached' });
     await page.keyboard.press('Tab');
     expect(await focused(page)).not.toBe('service.yaml of till');
     await page.keyboard.press('Shift+Tab');
@@ -128,7 +128,7 @@ describe('a dialog', () => {
       (button as any).click();
       for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
     }, by);
-    await page.getByRole('button', { name: 'Cancel the task' }).click({ timeout: 5_000 });
+    await page.getByRole('button', { name: 'Cancel task' }).click({ timeout: 5_000 });
     expect((await answered).body.status.state).toBe('canceled');
   });
 });
@@ -184,7 +184,7 @@ describe('a call that waits', () => {
     await page.getByRole('button', { name: 'Notify me' }).waitFor({ state: 'detached' });
     const end = await waits('n2');
     expect(await shown()).toEqual([
-      { title: 'pay waits for a person', body: 'An agent asks: till', tag: expect.any(String) },
+      { title: 'pay needs approval', body: 'An agent asks: till', tag: expect.any(String) },
     ]);
     await end();
   });

@@ -31,7 +31,8 @@ async function look(
   return page;
 }
 
-const palette = (page: Page) => page.getByRole('combobox', { name: 'Go to or do' });
+const palette = (page: Page) =>
+  page.getByRole('combobox', { name: 'Go to a page or run a command' });
 
 function hash(page: Page): string {
   return new URL(page.url()).hash;
@@ -42,7 +43,7 @@ it('leads by its name to a page and to a task, and gives the focus back when it 
   await tabTo(page, 'Config');
   await page.keyboard.press('ControlOrMeta+k');
   await palette(page).waitFor();
-  expect(await focused(page)).toBe('Go to or do');
+  expect(await focused(page)).toBe('Go to a page or run a command');
   await page.keyboard.press('Escape');
   await palette(page).waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('Config');
@@ -125,7 +126,7 @@ it('has no fault that axe finds, wide and narrow', async () => {
   await palette(page).waitFor();
   expect(await faultsOf(page, twoLooks)).toEqual([]);
   await page.keyboard.type('start nothing of the kind');
-  await page.getByText('Nothing is called that.').waitFor();
+  await page.getByText('No results.').waitFor();
   expect(await faultsOf(page, twoLooks)).toEqual([]);
   await page.getByRole('combobox').fill('stop till');
   await page.keyboard.press('Enter');

@@ -56,14 +56,14 @@ it('shows what weaker rules would have done to the last calls before they are sa
   await openEditor(page);
   const save = page.getByRole('button', { name: 'Save' });
   expect(await save.isDisabled()).toBe(true);
-  await row(page, 'pay').getByLabel('waits for a person').uncheck();
-  await row(page, 'echo').getByLabel('never runs').check();
+  await row(page, 'pay').getByLabel('needs approval').uncheck();
+  await row(page, 'echo').getByLabel('denied').check();
   expect(await save.isDisabled()).toBe(true);
   await page.getByRole('button', { name: 'Preview' }).click();
-  await page.getByText('This policy is weaker.').waitFor();
+  await page.getByText('This weakens the policy.').waitFor();
   expect(await page.locator('.weaker li').allInnerTexts()).toEqual([
     'pay is no longer held for a person.',
-    'Less would have stood in the way of the last calls of pay.',
+    'Fewer restrictions would have applied to recent calls of pay.',
   ]);
   expect(await page.locator('section:has(#preview-calls)').innerText()).toMatch(
     /the last call\s+1 hold → run/,
@@ -72,7 +72,7 @@ it('shows what weaker rules would have done to the last calls before they are sa
   expect(saved()).toBe(first);
   expect(existsSync(join(agent.folder.path, 'paid'))).toBe(false);
   await save.click();
-  await page.getByText('The rules are saved.').waitFor();
+  await page.getByText('Rules saved.').waitFor();
   expect(saved()).toContain('# the till');
   expect(saved()).toContain('# Money waits.');
   expect(load(saved())).toMatchObject({
@@ -101,7 +101,7 @@ it('is not written over what somebody else has written, and says what is wrong w
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.locator('[data-line=added]', { hasText: '# theirs' }).waitFor();
   expect(saved()).toBe(theirs);
-  await page.getByRole('button', { name: 'Begin anew from it' }).click();
+  await page.getByRole('button', { name: 'Start over from it' }).click();
   await row(page, 'pay').waitFor();
   // The browser notes a 400 and a 412 of its own accord.
   forgive(complaints, ['400', '412']);
@@ -114,7 +114,7 @@ it('can be used by everybody', async () => {
   await row(page, 'pay').getByLabel('quorum').fill('2');
   await row(page, 'pay').getByLabel('approvers').fill('ann@example.com, bob@example.com');
   await page.getByRole('button', { name: 'Preview' }).click();
-  await page.getByText('What a save would write').waitFor();
+  await page.getByText('Changes to be written').waitFor();
   expect(await faultsOf(page, everyLook)).toEqual([]);
   page.once('dialog', (dialog) => void dialog.accept());
 });

@@ -13,7 +13,7 @@ export class Shared {
   browser!: TestBrowser;
   readonly workspace = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-workspace-')));
 
-  /** Starts a browser, and the dashboard of the workspace as it is by now. */
+  /** Starts a browser, and the dashboard of the workspace current by now. */
   async open(env: Record<string, string> = {}) {
     await buildPage();
     this.browser = await TestBrowser.launch();

@@ -44,7 +44,7 @@ function cardOf(page: Page, id: string) {
 describe('a workspace', () => {
   it('says how the first agent is made, which build this is, and shows folders as they come and go', async () => {
     const { page } = await look();
-    await page.getByText('No agent is here yet').waitFor();
+    await page.getByText('No agents yet').waitFor();
     expect(await page.locator('main code').innerText()).toBe('holdpoint init');
     const { stdout } = await holdpoint(['--version']);
     expect(stdout.trim()).toContain(version);
@@ -57,7 +57,7 @@ describe('a workspace', () => {
     expect(Date.now() - made).toBeLessThan(20_000);
     rmSync(join(shared.workspace, 'fresh'), { recursive: true });
     await cardOf(page, 'fresh').waitFor({ state: 'detached' });
-    await page.getByText('No agent is here yet').waitFor();
+    await page.getByText('No agents yet').waitFor();
   });
 
   it('shows a configuration that breaks, and that is mended, as text and by itself', async () => {
@@ -212,7 +212,7 @@ it('comes back by itself with the same picture when the dashboard was killed, an
   await agent.client.decide('t2', { decision: 'approve', approver: 'ann' });
   await answered;
   await page
-    .getByText('Nothing waits for a person')
+    .getByText('Nothing to approve')
     .waitFor()
     .catch(() => undefined);
   await eventually(async () => expect(await page.title()).toBe('Approvals · Holdpoint'));

@@ -31,14 +31,14 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
 
   // An agent is made.
   await page.goto(`${dashboard.url}/`);
-  await page.getByText('No agent is here yet').waitFor();
+  await page.getByText('No agents yet').waitFor();
   await page.getByRole('main').getByRole('link', { name: 'New agent' }).first().click();
-  await heading('What is it called?');
+  await heading('Name');
   await page.getByRole('textbox', { name: 'Name' }).fill('Weather Desk');
   await next();
   await page.getByRole('radio', { name: /^A server of your own/ }).check();
   await next();
-  await heading('Which model, and how is it signed in to?');
+  await heading('Which model, and which authentication?');
   await page.getByRole('textbox', { name: 'Model' }).fill('gpt-5');
   await page.getByRole('textbox', { name: 'Address' }).fill(`${mock.url}/v1`);
   await page.locator('[data-step=approvals] a').click();
@@ -46,7 +46,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
   await next();
   await page.getByRole('region', { name: 'service.yaml' }).waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
-  await heading('It is made');
+  await heading('Agent created');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByRole('button', { name: 'Restart' }).waitFor({ timeout: 60_000 });
   shared.later(async () => {
@@ -61,7 +61,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
     { userMessage: 'a forecast skill' },
     { content: writtenDown(skill, { 'forecast.sh': script }) },
   );
-  await page.getByRole('link', { name: 'Build a skill' }).click();
+  await page.getByRole('link', { name: 'Create skill' }).click();
   await page.getByRole('button', { name: 'Configure' }).first().click();
   const settings = page.getByRole('dialog');
   await settings.getByLabel('Provider').selectOption('openai');
@@ -75,20 +75,20 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
     .getByRole('button', { name: 'Send' })
     .and(page.locator('[aria-disabled=false]'))
     .click();
-  await page.getByText('No rule is broken.').waitFor();
+  await page.getByText('No problems found.').waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved as').waitFor();
 
   // Its calls are to wait: a rule is written, and the agent restarted.
   await page.goto(`${dashboard.url}/#/agents/weather-desk/config`);
-  await page.getByText('It is valid.').waitFor();
+  await page.getByText('No problems found.').waitFor();
   await page.locator('.cm-content').click();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.insertText(
     '      forecast:\n        to: channel:console:*\n        timeout: 20m\n',
   );
-  await page.getByText('not saved').waitFor();
-  await page.getByText('It is valid.').waitFor();
+  await page.getByText('unsaved').waitFor();
+  await page.getByText('No problems found.').waitFor();
   await page.keyboard.press('ControlOrMeta+s');
   const before = pid();
   await page.getByRole('button', { name: 'Restart now' }).click();
@@ -107,7 +107,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
   await page.goto(`${dashboard.url}/#/agents/weather-desk/chat`);
   await page.getByLabel('Message', { exact: true }).fill('Will it rain?');
   await page.keyboard.press('Enter');
-  const held = page.getByRole('group', { name: 'A call that waits' });
+  const held = page.getByRole('group', { name: 'Waiting call' });
   await held.getByText('Helsinki').first().waitFor();
   await page.getByRole('link', { name: /^Approvals/ }).click();
   await page.locator('[data-key=a]').and(page.locator(':enabled')).click();

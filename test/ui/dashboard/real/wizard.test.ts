@@ -26,11 +26,11 @@ async function open(step = '', view: Parameters<typeof shared.browser.page>[0] =
   // Who leaves with something typed is asked.
   opened.page.on('dialog', (dialog) => void dialog.accept());
   await opened.page.goto(`${dashboard.url}/#/new${step}`);
-  await opened.page.getByRole('heading', { name: 'What is it called?' }).waitFor();
+  await opened.page.getByRole('heading', { name: 'Name' }).waitFor();
   return opened;
 }
 
-/** Waits for the step, by its name in the address and the list of the steps. */
+/** Waiting for the step, by its name in the address and the list of the steps. */
 async function at(page: Page, step: string): Promise<void> {
   await eventually(async () => {
     expect(new URL(page.url()).hash).toBe(`#/new/${step}`);
@@ -75,7 +75,7 @@ describe('the wizard', () => {
     await page.locator('main h1').waitFor();
     await tabTo(page, 'New agent');
     await page.keyboard.press('Enter');
-    await eventually(async () => expect(await focused(page)).toBe('What is it called?'));
+    await eventually(async () => expect(await focused(page)).toBe('Name'));
     await tabTo(page, /^Name/);
     await page.keyboard.type('Keyboard Desk');
     await page.keyboard.press('Enter');
@@ -100,7 +100,7 @@ describe('the wizard', () => {
     await page.getByRole('region', { name: 'service.yaml' }).getByText('timeout: 9m').waitFor();
     await tabTo(page, 'Create');
     await page.keyboard.press('Enter');
-    await eventually(async () => expect(await focused(page)).toBe('It is made'));
+    await eventually(async () => expect(await focused(page)).toBe('Agent created'));
     await tabTo(page, 'Start');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Restart' }).waitFor({ timeout: 60_000 });
@@ -138,7 +138,7 @@ describe('the wizard', () => {
       const shown = await page.getByRole('region', { name: 'service.yaml' }).innerText();
       const command = await page.locator('main code', { hasText: 'holdpoint init' }).innerText();
       await page.getByRole('button', { name: 'Create' }).click();
-      await page.getByRole('heading', { name: 'It is made' }).waitFor();
+      await page.getByRole('heading', { name: 'Agent created' }).waitFor();
       const file = join(shared.workspace, id, 'service.yaml');
       const written = readFileSync(file, 'utf8');
       expect(written.trim()).toBe(shown.trim());
@@ -183,11 +183,11 @@ describe('the wizard', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill('SHOP_KEY');
     await page.getByLabel('Value').fill(secrets[2]!);
     await page.getByRole('textbox', { name: 'Passphrase' }).fill(secrets[1]!);
-    await page.getByRole('textbox', { name: 'The same again' }).fill('another');
+    await page.getByRole('textbox', { name: 'Confirm passphrase' }).fill('another');
     await page.getByRole('button', { name: 'Next' }).click();
-    const wrong = page.getByRole('textbox', { name: 'The same again' });
+    const wrong = page.getByRole('textbox', { name: 'Confirm passphrase' });
     await eventually(async () => expect(await wrong.getAttribute('aria-invalid')).toBe('true'));
-    expect(await focused(page)).toContain('The same again');
+    expect(await focused(page)).toContain('Confirm passphrase');
     await wrong.fill(secrets[1]!);
     await next(page, 'approvals');
     await next(page, 'review');
@@ -195,7 +195,7 @@ describe('the wizard', () => {
     const review = await keptBy(page);
     for (const secret of ['canary', ...secrets]) expect(review).not.toContain(secret);
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { name: 'It is made' }).waitFor();
+    await page.getByRole('heading', { name: 'Agent created' }).waitFor();
     const made = await keptBy(page);
     for (const secret of ['canary', ...secrets]) expect(made).not.toContain(secret);
     expect(dashboard.printed).not.toContain('canary');
@@ -251,10 +251,10 @@ describe('the wizard', () => {
       await named(page, 'Twice');
       await go(page, 'review');
       await at(page, 'review');
-      await page.getByRole('heading', { name: 'What is written' }).waitFor();
+      await page.getByRole('heading', { name: 'Files to be created' }).waitFor();
     }
     await one.page.getByRole('button', { name: 'Create' }).click();
-    await one.page.getByRole('heading', { name: 'It is made' }).waitFor();
+    await one.page.getByRole('heading', { name: 'Agent created' }).waitFor();
     await other.page.getByRole('button', { name: 'Create' }).click();
     await at(other.page, 'name');
     const field = other.page.getByRole('textbox', { name: 'Name' });
@@ -266,7 +266,7 @@ describe('the wizard', () => {
     await named(other.page, 'Twice more');
     await go(other.page, 'review');
     await other.page.getByRole('button', { name: 'Create' }).click();
-    await other.page.getByRole('heading', { name: 'It is made' }).waitFor();
+    await other.page.getByRole('heading', { name: 'Agent created' }).waitFor();
     expect(existsSync(join(shared.workspace, 'twice-more/service.yaml'))).toBe(true);
   });
 
@@ -340,13 +340,13 @@ describe('the wizard', () => {
     await at(page, 'name');
     await named(page, 'Late');
     await go(page, 'review');
-    await page.getByRole('heading', { name: 'What is written' }).waitFor();
+    await page.getByRole('heading', { name: 'Files to be created' }).waitFor();
     await own.kill();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('alert').getByText('does not answer').first().waitFor();
     await startDashboard(shared.workspace, { port: own.port });
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('heading', { name: 'It is made' }).waitFor();
+    await page.getByRole('heading', { name: 'Agent created' }).waitFor();
   });
 
   it('has no fault that axe finds at any step, in both themes, wide and narrow', async () => {

@@ -30,7 +30,7 @@ async function look(
   const { page } = await shared.browser.page(view);
   await page.goto(`${dashboard.url}/${route}`);
   await page.locator('main h1').waitFor();
-  await page.getByText('Reading tasks …').waitFor({ state: 'detached' });
+  await page.getByText('Loading tasks …').waitFor({ state: 'detached' });
   return page;
 }
 
@@ -54,7 +54,7 @@ function send(agent: WorkspaceAgent, id: string, named: Record<string, string>, 
 
 it('says how identifiers are sent, by a command that does, and shows the run that it begins', async () => {
   const page = await look('#/workflows');
-  await page.getByText('No task names a workflow.').waitFor();
+  await page.getByText('No workflows yet.').waitFor();
   expect(await axeFindings(page)).toEqual([]);
   const command = await page.locator('main code').innerText();
   expect(command).toMatch(/^curl http/);
@@ -87,7 +87,7 @@ it('shows a run over two agents with what waits in it, as it goes on', async () 
   await paid;
   await run.getByText('2 of 2 done').waitFor();
   await page.getByLabel('State').selectOption('held');
-  await page.getByText('No run is like that.').waitFor();
+  await page.getByText('No matching runs.').waitFor();
   expect(new URL(page.url()).hash).toBe('#/workflows?state=held&workflow_execution_id=run-2');
   await page.getByRole('link', { name: 'Show all runs' }).click();
   await eventually(async () => expect(await page.locator('details').count()).toBe(2));

@@ -36,12 +36,12 @@ it.each([
   [
     'when it is held anew',
     [approved, ['task_deferred']],
-    { isFine: false, words: 'was held again' },
+    { isFine: false, words: 'is waiting for approval again' },
   ],
   [
     'when its task ended in the middle',
     [approved, begun, ['session_end', { tool: undefined }]],
-    { isFine: false, words: 'was started, and its end is not known' },
+    { isFine: false, words: 'started; outcome unknown' },
   ],
   ['of another tool', [approved, ['tool_exec', { tool: 'mail', phase: 'end' }]], null],
 ] as [string, [string, Record<string, unknown>?][], object | null][])(

@@ -42,7 +42,7 @@ export const consoleMachine = setup({
   initial: 'resting',
   states: {
     resting: {
-      description: 'Nothing is under way.',
+      description: 'Idle.',
       on: {
         'request.sent': {
           target: 'sending',
@@ -51,7 +51,7 @@ export const consoleMachine = setup({
       },
     },
     sending: {
-      description: 'The answer comes.',
+      description: 'Receiving the answer.',
       invoke: { src: 'send', input: ({ context }) => context.request },
       on: {
         'line.came': {

@@ -63,7 +63,7 @@ export const processMachine = setup({
   initial: 'idle',
   states: {
     idle: {
-      description: 'Nothing has been asked for, or it has been answered.',
+      description: 'Idle, or the last request was answered.',
       on: {
         asked: [
           {
@@ -84,22 +84,21 @@ export const processMachine = setup({
       },
     },
     confirming: {
-      description:
-        'A person is told what becomes of the calls that wait, and nothing has been done.',
+      description: 'Confirmation shows the effect on waiting calls. Nothing has happened yet.',
       on: {
         'end.confirmed': [{ guard: asksPassphrase, target: 'askingPassphrase' }, 'sending'],
         'end.dropped': 'idle',
       },
     },
     askingPassphrase: {
-      description: 'A person is asked for the passphrase of the secrets.',
+      description: 'The passphrase of the secrets is requested.',
       on: {
         'passphrase.given': { target: 'unlocking', actions: 'forgetProblem' },
         'passphrase.refused': { target: 'idle', actions: 'forgetProblem' },
       },
     },
     unlocking: {
-      description: 'The server tries the passphrase; the dialog stays open until it has answered.',
+      description: 'The server checks the passphrase; the dialog stays open until it responds.',
       tags: 'busy',
       on: { 'passphrase.refused': 'idle' },
       invoke: {

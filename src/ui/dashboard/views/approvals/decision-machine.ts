@@ -15,7 +15,7 @@ export type DecisionOutcome =
   | { kind: 'resolved' | 'recorded' }
   /** A retry is possible, for example with another identity. */
   | { kind: 'refused'; problem: string }
-  /** The call no longer waits for a decision. */
+  /** The call no longer pending for a decision. */
   | { kind: 'over'; problem: string };
 
 export type DecisionEvent = { type: 'decided'; verb: Verb; details: DecisionDetails };
@@ -57,7 +57,7 @@ export const decisionMachine = setup({
   initial: 'appearing',
   states: {
     appearing: {
-      description: 'The card has just appeared; a click here was meant for something else.',
+      description: 'The card has just appeared; clicks are ignored for half a second.',
       after: { settling: 'ready' },
     },
     ready: {
@@ -97,7 +97,7 @@ export const decisionMachine = setup({
       },
     },
     recorded: {
-      description: 'The approval counts; others are needed besides.',
+      description: 'The approval is recorded; more approvals are needed.',
       tags: 'open',
       on: {
         decided: {
@@ -106,7 +106,7 @@ export const decisionMachine = setup({
         },
       },
     },
-    resolved: { description: 'The call was released or refused.' },
-    over: { description: 'Somebody else decided, or the time ran out.' },
+    resolved: { description: 'The call was approved or rejected.' },
+    over: { description: 'Someone else decided, or the call timed out.' },
   },
 });

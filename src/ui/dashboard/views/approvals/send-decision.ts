@@ -7,7 +7,7 @@ import { agentPath } from '../../api/paths.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
 
-/** HTTP statuses that mean the call no longer waits for a decision. */
+/** HTTP statuses that mean the call no longer pending for a decision. */
 const over: readonly number[] = [404, 409, 410];
 
 /** Sends a decision pinned to the displayed call, so that it never applies to a replacement. Never rejects. */
@@ -40,7 +40,7 @@ function refusal(error: unknown): DecisionOutcome {
   }
   if (error instanceof ApiError && error.status === 403) {
     const problem =
-      'You may not decide on this call: give an email address that may, or your own token.';
+      'You cannot decide on this call. Enter the email of a listed approver, or your own token.';
     return { kind: 'refused', problem: `${problem} (${error.message})` };
   }
   return { kind: 'refused', problem: sentenceOf(error) };
@@ -50,5 +50,5 @@ function overSentence({ message, body }: ApiError): string {
   const facts = body as { decision?: unknown; approver?: unknown } | null;
   if (typeof facts?.decision !== 'string') return `${message}.`;
   const by = typeof facts.approver === 'string' ? ` by ${facts.approver}` : '';
-  return `It was decided already: ${facts.decision}${by}.`;
+  return `Already decided: ${facts.decision}${by}.`;
 }

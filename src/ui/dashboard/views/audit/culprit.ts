@@ -30,17 +30,17 @@ export function culpritOf(
     ...(actual === undefined ? {} : { actual }),
   };
   if (reason === 'the log ends before the kept checkpoint') {
-    const says = 'The log ends here; lines after this one were there when it was last verified.';
+    const says = 'The log ends here. Later lines existed at the last verification.';
     return { line: line - 1, says, ...difference };
   }
   if (reason !== 'prev_hash does not match the previous line') {
     return { line, says: `${reason}.`, ...difference };
   }
   if (previousProven) {
-    return { line, says: 'Lines before this one are missing, or it was put here.', ...difference };
+    return { line, says: 'Earlier lines are missing, or this line was inserted.', ...difference };
   }
   if (nextFollows) {
-    const says = 'This line was changed after it was written, or lines after it were removed.';
+    const says = 'This line was changed, or later lines were removed.';
     return { line: line - 1, says, ...difference };
   }
   return { line, says: 'This line, or the one before it, was changed.', ...difference };

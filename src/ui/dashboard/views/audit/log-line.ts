@@ -39,7 +39,7 @@ export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): 
             seq: line,
             at,
             tone: 'deny',
-            says: 'A line that cannot be read',
+            says: 'Unreadable line',
             about: null,
             detail: '',
           }

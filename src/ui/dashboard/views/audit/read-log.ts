@@ -64,7 +64,7 @@ export class LogReader {
   /** Verifies a range of lines and their link to the line before. Throws like `verify`. */
   async verifyPart({ from, to }: Lines, signal: AbortSignal): Promise<Outcome> {
     const log = await this.read(1, from, signal);
-    if (log.total < from) throw new Error('The log is shorter than it was; read the task again.');
+    if (log.total < from) throw new Error('The log is shorter than before. Reload the task.');
     const anchor = log.events[0];
     const lines = { from: anchor?.seq ?? from, to: Math.min(to, log.total) };
     // The line before is only the anchor, so its own link is not checked.

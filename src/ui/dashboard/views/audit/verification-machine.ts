@@ -55,13 +55,13 @@ export const verificationMachine = setup({
   initial: 'idle',
   on: { 'verification.asked': { target: '.running', reenter: true, actions: 'forget' } },
   states: {
-    idle: { description: 'Nobody has asked for it.' },
+    idle: { description: 'Verification was not requested.' },
     running: {
       invoke: { src: 'verify' },
       initial: 'reading',
       states: {
-        reading: { description: 'Asks how long the log is, and for its keys.' },
-        verifying: { description: 'Lines come in and are checked.' },
+        reading: { description: 'Loads the length of the log and its keys.' },
+        verifying: { description: 'Lines are received and verified.' },
       },
       on: {
         'verification.stopped': 'cancelled',
@@ -86,9 +86,9 @@ export const verificationMachine = setup({
         },
       },
     },
-    intact: { description: 'Every line is as it was written.' },
+    intact: { description: 'Every line is intact.' },
     broken: { description: 'A line was changed, added or removed.' },
-    cancelled: { description: 'Somebody stopped it; nothing is known of the rest.' },
-    failed: { description: 'The log could not be read to its end.' },
+    cancelled: { description: 'Stopped by the user; the rest is not verified.' },
+    failed: { description: 'The log could not be read completely.' },
   },
 });

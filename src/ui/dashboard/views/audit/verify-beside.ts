@@ -31,8 +31,7 @@ export const verifyBeside: Verify = (job, progress, signal) => {
     else if (news.type === 'found') resolve(news.finding);
     else reject(new Error(news.problem));
   };
-  worker.onerror = () =>
-    reject(new Error('The verifier could not be started; load the page again.'));
+  worker.onerror = () => reject(new Error('The verifier could not start. Reload the page.'));
   worker.postMessage(job);
   return promise.finally(() => {
     signal.removeEventListener('abort', stop);

@@ -149,7 +149,7 @@ export const conversationMachine = setup({
   states: {
     arriving: { always: [{ guard: 'hasSession', target: 'opening' }, { target: 'idle' }] },
     opening: {
-      description: 'The messages of a session are read.',
+      description: 'Loading a session.',
       tags: 'busy',
       invoke: {
         src: 'open',
@@ -187,7 +187,7 @@ export const conversationMachine = setup({
       },
     },
     idle: {
-      description: 'The agent waits for words.',
+      description: 'Ready for a message.',
       on: {
         'message.sent': {
           target: 'answering',
@@ -239,7 +239,7 @@ export const conversationMachine = setup({
               {
                 type: 'noteProblem',
                 params: ({ event }) => ({
-                  problem: event.problem ?? 'The agent took no message; send it again.',
+                  problem: event.problem ?? 'The message was not accepted; send it again.',
                 }),
               },
             ],
@@ -247,11 +247,11 @@ export const conversationMachine = setup({
         ],
       },
       states: {
-        sending: { description: 'The agent has not named a task yet.' },
-        streaming: { description: 'The agent works, and its words come as it writes them.' },
-        held: { description: 'A call waits for a person.', tags: 'held' },
+        sending: { description: 'Waiting for the task id.' },
+        streaming: { description: 'The task runs and its text is streamed.' },
+        held: { description: 'A call needs approval.', tags: 'held' },
         stopping: {
-          description: 'The agent was told to stop.',
+          description: 'Cancelling.',
           tags: 'stopping',
           invoke: { src: 'stop', input: ({ context }) => ({ task: context.task ?? '' }) },
           on: {
@@ -264,7 +264,7 @@ export const conversationMachine = setup({
       },
     },
     rejoining: {
-      description: 'The stream broke off; the task goes on.',
+      description: 'Connection lost; the task continues.',
       tags: 'busy',
       entry: 'countFailure',
       exit: 'dropUnfinished',

@@ -112,7 +112,7 @@ export const configMachine = setup({
         },
       },
     },
-    unread: { description: 'There is nothing to edit.', on: { 'read.asked': 'reading' } },
+    unread: { description: 'Nothing to edit.', on: { 'read.asked': 'reading' } },
     editing: {
       tags: 'open',
       initial: 'checking',
@@ -149,7 +149,7 @@ export const configMachine = setup({
             },
           },
         },
-        checked: { description: 'The server has said what it thinks of the text.' },
+        checked: { description: 'The server has validated the text.' },
       },
     },
     saving: {
@@ -194,12 +194,12 @@ export const configMachine = setup({
       },
       initial: 'asked',
       states: {
-        asked: { description: 'The text is the one that is saved.' },
-        typing: { description: 'Somebody types on; what the server says is of an older text.' },
+        asked: { description: 'The text is saved.' },
+        typing: { description: 'The user keeps typing; the server validated an older text.' },
       },
     },
     conflicting: {
-      description: 'Somebody else has written the file; a person looks at both.',
+      description: 'The file changed on disk; both versions are shown.',
       tags: 'conflict',
       on: {
         'mine.kept': { target: 'editing', actions: 'keepMine' },

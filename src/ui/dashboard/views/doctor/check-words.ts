@@ -35,13 +35,13 @@ export function isCommand(fix: string): boolean {
 const names: Record<string, string> = {
   holdpoint_tasks: 'tasks in the store',
   holdpoint_tasks_live: 'tasks in memory',
-  holdpoint_deferrals_pending: 'calls that wait',
+  holdpoint_deferrals_pending: 'waiting calls',
   holdpoint_audit_lag_events: 'lines not yet in the log',
-  holdpoint_audit_sink_lag_events: 'lines that wait for a sink',
+  holdpoint_audit_sink_lag_events: 'lines pending for a sink',
   holdpoint_channel_up: 'channel is up',
   holdpoint_channel_pending_messages: 'messages not yet delivered',
-  holdpoint_channel_oldest_pending_seconds: 'oldest of them',
-  nodejs_eventloop_lag_p99_seconds: 'event loop late by',
+  holdpoint_channel_oldest_pending_seconds: 'oldest pending',
+  nodejs_eventloop_lag_p99_seconds: 'event loop delay',
   process_resident_memory_bytes: 'memory',
 };
 

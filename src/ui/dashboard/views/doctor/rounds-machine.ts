@@ -41,15 +41,15 @@ export const roundsMachine = setup({
   initial: 'resting',
   states: {
     resting: {
-      description: 'Nothing is checked.',
+      description: 'Not started.',
       on: { 'round.asked': { target: 'turning', actions: 'noteQueue' } },
     },
     turning: {
-      description: 'One is done, or none yet.',
+      description: 'Between two checks.',
       always: [{ guard: 'isOver', target: 'resting' }, { target: 'checking' }],
     },
     checking: {
-      description: 'The first of the queue is checked.',
+      description: 'Checking the first of the queue.',
       invoke: {
         src: 'examine',
         input: ({ context }) => context.queue[0] ?? '',

@@ -65,27 +65,27 @@ export const browserSignInMachine = setup({
   },
 }).createMachine({
   id: 'browser-sign-in',
-  description: 'A key that is typed, or a sign-in to the provider in a tab of its own.',
+  description: 'API key, or a sign-in to the provider in its own tab.',
   context: { started: null, problem: null },
   initial: 'keyed',
   states: {
     keyed: {
-      description: 'A key is typed, or the environment has it.',
+      description: 'API key, typed or from the environment.',
       on: { 'browser.choose': 'browser' },
     },
     browser: {
-      description: 'A browser is to sign in.',
+      description: 'Sign-in by browser is selected.',
       initial: 'offered',
       on: { 'key.choose': 'keyed' },
       states: {
         offered: {
-          description: 'Nothing is begun.',
+          description: 'Not started.',
           tags: 'unfinished',
           entry: 'forget',
           on: { 'sign-in.begin': 'starting' },
         },
         starting: {
-          description: 'The server is asked where the provider is.',
+          description: 'Requesting the sign-in address.',
           tags: 'unfinished',
           entry: 'forget',
           invoke: {
@@ -111,7 +111,7 @@ export const browserSignInMachine = setup({
           on: { 'sign-in.cancel': 'offered' },
         },
         begun: {
-          description: 'The server keeps the sign-in, and is asked how it is whenever it says so.',
+          description: 'The server holds the sign-in; its state is polled on request.',
           initial: 'pending',
           invoke: { src: 'follow', input: ({ context }) => ({ state: stateOf(context) }) },
           on: {
@@ -143,7 +143,7 @@ export const browserSignInMachine = setup({
           },
           states: {
             pending: {
-              description: 'The person is at the provider.',
+              description: 'The user is at the provider.',
               tags: 'unfinished',
               on: {
                 'status.told': {
@@ -172,7 +172,7 @@ export const browserSignInMachine = setup({
           },
         },
         failed: {
-          description: 'There is no token; the problem says why.',
+          description: 'Failed; the problem has the reason.',
           tags: 'unfinished',
           on: { 'sign-in.begin': 'starting' },
         },

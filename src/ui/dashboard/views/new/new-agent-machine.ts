@@ -52,12 +52,12 @@ interface NewAgentContext {
 
 const mistyped = {
   step: 'security',
-  text: 'the two passphrases are not the same; type both again',
+  text: 'the passphrases differ; type both again',
 } as const;
 
 const unfinished = {
   step: 'model',
-  text: 'nobody is signed in to the provider; sign in with the browser, or choose the API key',
+  text: 'sign in with the browser, or choose API key',
 } as const;
 
 /**
@@ -117,7 +117,7 @@ export const newAgentMachine = setup({
   },
 }).createMachine({
   id: 'new-agent',
-  description: 'Makes one agent from the answers to the steps of the wizard.',
+  description: 'Creates an agent from the answers of the wizard.',
   context: {
     ...{ wizard: null, signIn: null, offer: null, repeated: '' },
     ...{ refusal: null, problem: null, made: null },
@@ -128,7 +128,7 @@ export const newAgentMachine = setup({
   },
   states: {
     reading: {
-      description: 'The page reads what can be chosen.',
+      description: 'Loading the options.',
       invoke: {
         src: 'readOffer',
         onDone: {
@@ -141,9 +141,9 @@ export const newAgentMachine = setup({
         },
       },
     },
-    unread: { description: 'Nothing can be chosen.', on: { 'offer.again': 'reading' } },
+    unread: { description: 'The options could not be loaded.', on: { 'offer.again': 'reading' } },
     asking: {
-      description: 'Somebody answers the steps, in any order that they allow.',
+      description: 'The user answers the steps in any allowed order.',
       on: {
         'answer.edit': [
           {
@@ -198,7 +198,7 @@ export const newAgentMachine = setup({
       },
     },
     creating: {
-      description: 'The server writes the agent, all of it or nothing.',
+      description: 'The server writes the agent, all or nothing.',
       tags: 'busy',
       invoke: {
         src: 'create',
@@ -224,14 +224,14 @@ export const newAgentMachine = setup({
       },
     },
     made: {
-      description: 'The agent is there, and can be started.',
+      description: 'The agent is created and can be started.',
       on: { 'begin.again': 'reading' },
     },
   },
 });
 
 function wizardOf({ wizard }: NewAgentContext): ActorRefFrom<typeof wizardMachine> {
-  if (wizard === null) throw new Error('no step is asked in this state');
+  if (wizard === null) throw new Error('no step is shown in this state');
   return wizard;
 }
 

@@ -2,28 +2,28 @@ import type { AgentAnswers, Step } from '../../../../machines/wizard/agent-answe
 
 /** A step's title in the list of steps, and its question. */
 export const stepWords: Readonly<Record<Step, { title: string; asks: string }>> = {
-  name: { title: 'Name', asks: 'What is it called?' },
-  provider: { title: 'Provider', asks: 'Whose model works on its tasks?' },
-  model: { title: 'Model and key', asks: 'Which model, and how is it signed in to?' },
-  channels: { title: 'Channels', asks: 'Where do people speak with it and decide?' },
-  tools: { title: 'Tools', asks: 'Which tools does it have?' },
-  skills: { title: 'Skills', asks: 'Which skills does it have?' },
-  fallback: { title: 'Fallback', asks: 'Which models are asked when the first cannot answer?' },
-  auth: { title: 'Auth', asks: 'How do callers sign in?' },
-  egress: { title: 'Egress', asks: 'Which hosts may it reach?' },
-  security: { title: 'Env and security', asks: 'What else does it keep, and how?' },
-  approvals: { title: 'Approvals', asks: 'Which tools wait for whom?' },
-  review: { title: 'Review', asks: 'Is this right?' },
+  name: { title: 'Name', asks: 'Name' },
+  provider: { title: 'Provider', asks: 'Which model provider?' },
+  model: { title: 'Model and key', asks: 'Which model, and which authentication?' },
+  channels: { title: 'Channels', asks: 'Which channels for chat and approvals?' },
+  tools: { title: 'Tools', asks: 'Which tools?' },
+  skills: { title: 'Skills', asks: 'Which skills?' },
+  fallback: { title: 'Fallback', asks: 'Which fallback models?' },
+  auth: { title: 'Auth', asks: 'How do callers authenticate?' },
+  egress: { title: 'Egress', asks: 'Which hosts may tools reach?' },
+  security: { title: 'Env and security', asks: 'Other variables and encryption' },
+  approvals: { title: 'Approvals', asks: 'Which tools require approval, and from whom?' },
+  review: { title: 'Review', asks: 'Review' },
 };
 
 /** Describes a passphrase's strength, judged only by length and variety. */
 export function strengthWords(passphrase: string): string {
   const variety = new Set(passphrase).size;
-  if (passphrase === '') return 'none: secrets stand in a file that you alone can read';
-  if (passphrase.length < 8) return 'too short: eight characters at least';
-  if (passphrase.length < 12 || variety < 6) return 'weak: four words or more are better';
+  if (passphrase === '') return 'none: secrets are stored in a file readable by you only';
+  if (passphrase.length < 8) return 'too short: at least eight characters';
+  if (passphrase.length < 12 || variety < 6) return 'weak: use four words or more';
   if (passphrase.length < 20 || variety < 9) return 'fair';
-  return 'strong, if nobody can look it up';
+  return 'strong, unless it is a known phrase';
 }
 
 /** Describes which answer a host comes from, by the setting that names it, such as `channels.0`. */
@@ -40,7 +40,7 @@ export function originWords(origin: string, { channels, skills }: AgentAnswers):
 
 /** Descriptions of the egress modes. */
 export const egressWords: Readonly<Record<string, string>> = {
-  allowlist: 'the hosts that are listed',
-  'deny-all': 'none but those that the agent itself needs',
-  'dev-open': 'all hosts, for development alone',
+  allowlist: 'listed hosts only',
+  'deny-all': 'only hosts the agent itself needs',
+  'dev-open': 'all hosts (development only)',
 };

@@ -108,10 +108,9 @@ export const rulesMachine = setup({
         },
       },
     },
-    unread: { description: 'There is nothing to edit.', on: { 'read.asked': 'reading' } },
+    unread: { description: 'Nothing to edit.', on: { 'read.asked': 'reading' } },
     editing: {
-      description:
-        'A person changes rules. None of it is saved, or can be, before it was previewed.',
+      description: 'The user edits rules. Saving requires a preview.',
       tags: 'open',
       on: {
         'rule.changed': { actions: { type: 'noteRule', params: ({ event }) => event.rules } },
@@ -120,7 +119,7 @@ export const rulesMachine = setup({
       },
     },
     previewing: {
-      description: 'The server holds the last calls against the changed rules.',
+      description: 'The server evaluates recent calls under the changed rules.',
       tags: 'busy',
       invoke: {
         src: 'preview',
@@ -143,7 +142,7 @@ export const rulesMachine = setup({
       },
     },
     previewed: {
-      description: 'What a save would write, and what it would have done, is there to be read.',
+      description: 'The preview shows the changes and their effect.',
       tags: 'open',
       on: {
         'rule.changed': {
@@ -173,11 +172,11 @@ export const rulesMachine = setup({
       },
     },
     conflicted: {
-      description: 'Somebody else has written the file; the edit begins anew from what is there.',
+      description: 'The file changed on disk; the edit starts over from it.',
       on: { 'read.asked': 'reading' },
     },
     saved: {
-      description: 'The file is written; an agent that runs reads it when it starts again.',
+      description: 'The file is saved; a running agent uses it after a restart.',
       on: { 'read.asked': 'reading' },
     },
   },

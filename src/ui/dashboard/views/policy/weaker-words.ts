@@ -14,22 +14,22 @@ export function weakerWords(
 function wordsOf(old: ToolRulesJson, { tool, deny, defer, acr, modify }: ToolRulesJson): string[] {
   const words: string[] = [];
   if (old.deny && !deny) words.push(`${tool} is no longer denied.`);
-  if (old.acr !== '' && acr === '') words.push(`${tool} no longer asks for acr ${old.acr}.`);
+  if (old.acr !== '' && acr === '') words.push(`${tool} no longer requires acr ${old.acr}.`);
   else if (old.acr !== acr && old.acr !== '')
-    words.push(`${tool} asks for acr ${acr} instead of ${old.acr}.`);
+    words.push(`${tool} requires acr ${acr} instead of ${old.acr}.`);
   if (old.modify.trim() !== '' && modify.trim() === '')
     words.push(`${tool} is no longer rewritten.`);
   if (old.defer === null) return words;
-  if (defer === null) return [...words, `${tool} is no longer held for a person.`];
+  if (defer === null) return [...words, `${tool} no longer requires approval.`];
   if (defer.quorum < old.defer.quorum) {
     words.push(`${tool} needs ${defer.quorum} instead of ${old.defer.quorum} approvals.`);
   }
   const known = old.defer.approvers;
   const added = defer.approvers.filter((one) => !known.includes(one));
   if (known.length > 0 && defer.approvers.length === 0) {
-    words.push(`${tool} has no approvers of its own any more.`);
+    words.push(`${tool} no longer has its own approvers.`);
   } else if (known.length > 0 && added.length > 0) {
-    words.push(`${tool} can be decided on by ${added.join(', ')} as well.`);
+    words.push(`${tool} can also be decided by ${added.join(', ')}.`);
   }
   return words;
 }

@@ -172,7 +172,7 @@ export const builderMachine = setup({
       initial: 'quiet',
       states: {
         quiet: {
-          description: 'A person may say something.',
+          description: 'Ready for a message.',
           on: {
             'message.sent': {
               target: 'talking',
@@ -213,7 +213,7 @@ export const builderMachine = setup({
         },
       },
       states: {
-        empty: { description: 'Nothing is written yet.' },
+        empty: { description: 'No draft yet.' },
         checking: {
           tags: 'written',
           invoke: {
@@ -233,7 +233,7 @@ export const builderMachine = setup({
           },
         },
         checked: {
-          description: 'A person looks at it.',
+          description: 'The draft is under review.',
           tags: 'written',
           on: {
             'save.asked': {
@@ -278,7 +278,7 @@ export const builderMachine = setup({
           on: { 'draft.heard': {} },
         },
         saved: {
-          description: 'It is in the folder of the agent.',
+          description: 'Saved in the folder of the agent.',
           tags: ['written', 'saved'],
           on: {
             'save.asked': {
@@ -292,7 +292,7 @@ export const builderMachine = setup({
   },
 });
 
-/** Returns true if there are changes that are not saved in the agent's folder. */
+/** Returns true if there are changes that are unsaved in the agent's folder. */
 export function isUnsaved({ draft, editing }: BuilderContext): boolean {
   return JSON.stringify(draft) !== JSON.stringify(editing && draftOf(editing.skill));
 }

@@ -49,8 +49,8 @@ export function openDiff(
     ],
   });
   const view = new MergeView({
-    a: side(before, `${name}, as it is`),
-    b: side(after, `${name}, as it will be`),
+    a: side(before, `${name}, current`),
+    b: side(after, `${name}, new`),
     parent: root,
     root,
     collapseUnchanged: { margin: 3, minSize: 6 },

@@ -2,9 +2,8 @@ import type { BuilderSourceJson } from '../../../../http/wire/dashboard/builder-
 
 /** Describes the source of the setting for the model that writes skills. */
 export const sourceWords: Readonly<Record<BuilderSourceJson, string>> = {
-  workspace: 'It is named for this workspace.',
-  user: 'It is named for all your workspaces; what you save here is for this one alone.',
-  agent_fallback:
-    'It is the model of the agent, which will not be possible for ever; name one for this workspace.',
-  unset: 'None is named yet. What you save here is for this workspace.',
+  workspace: 'Set for this workspace.',
+  user: 'Set for all your workspaces. Changes here apply to this one only.',
+  agent_fallback: 'Uses the model of the agent (deprecated). Set one for this workspace.',
+  unset: 'Not set. Changes here apply to this workspace.',
 };

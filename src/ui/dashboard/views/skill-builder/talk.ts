@@ -40,7 +40,7 @@ export async function talk(
       if (chunk === undefined || chunk.done) break;
       parser.feed(chunk.value);
     }
-    if (!isOver) problem = 'The answer broke off; send the message again.';
+    if (!isOver) problem = 'The answer was interrupted. Send the message again.';
   } catch (error) {
     problem = sentenceOf(error);
   }

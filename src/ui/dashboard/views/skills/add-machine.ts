@@ -41,9 +41,9 @@ export const addMachine = setup({
     },
   },
   states: {
-    choosing: { description: 'No agent is chosen.' },
+    choosing: { description: 'No agent selected.' },
     looking: {
-      description: 'The server works out what would be written; another choice starts it anew.',
+      description: 'The server prepares the changes; another selection restarts it.',
       invoke: {
         src: 'preview',
         input: ({ context }) => ({ agent: context.agent }),
@@ -58,11 +58,11 @@ export const addMachine = setup({
       },
     },
     planned: {
-      description: 'A person sees what would be written.',
+      description: 'The changes are shown.',
       on: { confirmed: { target: 'adding', actions: 'forgetProblem' } },
     },
     adding: {
-      description: 'The server writes it; another agent can be chosen afterwards alone.',
+      description: 'The server writes the changes; selection is locked meanwhile.',
       on: { 'agent.chosen': undefined },
       invoke: {
         src: 'add',
@@ -74,7 +74,7 @@ export const addMachine = setup({
         },
       },
     },
-    refused: { description: 'It cannot be added to this agent as it stands.' },
-    added: { description: 'The agent has it from its next start on.' },
+    refused: { description: 'It cannot be added to this agent.' },
+    added: { description: 'The agent uses it after its next start.' },
   },
 });

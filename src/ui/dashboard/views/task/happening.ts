@@ -46,13 +46,13 @@ export function happeningsOf(timeline: readonly Omit<TimelineEntryJson, 'line'>[
     const tools = new Set(turn.map(({ fields }) => text(fields['tool'])));
     tools.delete(null);
     if (tools.size === 0) return happening;
-    return { ...happening, says: 'Model asked for', about: [...tools].join(', ') };
+    return { ...happening, says: 'Model requested', about: [...tools].join(', ') };
   });
 }
 
 const words: Record<string, (fields: Fields) => Words> = {
   policy_loaded: ({ version, layers, deferred_tools: held, egress }) => ({
-    says: 'The policy was loaded',
+    says: 'Policy loaded',
     detail: list([
       text(version) === null ? null : `version ${text(version)}`,
       named('layers', layers),
@@ -66,7 +66,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     detail: list([text(provider) === null ? null : `by ${text(provider)}`]),
   }),
   auth_fail: ({ reason, count: times }) => ({
-    says: 'A sign-in was refused',
+    says: 'Sign-in refused',
     tone: 'deny',
     detail: list([
       text(reason)?.replaceAll('_', ' '),
@@ -74,7 +74,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     ]),
   }),
   agent_card_published: ({ name, version, skill_count: skills }) => ({
-    says: 'The agent card was published',
+    says: 'Agent card published',
     about: text(name),
     detail: list([
       text(version) === null ? null : `version ${text(version)}`,
@@ -89,7 +89,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     detail: text(reason)?.replaceAll('_', ' ') ?? '',
   }),
   llm_call: ({ duration_ms, input_tokens, output_tokens, model, error }) => ({
-    says: error === undefined ? 'The model took its turn' : 'The model failed',
+    says: error === undefined ? 'Model responded' : 'Model failed',
     tone: error === undefined ? 'plain' : 'deny',
     detail: list([
       span(duration_ms),
@@ -100,7 +100,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     ]),
   }),
   context_compacted: ({ results, messages, turns, tokens_before, tokens_after }) => ({
-    says: 'The model is not told all:',
+    says: 'Context trimmed:',
     tone: 'modify',
     detail: list([
       count(results, 'results'),
@@ -111,22 +111,22 @@ const words: Record<string, (fields: Fields) => Words> = {
     ]),
   }),
   guardrail_check: ({ gate, decision, rule }) => ({
-    says: decision === 'redact' ? 'A guardrail redacted' : 'A guardrail refused',
+    says: decision === 'redact' ? 'Guardrail redacted' : 'Guardrail denied',
     tone: decision === 'redact' ? 'modify' : 'deny',
     detail: list([text(gate)?.replaceAll('_', ' '), text(rule)]),
   }),
   intent_alignment: ({ decision, score, reason }) => ({
-    says: decision === 'deny' ? 'Not what was asked for:' : 'Fits what was asked for:',
+    says: decision === 'deny' ? 'Intent mismatch:' : 'Intent match:',
     tone: decision === 'deny' ? 'deny' : 'allow',
     detail: list([typeof score === 'number' ? `score ${score.toFixed(2)}` : null, text(reason)]),
   }),
   intent_drift: ({ reason }) => ({
-    says: 'Drifts from what was asked for:',
+    says: 'Intent drift:',
     tone: 'step-up',
     detail: list([text(reason)]),
   }),
   auth_step_up_required: ({ required_acr, presented_acr }) => ({
-    says: 'Needs a stronger sign-in:',
+    says: 'Step-up required:',
     tone: 'step-up',
     detail: list([
       `level ${text(required_acr) ?? '?'}`,
@@ -159,23 +159,23 @@ const words: Record<string, (fields: Fields) => Words> = {
       : { says: 'Failed:', tone: 'deny', detail: list([span(duration_ms), text(error)]) };
   },
   message_received: ({ size, user_id }) => ({
-    says: 'A message came',
+    says: 'Message received',
     detail: list([bytes(size, ''), text(user_id)]),
   }),
-  message_repeated: () => ({ says: 'A message was sent again' }),
+  message_repeated: () => ({ says: 'Message repeated' }),
   task_deferred: ({ to, timeout_ms, approvers }) => ({
     says: 'Held:',
     tone: 'hold',
     detail: list([
       `asks ${text(to) ?? 'nobody'}`,
       typeof timeout_ms === 'number' ? `${spanText(timeout_ms)} to decide` : null,
-      Array.isArray(approvers) ? `may decide: ${approvers.map(String).join(', ')}` : null,
+      Array.isArray(approvers) ? `approvers: ${approvers.map(String).join(', ')}` : null,
     ]),
   }),
   task_deferred_repeated: ({ requests }) => ({
     says: 'Requested again:',
     tone: 'hold',
-    detail: typeof requests === 'number' ? `${requests} times by now` : '',
+    detail: typeof requests === 'number' ? `requested ${requests} times` : '',
   }),
   task_deferred_decision: ({ approver, decision, authorized, source, note, wait_ms }) => {
     const who = text(approver) ?? 'unknown';
@@ -184,7 +184,8 @@ const words: Record<string, (fields: Fields) => Words> = {
       typeof wait_ms === 'number' ? `after ${spanText(wait_ms)}` : null,
       quoted(note),
     ]);
-    if (authorized === false) return { says: `${who} may not decide on`, tone: 'deny', detail };
+    if (authorized === false)
+      return { says: `${who} is not allowed to decide on`, tone: 'deny', detail };
     if (decision === 'approve') return { says: `${who} approved`, tone: 'allow', detail };
     if (decision === 'reject') return { says: `${who} rejected`, tone: 'deny', detail };
     return { says: `${who} decided on`, detail };
@@ -200,12 +201,12 @@ const words: Record<string, (fields: Fields) => Words> = {
     detail: list([`asks ${text(to) ?? ''} as well`]),
   }),
   task_deferred_timeout: ({ wait_ms }) => ({
-    says: 'Nobody decided in time:',
+    says: 'Timed out:',
     tone: 'deny',
-    detail: list([`refused after ${spanText(Number(wait_ms))}`]),
+    detail: list([`denied after ${spanText(Number(wait_ms))}`]),
   }),
   task_deferred_abandoned: ({ reason }) => ({
-    says: 'No longer asked for:',
+    says: 'Abandoned:',
     detail: list([text(reason)?.replaceAll('_', ' ')]),
   }),
   invocation_cancelled: ({ reason }) => ({
@@ -214,7 +215,7 @@ const words: Record<string, (fields: Fields) => Words> = {
   }),
   egress_allowed: ({ domain }) => ({ says: 'Reached', about: text(domain) }),
   egress_blocked: ({ domain, reason }) => ({
-    says: 'Kept from reaching',
+    says: 'Blocked request to',
     about: text(domain),
     tone: 'deny',
     detail: list([text(reason)]),

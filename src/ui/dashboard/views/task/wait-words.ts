@@ -9,13 +9,13 @@ export interface WaitWords {
   progress: string;
 }
 
-/** Describes for whom a call waits, and which rule holds it. */
+/** Describes for whom a call waits, and which rule holds this call. */
 export function waitWords({ to, escalated_to, tool, quorum, approvals }: DeferralJson): WaitWords {
   const asked = [to, escalated_to ?? []].flat();
   return {
     whom: [...new Set(asked.map(shortTarget))].join(', '),
     rule: `defer.tools.${tool}`,
-    progress: quorum > 1 ? `${approvals.length} of ${quorum} have approved` : '',
+    progress: quorum > 1 ? `${approvals.length} of ${quorum} approvals` : '',
   };
 }
 

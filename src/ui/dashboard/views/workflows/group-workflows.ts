@@ -1,7 +1,7 @@
 import type { ListedTask } from '../tasks/task-order.ts';
 import { isFinal } from '../tasks/task-state.ts';
 
-/** The state of a workflow run; `held` waits for a person. */
+/** The state of a workflow run; `held` needs approval. */
 export type RunState = 'held' | 'working' | 'failed' | 'canceled' | 'completed';
 
 /** One workflow run across all agents: its tasks by stage and step. */

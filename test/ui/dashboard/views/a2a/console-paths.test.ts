@@ -32,7 +32,7 @@ const refusal = { error: 'The agent does not run.' };
 async function openConsole() {
   const known = { 'POST /api/a2a/card': inspection };
   const asked = await openAskedPage(browser, '#/a2a?agent=refunds', known);
-  await asked.press('Ask for its card');
+  await asked.press('Get card');
   await asked.page.locator('.parts select').selectOption('GET of a path');
   return asked;
 }

@@ -61,7 +61,7 @@ describe('a button of an agent', () => {
     });
   });
 
-  it('ends calls that wait only after a person has confirmed it, and a start ends none', async () => {
+  it('ends waiting calls only after a person has confirmed it, and a start ends none', async () => {
     const { actor, sent, settled } = card();
     actor.send({ type: 'asked', verb: 'stop', needsPassphrase: false, waiting: true });
     expect(actor.getSnapshot().value).toBe('confirming');

@@ -99,7 +99,7 @@ const happenings: Happenings<World> = {
     {
       kind: 'refused',
       problem:
-        'You may not decide on this call: give an email address that may, or your own token. (Not you.)',
+        'You cannot decide on this call. Enter the email of a listed approver, or your own token. (Not you.)',
     },
     { status: 403, body: { error: 'Not you.' } },
   ),
@@ -129,18 +129,18 @@ function seen({ value, context: { verb, problem } }: AnyMachineSnapshot, waits: 
     const kept = value === 'over' && verb === 'reject';
     return [
       ...told,
-      `paragraph: ${value === 'over' ? over : 'It is decided.'}`,
-      ...(kept ? ['textbox "Your reason, which was not sent"'] : []),
+      `paragraph: ${value === 'over' ? over : 'Decided.'}`,
+      ...(kept ? ['textbox "Your unsent reason"'] : []),
     ];
   }
   const isSending = value === 'sending';
   const disabled = value === 'ready' || value === 'recorded' ? '' : ' [disabled]';
-  const recorded = 'Your approval is recorded. Somebody else has to approve it as well.';
+  const recorded = 'Your approval is recorded. Another approver must approve too.';
   return [
-    ...(isSending ? ['status: Sending the decision'] : []),
+    ...(isSending ? ['status: Sending decision'] : []),
     ...told,
     ...(value === 'recorded' ? [`paragraph: ${recorded}`] : []),
-    'textbox "Reason, sent to the agent"',
+    'textbox "Reason (sent to the agent)"',
     `button "${isSending && verb === 'reject' ? 'Rejecting …' : 'Reject'}"${disabled}`,
     `button "${isSending && verb === 'approve' ? 'Approving …' : 'Approve'}"${disabled}`,
   ];

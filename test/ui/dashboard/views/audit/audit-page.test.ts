@@ -36,7 +36,7 @@ describe('the page of an audit log', () => {
     log.lines = log.lines.with(119, line.replace('"n":119', '"n":118'));
     await page.getByRole('button', { name: 'Verify all' }).click();
     await page.getByText('broken at line 120').waitFor();
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('button', { name: 'Show line' }).click();
     await page.locator('[data-line="120"].bad').waitFor();
     expect(await page.locator('li.bad').count()).toBe(1);
     expect(await page.locator('[data-line="119"] .mark.allow').allInnerTexts()).toEqual([
@@ -44,7 +44,7 @@ describe('the page of an audit log', () => {
       expect.stringContaining('service-audit-v1'),
     ]);
     expect(await page.locator('[data-line="121"]').innerText()).toContain(
-      'unverifiable after break',
+      'not verifiable after this point',
     );
   });
 
@@ -96,10 +96,10 @@ describe('the page of an audit log', () => {
     await page.goto(`${server.url}/#/audit/refunds`);
     await tellsAll();
     await page.unroute('**/api/agents/refunds/audit?*');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
     await page.locator('[data-line="1"]').waitFor();
     await page.route('**/api/agents/refunds/audit?*', (route) => route.abort());
-    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await tellsAll();
     // The browser notes what it could not read of its own accord.
     forgive(complaints, ['ERR_FAILED']);
@@ -163,7 +163,7 @@ describe('the page of an audit log', () => {
     expect(await page.title()).toBe('Audit of refunds · Holdpoint');
   });
 
-  it('leads from a line to its task and to all of its events, and from there to the line', async () => {
+  it('leads from a line to its task and to all of filter by task, and from there to the line', async () => {
     const { lines } = logOf(
       Array.from({ length: 900 }, (_, index) => ({
         event: 'guardrail_check',
@@ -178,7 +178,7 @@ describe('the page of an audit log', () => {
     const row = page.locator('[data-line="408"][aria-current]');
     await row.waitFor();
     expect(await row.locator('.task').getAttribute('href')).toBe('#/tasks/refunds/t-107');
-    await row.getByRole('link', { name: 'its events' }).click();
+    await row.getByRole('link', { name: 'filter by task' }).click();
     await page.getByText('3 found').waitFor();
     await page.getByLabel('Decision', { exact: true }).selectOption('deny');
     await page.getByText('1 found').waitFor();
@@ -209,7 +209,7 @@ describe('the page of an audit log', () => {
     await page.getByText('refunds · 4 events').waitFor();
     await page.getByRole('button', { name: 'Verify all' }).click();
     await page.getByText('chain intact').waitFor();
-    await page.getByText('complete up to checkpoint 9, 3 after it').waitFor();
+    await page.getByText('verified to checkpoint 9, plus 3 later lines').waitFor();
     await page.getByText('9 events before these were removed').waitFor();
     expect(
       await page.locator('section[aria-label=Verification] > :last-child code').innerText(),
@@ -238,7 +238,7 @@ describe('the page of an audit log', () => {
     await page.getByRole('button', { name: 'Verify all' }).click();
     await page.getByText('Verifying, 20 of 51').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped after 20 of 51; nothing is known of the rest.').waitFor();
+    await page.getByText('Stopped after 20 of 51; the rest is not verified.').waitFor();
     await stopped;
     expect(page.workers()).toEqual([]);
   });

@@ -70,7 +70,7 @@ describe('the verification of a log in the page', () => {
     const { prev_hash: written } = JSON.parse(lines[2] ?? '') as { prev_hash: string };
     expect(culprit).toEqual({
       line: 2,
-      says: 'This line was changed after it was written, or lines after it were removed.',
+      says: 'This line was changed, or later lines were removed.',
       expected: expect.stringMatching(/^[0-9a-f]{64}$/),
       actual: written,
     });
@@ -91,7 +91,7 @@ describe('the verification of a log in the page', () => {
     const { culprit } = await verify(lines.toSpliced(2, 1), [own.publicKey]);
     expect(culprit).toMatchObject({
       line: 3,
-      says: 'Lines before this one are missing, or it was put here.',
+      says: 'Earlier lines are missing, or this line was inserted.',
     });
   });
 
@@ -141,7 +141,7 @@ describe('the verification of a log in the page', () => {
     const { culprit } = await reader.verify(() => undefined, signal);
     expect(culprit).toMatchObject({
       line: 9,
-      says: 'The log ends here; lines after this one were there when it was last verified.',
+      says: 'The log ends here. Later lines existed at the last verification.',
     });
   });
 

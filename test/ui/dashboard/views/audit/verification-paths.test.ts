@@ -121,17 +121,17 @@ const happenings: Happenings<HeldPage> = {
 /** What is said of it in each state. */
 function status(snapshot: AnyMachineSnapshot): string {
   const { total } = snapshot.context;
-  if (isReading(snapshot)) return 'Reading how long the log is …';
+  if (isReading(snapshot)) return 'Reading the length of the log …';
   if (isVerifying(snapshot)) return `Verifying, 0 of ${total}`;
   if (snapshot.matches('intact')) {
-    return 'chain intact 4 events, 4 signatures good complete up to checkpoint 3, 0 after it';
+    return 'chain intact 4 events, 4 signatures good verified to checkpoint 3, plus 0 later lines';
   }
   if (snapshot.matches('broken'))
     return `broken at line 2 ${bad} What comes after it cannot be verified.`;
   if (snapshot.matches('cancelled')) {
-    return `Stopped after 0 of ${total}; nothing is known of the rest.`;
+    return `Stopped after 0 of ${total}; the rest is not verified.`;
   }
-  return 'Each line carries the hash of the one before. This browser can check all of them itself.';
+  return 'Every line is chained to the previous one. Your browser can verify the whole log.';
 }
 
 function seen(snapshot: AnyMachineSnapshot): string[] {
@@ -139,7 +139,7 @@ function seen(snapshot: AnyMachineSnapshot): string[] {
   const isRunning = snapshot.matches('running');
   return [
     `status: ${status(snapshot)}`,
-    ...(snapshot.matches('broken') ? ['button "Show it"'] : []),
+    ...(snapshot.matches('broken') ? ['button "Show line"'] : []),
     ...(isRunning ? ['button "Stop"', 'progressbar "Lines verified"'] : ['button "Verify all"']),
     ...(problem === null ? [] : [`alert: ${problem}`]),
     'button "Copy the command"',

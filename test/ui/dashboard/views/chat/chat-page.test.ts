@@ -154,7 +154,7 @@ describe('the page of a conversation', () => {
     await page.locator('.agent em', { hasText: '89.90' }).waitFor();
     expect(await page.locator('.asked').innerText()).toContain('Refund A-1042');
     expect(await page.locator('.call').innerText()).toMatch(/pay[^]*changed[^]*was held[^]*done/);
-    expect(await page.getByRole('link', { name: 'What happened' }).getAttribute('href')).toBe(
+    expect(await page.getByRole('link', { name: 'Steps' }).getAttribute('href')).toBe(
       '#/tasks/refunds/t-1',
     );
     expect(server.changes).toEqual(['POST /api/agents/refunds/chat {"message":"Refund A-1042"}']);
@@ -177,21 +177,21 @@ describe('the page of a conversation', () => {
     stream.token('One moment.');
     stream.task('deferred');
     server.push('deferral', { agent_id: 'refunds', deferral, task_id: 't-1', pending: 1 });
-    const waiting = page.getByRole('group', { name: 'A call that waits' });
+    const waiting = page.getByRole('group', { name: 'Waiting call' });
     await waiting.waitFor();
     expect(await waiting.innerText()).toMatch(
-      /pay waits for a person; asked:\s+slack #ops[^]*denied in\s+\d:\d\d[^]*amount[^]*89\.9[^]*defer\.tools\.pay/,
+      /pay needs approval; sent to:\s+slack #ops[^]*denied in\s+\d:\d\d[^]*amount[^]*89\.9[^]*defer\.tools\.pay/,
     );
     expect(await waiting.getByRole('link').getAttribute('href')).toBe(
       '#/approvals/refunds/t-1?from=chat',
     );
-    await waiting.getByText('How it was ruled on').click();
+    await waiting.getByText('Governance').click();
     await waiting.locator('[data-layer=Approval]', { hasText: 'hold' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     told = detail;
     server.push('deferral', { agent_id: 'refunds', deferral: null, task_id: 't-1', pending: 0 });
     await waiting.waitFor({ state: 'detached' });
-    const waited = page.getByRole('group', { name: 'A call that waited' });
+    const waited = page.getByRole('group', { name: 'Decided call' });
     await waited.getByText('bob@example.com approved').waitFor();
     expect(await waited.getByRole('link').count()).toBe(0);
     stream.task('working');
@@ -343,11 +343,11 @@ describe('the page of a conversation', () => {
       .toBeGreaterThan(100);
     await expect.poll(left, { timeout: 20_000 }).toBeLessThan(48);
     await log.evaluate((one: any) => (one.scrollTop = 0));
-    await page.getByRole('button', { name: 'To the latest' }).waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     stream.token(`${paragraphs(20)}THE END`);
     await page.locator('.markdown', { hasText: 'THE END' }).waitFor();
     expect(await log.evaluate((one: any) => one.scrollTop)).toBe(0);
-    await page.getByRole('button', { name: 'To the latest' }).click();
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
     await expect.poll(left, { timeout: 20_000 }).toBeLessThan(48);
   });
 

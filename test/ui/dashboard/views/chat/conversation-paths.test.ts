@@ -47,7 +47,7 @@ const detail: any = {
   ],
 };
 const failure = { error: 'The store is busy.' };
-const rejoins = 'The stream broke off; the agent goes on, and this page joins it again …';
+const rejoins = 'Connection lost. The task continues; reconnecting …';
 const chat = /^(POST \/chat|GET \/tasks\/t-\d\/events)/;
 
 /** A conversation to which a tab comes back after a reload. */

@@ -65,7 +65,7 @@ async function serveConfig(text = first) {
 async function open(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/#/agents/refunds/config`);
   await page.locator('.cm-content').waitFor();
-  await page.getByText('It is valid.').waitFor();
+  await page.getByText('No problems found.').waitFor();
 }
 
 /** Writes at the end of the text. */
@@ -82,7 +82,7 @@ describe('the editor of a configuration', () => {
     await open(page, server.url);
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await write(page, '# mine\n');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     await page.keyboard.press('ControlOrMeta+s');
     await page.getByRole('button', { name: 'Restart now' }).click();
     await expect
@@ -96,12 +96,12 @@ describe('the editor of a configuration', () => {
     const { page, complaints } = await browser.page();
     await open(page, server.url);
     await write(page, 'wrong: 1\n');
-    await page.getByText('1 error; it cannot be saved like this.').waitFor();
+    await page.getByText('1 error. Fix to save.').waitFor();
     await page.locator('.cm-lint-marker-error').first().waitFor();
     await page.getByRole('button', { name: 'line 5' }).click();
     expect(await page.locator('.cm-activeLine').innerText()).toBe('wrong: 1');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('1 error; it cannot be saved like this.').waitFor();
+    await page.getByText('1 error. Fix to save.').waitFor();
     expect(saved).toEqual([]);
     forgive(complaints, ['400']);
   });
@@ -155,12 +155,12 @@ describe('the editor of a configuration', () => {
     await expect.poll(() => saved, { timeout: 20_000 }).toEqual([`${first}# mine\n`]);
   });
 
-  it('asks before what was not saved is left', async () => {
+  it('asks before what was unsaved is left', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page();
     await open(page, server.url);
     await write(page, '# mine\n');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     page.once('dialog', (dialog) => void dialog.dismiss());
     await page
       .getByRole('navigation', { name: 'Views' })
@@ -182,16 +182,16 @@ describe('the editor of a configuration', () => {
     await page.goto(`${server.url}/#/agents`);
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
     await page.evaluate(`location.hash = '#/agents/refunds/config'`);
-    await page.getByText('It is valid.').waitFor();
+    await page.getByText('No problems found.').waitFor();
     await write(page, '# mine\n');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     const asked: string[] = [];
     let stays = true;
     page.on('dialog', (dialog) => {
       asked.push(dialog.message());
       void (stays ? dialog.dismiss() : dialog.accept());
     });
-    const question = 'Leave without saving? What was changed is lost.';
+    const question = 'Leave without saving? Your changes will be lost.';
     for (const leave of ['history.back()', `location.hash = '#/tasks'`, 'history.back()']) {
       const before = asked.length;
       await page.evaluate(leave);
@@ -211,12 +211,12 @@ describe('the editor of a configuration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('asks before its tab is closed with what was not saved', async () => {
+  it('asks before its tab is closed with what was unsaved', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page();
     await open(page, server.url);
     await write(page, '# mine\n');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     const asked = page.waitForEvent('dialog');
     await page.close({ runBeforeUnload: true });
     const dialog = await asked;

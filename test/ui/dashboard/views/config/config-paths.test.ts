@@ -81,7 +81,7 @@ const happenings: Happenings<World> = {
   'it is read again': {
     event: { type: 'read.asked' },
     in: (snapshot) => snapshot.matches('unread'),
-    happen: ({ press }) => press('Try again'),
+    happen: ({ press }) => press('Retry'),
   },
   'somebody types': types('#', (before) => `${before}#`),
   'somebody erases that': {
@@ -150,7 +150,7 @@ const happenings: Happenings<World> = {
   'theirs is taken': {
     event: { type: 'theirs.taken' },
     in: (snapshot) => snapshot.matches('conflicting'),
-    happen: ({ press }) => press('Take what is there'),
+    happen: ({ press }) => press('Use the version on disk'),
   },
 };
 
@@ -171,9 +171,9 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
       ],
       buttons: [
         saved === undefined ? 'Save' : 'Saving …',
-        ...(snapshot.matches('unread') ? ['Try again'] : []),
+        ...(snapshot.matches('unread') ? ['Retry'] : []),
         ...(context.restart && !isChanged(context) ? ['Restart now'] : []),
-        ...(isConflict ? ['Keep mine', 'Take what is there'] : []),
+        ...(isConflict ? ['Keep mine', 'Use the version on disk'] : []),
         ...(context.check?.errors ?? []).map(() => 'line 1'),
       ],
       canSave: snapshot.can({ type: 'save.asked' }),
@@ -197,7 +197,7 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
 
 function saysOf(check: typeof valid | null, isCurrent: boolean): string {
   if (check === null) return isCurrent ? '' : 'Checking …';
-  return check.valid ? 'It is valid.' : '1 error; it cannot be saved like this.';
+  return check.valid ? 'No problems found.' : '1 error. Fix to save.';
 }
 
 function shownBy(page: World['page']) {
@@ -212,7 +212,7 @@ function shownBy(page: World['page']) {
       alerts: all(main, '[role=alert] > p:first-child').map(words),
       buttons: all(main, 'button:not(.icon)').map(words),
       canSave: main.querySelector('button.primary').ariaDisabled === 'false',
-      isMarked: main.innerText.includes('not saved'),
+      isMarked: main.innerText.includes('unsaved'),
       text: lines?.join('\n') ?? null,
       removed: editor?.querySelector('.cm-deletedChunk')?.innerText.trim() ?? null,
       says: says && words(says),

@@ -95,7 +95,7 @@ describe('the words of a check', () => {
     ]).toEqual([
       { name: 'tasks in the store: completed', value: '1,234' },
       { name: 'channel is up: slack', value: 'no' },
-      { name: 'event loop late by', value: '12.3 ms' },
+      { name: 'event loop delay', value: '12.3 ms' },
       { name: 'memory', value: '100 MiB' },
     ]);
   });

@@ -103,7 +103,7 @@ const fingerprint = ({ context: { queue, reports } }: AnyMachineSnapshot) => [
 /** What is said of an agent beside its name. */
 function wordsOf(id: string, { value, context: { queue, reports } }: AnyMachineSnapshot): string {
   const place = value === 'checking' ? queue.indexOf(id) : -1;
-  if (place >= 0) return place === 0 ? 'Checking …' : 'waits its turn';
+  if (place >= 0) return place === 0 ? 'Checking …' : 'queued';
   if (reports[id] === undefined) return 'not checked yet';
   return reports[id].kind === 'told' ? 'all 1 checks pass' : 'could not be checked';
 }
@@ -155,16 +155,16 @@ function seenOfOne({ value, context: { reports } }: AnyMachineSnapshot): string[
   const isBusy = value === 'checking';
   const report = reports['desk'];
   const summary = report?.kind === 'told' ? ['status: all 1 checks pass'] : [];
-  const asked = 'Models, identity providers and channels are asked, and the whole log is verified.';
+  const asked = 'Checks models, identity providers and channels, and verifies the whole log.';
   const below =
     report === undefined
-      ? [`paragraph: ${isBusy ? asked : 'Nothing was checked yet.'}`]
+      ? [`paragraph: ${isBusy ? asked : 'Not checked yet.'}`]
       : report.kind === 'told'
         ? ['listitem: pass config It is read.']
         : [`alert: ${report.problem}`];
   return [
     ...(isBusy ? ['status: Checking …'] : summary),
-    `button "${isBusy ? 'Stop' : 'Check again'}"`,
+    `button "${isBusy ? 'Stop' : 'Run again'}"`,
     ...below,
   ];
 }
@@ -173,11 +173,11 @@ describe('the shortest paths of the checks of one agent, in the page', () => {
   walkPage(
     roundsMachine,
     {
-      // The view asks as soon as it is opened, and is not there before.
+      // The view asks as soon current opened, and is not there before.
       'the agent is asked about': asks(
         ['desk'],
         async ({ page, due }) => {
-          if (due.length > 0) return page.getByRole('button', { name: 'Check again' }).click();
+          if (due.length > 0) return page.getByRole('button', { name: 'Run again' }).click();
           await page.evaluate(`location.hash = '#/agents/desk/doctor'`);
         },
         isResting,

@@ -22,7 +22,7 @@ const start = 'POST /api/oauth/start {"provider":"openai"}';
 const status = 'GET /api/oauth/status?state=s-1';
 const cancel = 'POST /api/oauth/cancel {"state":"s-1"}';
 const begun = { url: 'https://id.example.com/auth?state=s-1', state: 's-1' };
-/** A tab of the provider, as it is opened: it knows nothing of the page. */
+/** A tab of the provider, current opened: it knows nothing of the page. */
 const tab = [begun.url, '_blank', 'noopener,noreferrer'] as const;
 
 /** The step of the model in the making of an agent, whose provider a browser can sign in to. */
@@ -88,7 +88,7 @@ const happenings: Happenings<World> = {
   'it is begun again': {
     ...begins,
     in: isIn('failed'),
-    happen: ({ press }) => press('Try again'),
+    happen: ({ press }) => press('Retry'),
   },
   'the server knows where': {
     event: [
@@ -114,7 +114,7 @@ const happenings: Happenings<World> = {
     event: { type: 'sign-in.cancel' },
     in: isIn('starting'),
     happen: async ({ press, server }) => {
-      await press('Call it off');
+      await press('Cancel sign-in');
       // What the server begins for nobody is called off there, and opens no tab.
       await server.answer(start, begun);
       await server.answer(cancel, {});
@@ -133,7 +133,7 @@ const happenings: Happenings<World> = {
     event: { type: 'sign-in.cancel' },
     in: isIn('begun'),
     happen: async ({ page, server }) => {
-      await page.getByRole('button', { name: /^(Call it off|Forget this sign-in)$/ }).click();
+      await page.getByRole('button', { name: /^(Cancel sign-in|Discard sign-in)$/ }).click();
       await server.answer(cancel, {});
     },
   },
@@ -149,7 +149,7 @@ const happenings: Happenings<World> = {
     event: { type: 'page.open' },
     in: (snapshot) => snapshot.matches({ browser: { begun: 'pending' } }),
     happen: async ({ press, tabs }) => {
-      await press('Open the tab again');
+      await press('Reopen tab');
       tabs.push(tab);
     },
   },
@@ -179,15 +179,15 @@ const words = {
   starting: 'The sign-in is being prepared …',
   pending: 'Sign in to OpenAI in the tab that has opened, then come back here.',
   done: 'Signed in. The dashboard keeps the token for this agent, for ten minutes.',
-  failed: 'Nobody is signed in.',
+  failed: 'Not signed in.',
 };
 
 const buttons = {
   offered: ['Sign in to OpenAI'],
-  starting: ['Call it off'],
-  pending: ['Open the tab again', 'Call it off'],
-  done: ['Forget this sign-in'],
-  failed: ['Try again'],
+  starting: ['Cancel sign-in'],
+  pending: ['Reopen tab', 'Cancel sign-in'],
+  done: ['Discard sign-in'],
+  failed: ['Retry'],
 };
 
 /** What the page shows of its chart, the tabs that it has opened, and what it waits for. */
@@ -235,7 +235,7 @@ it('keeps the focus of whoever has opened the tab again when the sign-in ends', 
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
   await press('Sign in to OpenAI');
   await server.answer(start, begun);
-  await press('Open the tab again');
+  await press('Reopen tab');
   await server.answer(status, { status: 'done' });
   await page.getByText(words.done).waitFor();
   expect(await hasFocus(page)).toBe(true);

@@ -109,7 +109,7 @@ const happenings: Happenings<World> = {
   'they are read again': {
     event: { type: 'offer.again' },
     in: (snapshot) => snapshot.matches('unread'),
-    happen: ({ press }) => press('Try again'),
+    happen: ({ press }) => press('Retry'),
   },
   'a name is typed': types('name', 'Name', 'desk', edit('name', 'desk'), ({ name }) => name === ''),
   'OpenAI is chosen': {
@@ -184,7 +184,7 @@ const happenings: Happenings<World> = {
   'it is typed again': {
     event: { type: 'passphrase.repeat', text: passphrase },
     in: (snapshot) => isAt(snapshot, 'security') && isMistyped(snapshot),
-    happen: ({ page }) => page.getByLabel('The same again').fill(passphrase),
+    happen: ({ page }) => page.getByLabel('Confirm passphrase').fill(passphrase),
   },
   'on with it': {
     event: { type: 'step.next' },
@@ -235,7 +235,7 @@ const happenings: Happenings<World> = {
   'another one is begun': {
     event: { type: 'begin.again' },
     in: (snapshot) => snapshot.matches('made'),
-    happen: ({ press }) => press('Make another'),
+    happen: ({ press }) => press('Create another'),
   },
 };
 
@@ -258,10 +258,10 @@ function shownIn(snapshot: AnyMachineSnapshot) {
     case 'reading':
       return { heading: 'New agent', step, complaint: null, buttons: [] };
     case 'unread':
-      return { heading: 'New agent', step, complaint: problem, buttons: ['Try again'] };
+      return { heading: 'New agent', step, complaint: problem, buttons: ['Retry'] };
     case 'made':
       return {
-        ...{ heading: 'It is made', step: 'made', buttons: ['Look again', 'Make another'] },
+        ...{ heading: 'Agent created', step: 'made', buttons: ['Refresh', 'Create another'] },
         complaint: 'It is in /agents/desk, and has gone from there or is not seen yet.',
       };
     default: {

@@ -87,16 +87,14 @@ const isOpen = (snapshot: AnyMachineSnapshot) => snapshot.hasTag('open');
 const happenings: Happenings<World> = {
   'they are read': answers('reading', read, read),
   'they cannot be read': fails('reading'),
-  'they are read again': presses('read.asked', 'Try again', (snapshot) =>
-    snapshot.matches('unread'),
-  ),
+  'they are read again': presses('read.asked', 'Retry', (snapshot) => snapshot.matches('unread')),
   'one is changed': {
     event: ({ context }) => {
       const [rules] = context.rules;
       return { type: 'rule.changed', rules: { ...rules, deny: !rules.deny } };
     },
     in: isOpen,
-    happen: ({ page }) => page.getByLabel('never runs').click(),
+    happen: ({ page }) => page.getByLabel('denied').click(),
   },
   'what is changed is discarded': presses(
     'read.asked',
@@ -132,7 +130,7 @@ const happenings: Happenings<World> = {
   ),
   'somebody else was first': answers('saving', { kind: 'changed', now: theirs }, theirs, 412),
   'they cannot be saved': fails('saving'),
-  'it begins anew from what is there': presses('read.asked', 'Begin anew from it', (snapshot) =>
+  'it begins anew from what is there': presses('read.asked', 'Start over from it', (snapshot) =>
     snapshot.matches('conflicted'),
   ),
 };
@@ -159,13 +157,13 @@ function buttonsOf(snapshot: AnyMachineSnapshot): string[] {
     case 'reading':
       return [];
     case 'unread':
-      return ['Try again'];
+      return ['Retry'];
     case 'conflicted':
-      return ['Begin anew from it'];
+      return ['Start over from it'];
     case 'saved':
-      return ['Restart now', 'Look at the policy'];
+      return ['Restart now', 'View policy'];
     case 'previewing':
-      return ['(Looking at the last calls …)', '(Save)', '(Back)', '(Discard)'];
+      return ['(Evaluating recent calls …)', '(Save)', '(Back)', '(Discard)'];
     case 'saving':
       return ['(Preview)', '(Saving …)', '(Back)', '(Discard)'];
     case 'previewed':
@@ -179,12 +177,12 @@ function buttonsOf(snapshot: AnyMachineSnapshot): string[] {
 
 function statusOf({ value, context }: AnyMachineSnapshot): string {
   if (value === 'reading') return 'Loading …';
-  if (value === 'saved') return 'The rules are saved.';
+  if (value === 'saved') return 'Rules saved.';
   if (value === 'unread' || value === 'conflicted') return '';
-  if (!isChanged(context as never)) return 'Nothing is changed yet.';
+  if (!isChanged(context as never)) return 'No changes yet.';
   return context['preview'] === null
-    ? 'Preview what it would have done before it is saved.'
-    : 'Nothing was run.';
+    ? 'Preview the effect on recent calls before saving.'
+    : 'No call was run.';
 }
 
 /** The lines of the file that differ, as they are shown. */

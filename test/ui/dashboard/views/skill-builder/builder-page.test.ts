@@ -58,18 +58,18 @@ describe('the page of the skill builder', () => {
       { userMessage: 'Helsinki' },
       { content: writtenDown(plain, { 'forecast.sh': script }) },
     );
-    await page.getByText('It has none of its own yet.').waitFor();
+    await page.getByText('No custom skills yet.').waitFor();
     await say(page, 'Tell the weather');
     await page.getByText('Which city?').waitFor();
     await say(page, 'Helsinki');
-    await page.getByText('No rule is broken.').waitFor();
+    await page.getByText('No problems found.').waitFor();
     await page.getByRole('tab', { name: 'forecast.sh' }).click();
     await page.getByText('echo sunny').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved as').waitFor();
     expect(read('skills/weather/SKILL.md')).toBe(plain);
     await page.getByLabel('WEATHER_KEY').fill(builderKey);
-    await page.getByRole('button', { name: 'Save the variables' }).click();
+    await page.getByRole('button', { name: 'Save variables' }).click();
     await eventually(async () => expect(await page.getByLabel('WEATHER_KEY').count()).toBe(0));
     expect(read('.service/.env')).toBe(`WEATHER_KEY=${builderKey}\n`);
     expect(read('skills/weather/scripts/forecast.sh')).toBe(script);
@@ -81,7 +81,7 @@ describe('the page of the skill builder', () => {
     const held = plain.replace('  service:\n', '  service:\n    held: [forecast]\n');
     mock.on({ userMessage: 'x' }, { content: writtenDown(held, { 'forecast.sh': script }) });
     await say(page, 'x');
-    const group = page.getByRole('group', { name: 'Calls that wait' });
+    const group = page.getByRole('group', { name: 'Waiting calls' });
     const box = group.getByRole('checkbox', { name: 'Hold calls of forecast' });
     await box.waitFor();
     expect(await box.isChecked()).toBe(true);
@@ -97,7 +97,7 @@ describe('the page of the skill builder', () => {
     expect(await axeFindings(page)).toEqual([]);
     expect(await overflowOf(page)).toBe(null);
     await box.uncheck();
-    await group.getByText('They will run without asking anybody.').waitFor();
+    await group.getByText('They will run without approval.').waitFor();
     expect(await changes.count()).toBe(0);
     await box.check();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -169,7 +169,7 @@ describe('the page of the skill builder', () => {
     };
     await dashboard.post('/api/agents/till/skill-builder/save', theirs);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'Compare with what is there' }).click();
+    await page.getByRole('button', { name: 'Compare with current' }).click();
     await page.getByText('Theirs.').waitFor();
     await page.getByRole('button', { name: 'Confirm save' }).and(page.locator(':enabled')).click();
     await page.getByText('Saved as').waitFor();
@@ -194,7 +194,7 @@ describe('the page of the skill builder', () => {
     await say(page, 'Call it climate');
     await page.getByText('A new name makes a new skill').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'Compare with what is there' }).click();
+    await page.getByRole('button', { name: 'Compare with current' }).click();
     await page.getByRole('button', { name: 'Confirm save' }).and(page.locator(':enabled')).click();
     await page.getByText('Saved as').waitFor();
     await refused(complaints, 409);
@@ -217,7 +217,7 @@ describe('the page of the skill builder', () => {
     await say(page, 'Hello');
     await page.getByText('What should it do?').waitFor();
     await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByText('It is named for this workspace.').waitFor();
+    await page.getByText('Set for this workspace.').waitFor();
     expect(await page.content()).not.toContain(builderKey);
     expect(readFileSync(join(dashboard.workspace, '.service/.env'), 'utf8')).toContain(builderKey);
   });
@@ -259,7 +259,7 @@ describe('the page of the skill builder', () => {
     const { page, mock, dashboard } = await open();
     mock.on({ userMessage: 'x' }, { content: writtenDown(weather, { '../../x': 'x' }) });
     await page.goto(`${dashboard.url}/#/agents`);
-    await page.getByRole('link', { name: 'Build a skill' }).click();
+    await page.getByRole('link', { name: 'Create skill' }).click();
     await say(page, 'x');
     await page.getByText('the name of a script is up to 64 letters').waitFor();
     expect(await page.getByRole('tab').count()).toBe(0);

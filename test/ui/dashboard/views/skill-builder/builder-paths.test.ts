@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const listed = { name: 'weather', path: 'skills/weather/SKILL.md', description: '' };
-const stored = { skill_md: '# As it is', scripts: {}, format: 'subdir', etag: '"1"' } as const;
+const stored = { skill_md: '# Current', scripts: {}, format: 'subdir', etag: '"1"' } as const;
 const theirs = { skill_md: '# Theirs', scripts: {}, format: 'subdir', etag: '"2"' } as const;
-const draft = { skill_md: '# As it is written', scripts: { 'rain.sh': 'echo rain' } };
+const draft = { skill_md: '# Current written', scripts: { 'rain.sh': 'echo rain' } };
 const holds = {
   ...{ tools: ['rain'], asks: ['channel:console:*'], defer_turned_on: false },
   ...{ before: 'a', after: 'b', problem: null },
@@ -47,10 +47,10 @@ async function openBuilder() {
     'GET /skill-builder/skills': [listed],
     'GET /skill-builder/skills/weather': stored,
   });
-  // Whoever leaves what is not saved says so.
+  // Whoever leaves what is unsaved says so.
   asked.page.on('dialog', (dialog) => void dialog.accept());
   await asked.page.getByRole('button', { name: 'Edit weather' }).waitFor();
-  await asked.page.getByText('Looks for the model …').waitFor({ state: 'detached' });
+  await asked.page.getByText('Checking the model …').waitFor({ state: 'detached' });
   return asked;
 }
 
@@ -154,7 +154,7 @@ const happenings: Happenings<World> = {
   ),
   'it fails': hears({ type: 'stream.ended', problem: failure.error }, 'error', failure, 'empty'),
   'its answer breaks off': {
-    event: { type: 'stream.ended', problem: 'The answer broke off; send the message again.' },
+    event: { type: 'stream.ended', problem: 'The answer was interrupted. Send the message again.' },
     in: (snapshot) => isTalking(snapshot) && isAt(snapshot, 'empty'),
     happen: async ({ server }) => (await server.stream(words.chat)).end(),
   },
@@ -177,7 +177,7 @@ const happenings: Happenings<World> = {
     in: (snapshot) =>
       !isTalking(snapshot) && snapshot.context.editing !== null && isAt(snapshot, 'checked'),
     happen: ({ page }) =>
-      page.getByRole('button', { name: /^(Preview changes|Back to the files)$/ }).click(),
+      page.getByRole('button', { name: /^(Preview changes|Back to files)$/ }).click(),
   },
   'it is right': answers('checking', { output: right }, right),
   'it is wrong': quietly(answers('checking', { output: wrong }, wrong)),
@@ -218,7 +218,7 @@ const happenings: Happenings<World> = {
     in: (snapshot) => isAt(snapshot, 'saved'),
     happen: async ({ page, press }) => {
       await page.getByLabel('RAIN_KEY').fill('k');
-      await press('Save the variables');
+      await press('Save variables');
     },
   },
 };
@@ -254,8 +254,8 @@ function shownIn(snapshot: AnyMachineSnapshot) {
 function saysOf(check: BuilderContext['check']): string {
   if (check === null) return 'Checking …';
   return check.valid
-    ? 'No rule is broken.'
-    : 'It cannot be saved like this; tell the model what to mend.';
+    ? 'No problems found.'
+    : 'Fix the errors to save; ask the model to correct them.';
 }
 
 function buttonsOf(snapshot: AnyMachineSnapshot): string[] {
@@ -263,10 +263,10 @@ function buttonsOf(snapshot: AnyMachineSnapshot): string[] {
   const [isSaving, isSaved] = [snapshot.hasTag('saving'), snapshot.hasTag('saved')];
   const save = compares ? 'Confirm save' : 'Save';
   return [
-    ...(editing === null || isSaved ? [] : [compares ? 'Back to the files' : 'Preview changes']),
+    ...(editing === null || isSaved ? [] : [compares ? 'Back to files' : 'Preview changes']),
     ...(taken === null
       ? []
-      : [taken.skill === null ? 'Save it as a new one' : 'Compare with what is there']),
+      : [taken.skill === null ? 'Save as new skill' : 'Compare with current']),
     ...(isSaved
       ? []
       : [
@@ -276,7 +276,7 @@ function buttonsOf(snapshot: AnyMachineSnapshot): string[] {
               ? save
               : `(${save})`,
         ]),
-    ...(kept === null ? [] : [isSaving ? '(Saving …)' : 'Save the variables']),
+    ...(kept === null ? [] : [isSaving ? '(Saving …)' : 'Save variables']),
     ...(isSaved ? ['Restart now'] : []),
   ];
 }

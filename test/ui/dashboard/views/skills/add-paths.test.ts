@@ -107,7 +107,7 @@ const happenings: Happenings<World> = {
 /** What the dialog says in each state. */
 function seen({ value, context: { agent, problem } }: AnyMachineSnapshot): string[] {
   const isAdding = value === 'adding';
-  const options = ['"choose one" [disabled]', '"desk"', '"till"'].map(
+  const options = ['"select one" [disabled]', '"desk"', '"till"'].map(
     (option, index) => `option ${option}${agents[index] === agent ? ' [selected]' : ''}`,
   );
   const top = [`combobox "Agent"${isAdding ? ' [disabled]' : ''}`, ...options];
@@ -119,7 +119,7 @@ function seen({ value, context: { agent, problem } }: AnyMachineSnapshot): strin
   ];
   if (value === 'added') {
     const restart = agent === 'desk' ? ' desk has it after a restart.' : '';
-    const link = 'link "Look at its configuration"';
+    const link = 'link "View configuration"';
     return [...top, ...middle, `status: slack-post is added.${restart}`, link, 'button "Close"'];
   }
   const add = isAdding ? 'Adding …' : 'Add';

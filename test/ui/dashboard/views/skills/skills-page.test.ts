@@ -150,7 +150,7 @@ describe('the skills on the page', () => {
     server.routes.set('GET /api/skills', () => ({ status: 500, body: { error: 'It is broken.' } }));
     await page.reload();
     await page.getByRole('alert').getByText('It is broken.').waitFor();
-    await page.getByRole('button', { name: 'Read them again' }).waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).waitFor();
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
   });
 

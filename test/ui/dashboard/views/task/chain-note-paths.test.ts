@@ -131,7 +131,7 @@ function seen({ value, context: { problem } }: AnyMachineSnapshot): unknown[] {
     case 'failed':
       return [[`not checked ${first}`, problem]];
     default:
-      return [[`checking the log … ${first}`, null]];
+      return [[`verifying the log … ${first}`, null]];
   }
 }
 

@@ -33,7 +33,7 @@ describe('happeningsOf', () => {
         entry('llm_call'),
         entry('session_end', { state: 'completed' }),
       ),
-    ).toEqual(['Model asked for lookup_order, issue_refund', 'The model took its turn']);
+    ).toEqual(['Model requested lookup_order, issue_refund', 'Model responded']);
   });
 
   it('gives a turn nothing of another run, and a failed one nothing at all', () => {
@@ -45,7 +45,7 @@ describe('happeningsOf', () => {
         entry('llm_call', { error: 'timeout' }),
         entry('tool_exec', { tool, phase: 'start' }),
       ),
-    ).toEqual(['The model took its turn', 'The model failed']);
+    ).toEqual(['Model responded', 'Model failed']);
   });
 });
 
@@ -56,33 +56,29 @@ describe('happeningOf', () => {
     [
       'llm_call',
       { duration_ms: 1_300, input_tokens: 1_812, output_tokens: 64, model: 'demo' },
-      'plain: The model took its turn (1.3 s, 1,812 in, 64 out, demo)',
+      'plain: Model responded (1.3 s, 1,812 in, 64 out, demo)',
     ],
     [
       'context_compacted',
       { results: 2, messages: 1, turns: 0, tokens_before: 120_000, tokens_after: 99_000 },
-      'modify: The model is not told all: (2 results, 1 messages, 0 turns, 120,000 tokens before, 99,000 after)',
+      'modify: Context trimmed: (2 results, 1 messages, 0 turns, 120,000 tokens before, 99,000 after)',
     ],
     [
       'policy_loaded',
       { version: '1.0.0', layers: ['defer'], deferred_tools: ['pay'], egress: 'allowlist' },
-      'plain: The policy was loaded (version 1.0.0, layers: defer, held: pay, egress allowlist)',
+      'plain: Policy loaded (version 1.0.0, layers: defer, held: pay, egress allowlist)',
     ],
     ['auth_verify', { user_id: 'ann', provider: 'oidc' }, 'plain: Signed in: ann (by oidc)'],
-    [
-      'auth_fail',
-      { reason: 'bad_token', count: 3 },
-      'deny: A sign-in was refused (bad token, 3 times)',
-    ],
+    ['auth_fail', { reason: 'bad_token', count: 3 }, 'deny: Sign-in refused (bad token, 3 times)'],
     [
       'agent_card_published',
       { name: 'till', version: '1.0.0', skill_count: 2 },
-      'plain: The agent card was published till (version 1.0.0, 2 skills)',
+      'plain: Agent card published till (version 1.0.0, 2 skills)',
     ],
     [
       'guardrail_check',
       { gate: 'deny_commands', decision: 'deny', tool, rule: 'rm -rf' },
-      'deny: A guardrail refused issue_refund (deny commands, rm -rf)',
+      'deny: Guardrail denied issue_refund (deny commands, rm -rf)',
     ],
     [
       'tool_call_modified',
@@ -124,7 +120,7 @@ describe('happeningOf', () => {
     [
       'egress_blocked',
       { domain: 'evil.test', reason: 'not listed' },
-      'deny: Kept from reaching evil.test (not listed)',
+      'deny: Blocked request to evil.test (not listed)',
     ],
     ['something_new', { a: 1, b: 'x' }, 'plain: something_new (a 1, b x)'],
     ['constructor', {}, 'plain: constructor ()'],

@@ -83,7 +83,7 @@ const anyTask: fc.Arbitrary<TaskDetailJson> = fc
   }));
 
 describe('taskAt', () => {
-  it('is the task as it is at the last step', () => {
+  it('is the task current at the last step', () => {
     fc.assert(
       fc.property(anyTask, (task) => {
         const { stops, until, decisions, timeline, transcript } = taskAt(chart, task, Infinity);

@@ -73,7 +73,7 @@ describe('the page of a task', () => {
     expect(await around.getAttribute('data-region')).toBe('deferred');
     expect(await taken(page)).toEqual(wayToAsked);
     expect(await page.locator('header .wait p').innerText()).toMatch(
-      /^Waits for .+, because rule defer\.tools\.pay holds it\.$/,
+      /^Waiting for .+, because rule defer\.tools\.pay holds it\.$/,
     );
     expect(await page.getByRole('link', { name: 'Decide …' }).getAttribute('href')).toBe(
       '#/approvals/refunds/t1',
@@ -123,7 +123,7 @@ describe('the page of a task', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/tasks/refunds/t1`);
     await page.locator('[data-state="deferred.asked"][aria-current=true]').waitFor();
-    const slider = page.getByRole('slider', { name: 'Look back' });
+    const slider = page.getByRole('slider', { name: 'Step' });
     await slider.focus();
     await page.keyboard.press('Home');
     expect(await current(page)).toBe('submitted');
@@ -137,7 +137,7 @@ describe('the page of a task', () => {
     await page.keyboard.press('Enter');
     const happened = page.locator('section:has(#happened)');
     expect(await happened.locator('li p').allInnerTexts()).toEqual([
-      expect.stringMatching(/^Model asked for pay/),
+      expect.stringMatching(/^Model requested pay/),
     ]);
     await page.keyboard.press('Enter');
     expect(await happened.locator('li').count()).toBe(agent.audit('t1').length);
@@ -163,14 +163,14 @@ describe('the page of a task', () => {
     expect(await kinds()).toBe('message turn call result turn');
     expect(await said.innerText()).not.toContain('It is refunded');
     expect(await page.locator('.then').innerText()).toMatch(
-      /^Then issue_refund waited for .+; nobody had approved/,
+      /^Then issue_refund waited .+; no approvals/,
     );
     expect(await page.locator('section:has(#happened)').innerText()).not.toContain('approved');
     const newest = page.locator('section:has([data-layer])').first();
     expect((await newest.locator('.verdict').allInnerTexts()).join(' ')).toBe(
       'allow allow modify hold not yet',
     );
-    await page.getByRole('slider', { name: 'Look back' }).focus();
+    await page.getByRole('slider', { name: 'Step' }).focus();
     await page.keyboard.press('ArrowLeft');
     expect(page.url()).toBe(`${address}?step=7`);
     await page.keyboard.press('Home');
@@ -193,7 +193,7 @@ describe('the page of a task', () => {
     expect(await page.locator('dialog code').innerText()).toBe(
       `holdpoint task cancel t1 --reason 'it'\\''s late' --dir /agents/refunds`,
     );
-    await page.getByRole('button', { name: 'Cancel the task' }).click();
+    await page.getByRole('button', { name: 'Cancel task' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(server.changes).toEqual([
       `POST /api/agents/refunds/tasks/t1/cancel {"reason":"it's late"}`,
@@ -304,10 +304,10 @@ describe('the page of a task', () => {
     server.push('reset', {});
     await page.getByRole('alert').getByText('refunds does not run').waitFor();
     expect(await heading.innerText()).toBe('As it was');
-    title = 'As it is';
+    title = 'Current';
     agents.splice(0, 1, listedAgent('refunds'));
     server.push('reset', {});
-    await heading.getByText('As it is').waitFor();
+    await heading.getByText('Current').waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     expect(refused).toEqual([]);
   });
@@ -323,7 +323,7 @@ describe('the page of a task', () => {
     }
   });
 
-  it('says whether the log around its events is as it was written, and leads to the line', async () => {
+  it('says whether the log around filter by task is as it was written, and leads to the line', async () => {
     const story = taskStories(Date.now())[0]!;
     const logged = (n: number) => ({ event: 'llm_call', ts: '', task_id: 'other', fields: { n } });
     const { lines } = logOf(Array.from({ length: 60 }, (_, index) => logged(index)));

@@ -196,12 +196,12 @@ describe('the list of tasks', () => {
     const none = await serveTasks({});
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/tasks`);
-    await page.getByText('No task yet.').waitFor();
+    await page.getByText('No tasks yet.').waitFor();
     expect(await page.innerText('main code')).toBe(
       'holdpoint task send --dir /agents/one "Please refund order A-1042"',
     );
     await page.goto(`${server.url}/#/tasks?state=failed`);
-    await page.getByText('No task is like that.').waitFor();
+    await page.getByText('No matching tasks.').waitFor();
     await page.goto(`${none.url}/#/tasks`);
     await page.getByText('No agent runs').waitFor();
     expect(await page.innerText('main code')).toBe('holdpoint serve start --dir .');
