@@ -93,15 +93,15 @@ describe('the edit of rules', () => {
 describe('weakerWords', () => {
   it.each<[string, Partial<ToolRulesJson>, Partial<ToolRulesJson>]>([
     ['pay is no longer denied.', { deny: true }, { deny: false }],
-    ['pay is no longer held for a person.', {}, { defer: null }],
+    ['pay no longer requires approval.', {}, { defer: null }],
     ['pay needs 1 instead of 2 approvals.', {}, { defer: { ...held, quorum: 1 } }],
-    ['pay has no approvers of its own any more.', {}, { defer: { ...held, approvers: [] } }],
+    ['pay no longer has its own approvers.', {}, { defer: { ...held, approvers: [] } }],
     [
-      'pay can be decided on by b@x.org as well.',
+      'pay can also be decided by b@x.org.',
       {},
       { defer: { ...held, approvers: ['a@x.org', 'b@x.org'] } },
     ],
-    ['pay no longer asks for acr gold.', { acr: 'gold' }, {}],
+    ['pay no longer requires acr gold.', { acr: 'gold' }, {}],
     ['pay is no longer rewritten.', { modify: 'output: []' }, {}],
   ])('says that %s', (words, before, after) => {
     expect(weakerWords([{ ...pay, ...before }], [{ ...pay, ...after }])).toEqual([words]);

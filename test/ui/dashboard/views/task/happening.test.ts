@@ -98,7 +98,7 @@ describe('happeningOf', () => {
     [
       'task_deferred',
       { tool, to: 'channel:slack:#refunds', timeout_ms: 300_000, approvers: ['a@example.com'] },
-      'hold: Held: issue_refund (asks channel:slack:#refunds, 5:00 to decide, may decide: a@example.com)',
+      'hold: Held: issue_refund (asks channel:slack:#refunds, 5:00 to decide, approvers: a@example.com)',
     ],
     [
       'task_deferred_decision',
@@ -115,7 +115,7 @@ describe('happeningOf', () => {
     [
       'task_deferred_decision',
       { tool, decision: 'approve', approver: 'mallory', authorized: false, note: '' },
-      'deny: mallory may not decide on issue_refund ()',
+      'deny: mallory is not allowed to decide on issue_refund ()',
     ],
     [
       'egress_blocked',
