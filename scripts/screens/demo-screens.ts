@@ -57,7 +57,7 @@ async function buildSkill(scene: Scene, made: Demo): Promise<void> {
   const wrong = weather.replace('description: Tells the weather\n', '');
   made.model.on({ userMessage: 'Ask api' }, { content: writtenDown(wrong, {}) });
   made.model.on(
-    { userMessage: 'mend' },
+    { userMessage: 'fix' },
     { content: writtenDown(weather, { 'forecast.sh': forecast }) },
   );
   const more = `${weather}\nIt tells of rain, too.\n`;
@@ -76,7 +76,7 @@ async function buildSkill(scene: Scene, made: Demo): Promise<void> {
   await say(scene, 'Ask api.weather.example, with a key');
   await page.getByText('It cannot be saved like this').waitFor();
   await take('wrong');
-  await say(scene, 'Please mend what the check has found');
+  await say(scene, 'Please fix what the check has found');
   await page.getByRole('tab', { name: 'forecast.sh' }).click();
   await page.getByText(/No rule is broken|It can be saved/).waitFor();
   await take('draft');

@@ -123,7 +123,7 @@ export class AgentConnection {
     });
     await body.dump();
     if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
-    throw new ImpostorError(`what answers at ${url} is not the agent of this folder`);
+    throw new ImpostorError(`the server at ${url} is not the agent of this folder`);
   }
 }
 

@@ -81,7 +81,7 @@ function readVariable<Value>(variable: string, text: string, read: (text: string
     return read(text);
   } catch (error) {
     if (!(error instanceof RateLimitError)) throw error;
-    const message = `the variable ${variable} ${error.message}; mend it or unset it`;
+    const message = `the variable ${variable} ${error.message}; fix it or unset it`;
     throw new RateLimitError(message, { cause: error });
   }
 }

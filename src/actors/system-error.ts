@@ -24,6 +24,6 @@ export function shuttingDown(): SystemError {
 
 /** Creates the refusal for a change that cannot be recorded, with its remedy. */
 export function unrecorded({ remedy }: { remedy: string }, cause?: unknown): SystemError {
-  const message = `the service cannot record anything at the moment, so it takes no work; ${remedy}`;
+  const message = `the service cannot record events at the moment, so it accepts no work; ${remedy}`;
   return new SystemError('unrecorded', message, { cause });
 }

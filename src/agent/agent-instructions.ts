@@ -22,7 +22,7 @@ export async function readInstructions(
   const agentDirectory = await realpath(directory);
   const found = await resolveInside(agentDirectory, resolve(agentDirectory, instructions.file));
   if (found.kind === 'missing') {
-    return refused('the file of the instructions does not exist; write it, or mend its name');
+    return refused('the file of the instructions does not exist; write it, or fix its name');
   }
   if (found.kind === 'outside') {
     return refused('the file of the instructions leads out of the folder of the agent; move it in');
@@ -35,7 +35,7 @@ export async function readInstructions(
     return refused(
       fault === 'too_long'
         ? 'the file of the instructions is larger than 256 KiB; shorten it'
-        : 'the file of the instructions cannot be read; mend its mode',
+        : 'the file of the instructions cannot be read; fix its mode',
     );
   }
 }

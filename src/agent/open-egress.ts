@@ -113,10 +113,10 @@ const openedToTools =
   'opens loopback to tools: they reach every program on this machine but this agent, its dashboard and the other agents of its workspace; list single endpoints in egress.allowed_private instead';
 
 const openedToAll =
-  'opens loopback to tools while nobody signs in here: an agent of another workspace on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private';
+  'opens loopback to tools while authentication is off: tools could approve calls of other agents on this machine that run without authentication; configure auth.providers, or list single endpoints in egress.allowed_private';
 
 const openToFellows =
-  'store: several daemons share what waits in PostgreSQL, and nobody signs in here: anybody who reaches one of them decides for all; configure auth.providers';
+  'store: several daemons share the waiting calls in PostgreSQL, and authentication is off: anyone who reaches one of them decides for all; configure auth.providers';
 
 function tracingSettings({ config, env }: EgressParts) {
   const { tracing } = config.observability;

@@ -143,7 +143,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
 function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
   const { behind, lost } = opening;
   if (torn !== null || replayed > 0) {
-    log.warn({ ...torn, replayed }, 'audit: the tail of the log was mended');
+    log.warn({ ...torn, replayed }, 'audit: the end of the log was repaired');
   }
   if (behind !== null) {
     log.error(
@@ -152,9 +152,6 @@ function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: 
     );
   }
   if (lost !== null) {
-    log.error(
-      lost,
-      'audit: the log stands and its task store is lost; what waited for a decision waits no more',
-    );
+    log.error(lost, 'audit: the task store of the log is lost; waiting calls were abandoned');
   }
 }

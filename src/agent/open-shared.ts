@@ -160,7 +160,7 @@ export function keepCopies(
     ].map(async (copy) => {
       while (!over.signal.aborted) {
         await copy().catch((error: unknown) =>
-          log.error({ error }, 'audit: a copy of the log stopped; it goes on in five seconds'),
+          log.error({ error }, 'audit: a copy of the log stopped; retrying in five seconds'),
         );
         await rest(5_000, systemClock(), over.signal);
       }

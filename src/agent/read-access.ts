@@ -55,7 +55,7 @@ function checkAuthentication(
   }
   if (noAuth && security.step_up.enabled) {
     throw new StartError(
-      '--no-auth leaves nobody who could step up, so every call under security.step_up would be refused; drop --no-auth, or set security.step_up.enabled: false',
+      '--no-auth makes step-up impossible, so every call under security.step_up would be denied; drop --no-auth, or set security.step_up.enabled: false',
     );
   }
   const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);

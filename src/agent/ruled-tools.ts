@@ -99,7 +99,7 @@ export function unheldTools(
         heldTools(config, [name]).length === 0,
     );
     return loose.map(({ name, file, line }) => {
-      const message = `the skill ${id} says that ${name} should be held, and no rule holds it; add ${name} under security.defer.tools with security.defer.enabled: true, or take it out of held in the skill`;
+      const message = `the skill ${id} lists ${name} as held, and no rule holds it; add ${name} under security.defer.tools with security.defer.enabled: true, or remove it from held in the skill`;
       return { message, file, line, column: 1, path: '' };
     });
   });
@@ -135,7 +135,7 @@ function ofServer(
   return [{ path, message }];
 }
 
-const unheld = 'this rule holds nothing back';
+const unheld = 'this rule has no effect';
 
 /** `withOptional` includes rules whose tools are optional. */
 function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTool[] {
@@ -156,7 +156,7 @@ function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTo
 function credentialRules({ credentials }: ServiceConfig, withOptional = false): RuleOfTool[] {
   return credentials.flatMap(({ tool, optional }, index) => {
     const path = ['credentials', index, 'tool'];
-    const effect = 'nothing is ever signed in with it';
+    const effect = 'it is never used';
     return optional && !withOptional
       ? []
       : [{ tool, path, effect, remedy: 'optional: true', isOptional: optional }];

@@ -40,7 +40,7 @@ export async function unlistedHosts(
       if (why === null) return [];
       const { path, line, column } = mentioned;
       const file = relative(root, path).split(sep).join('/');
-      const message = isClosed ? `${why}; tools reach nothing with mode: deny-all` : why;
+      const message = isClosed ? `${why}; tools have no network access with mode: deny-all` : why;
       return [{ message, file, line, column, path: '' }];
     }),
   );

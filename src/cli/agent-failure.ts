@@ -81,7 +81,7 @@ export function connectionFailure(error: unknown, address: AgentAddress, taskId?
 
 /** Returns the error for another program listening at the agent's address. */
 export function notTheAgent({ url, startHint }: AgentAddress): CliError {
-  return new CliError(`what answers at ${url} is not the agent of this folder; nothing was sent`, {
+  return new CliError(`the server at ${url} is not the agent of this folder; nothing was sent`, {
     code: 'not_running',
     exitCode: exitCodes.notFound,
     hint: startHint,

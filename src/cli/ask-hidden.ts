@@ -13,7 +13,7 @@ export async function askHidden(
   const { password, isCancel } = await import('@clack/prompts');
   const answer = await password({
     ...{ message, mask: '', input: stdin, output: output.stderr },
-    validate: (text) => (text ? undefined : 'Nothing was typed.'),
+    validate: (text) => (text ? undefined : 'No input.'),
   });
   if (!isCancel(answer)) return answer;
   throw new CliError('interrupted', { code: 'interrupted', exitCode: exitCodes.interrupted });

@@ -10,7 +10,7 @@ export function configFailure(
   return new CliError(`${count} in the agent's files`, {
     code: 'config_invalid',
     exitCode: exitCodes.invalid,
-    hint: 'mend what is listed and try again',
+    hint: 'fix what is listed and try again',
     lines: problems.map(formatProblem),
     details: { valid: false, problems: problems.map(asJson), warnings: warnings.map(asJson) },
   });

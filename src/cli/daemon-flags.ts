@@ -23,10 +23,10 @@ export function addDaemonFlags(command: Command): Command {
       'port to listen on (default: 8080, one of the ten after it, or any free one)',
       portValue,
     )
-    .option('--no-auth', 'let anybody on this machine in')
+    .option('--no-auth', 'allow every caller on this machine')
     .option(
       '--keep-log',
-      'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',
+      'continue with a task store that is older than its audit log: keep the log, and end the tasks it names',
     );
   return addRateLimitFlags(command);
 }

@@ -21,7 +21,7 @@ function readPipe(pipe: string): string {
     closeSync(descriptor);
     return text.replace(/\n$/, '');
   } catch (error) {
-    throw new CliError('the passphrase cannot be read from where SERVICE_PASSPHRASE_FD says', {
+    throw new CliError('the passphrase cannot be read from SERVICE_PASSPHRASE_FD', {
       code: 'passphrase_missing',
       exitCode: exitCodes.authentication,
       hint: 'unset SERVICE_PASSPHRASE_FD, and set SERVICE_PASSPHRASE',

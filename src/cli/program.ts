@@ -55,7 +55,7 @@ function createProgram(session: Session): Command {
     .option('--no-color', 'print without colours')
     .option(
       '--passphrase-stdin',
-      'read the passphrase of the secrets from the first line of stdin; it may stand in SERVICE_PASSPHRASE instead',
+      'read the passphrase of the secrets from the first line of stdin; SERVICE_PASSPHRASE works too',
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -114,12 +114,12 @@ function tryCommand(session: Session): Command {
 
 function initCommand(session: Session): Command {
   return new Command('init')
-    .description('make an agent: asks at a terminal what the flags do not say')
-    .argument('[name]', 'what it is called, such as refund-desk')
+    .description('create an agent: asks at a terminal for answers that no flag gives')
+    .argument('[name]', 'its name, such as refund-desk')
     .option('--dir <dir>', 'folder to make it in (default: its name)')
-    .option('--provider <provider>', 'whose model it has (default: scripted, which needs no key)')
-    .option('--model <name>', 'which model of that provider')
-    .option('--base-url <url>', 'where the provider answers, where it is not its usual address')
+    .option('--provider <provider>', 'model provider (default: scripted, which needs no key)')
+    .option('--model <name>', 'model of that provider')
+    .option('--base-url <url>', 'address of the provider, if not the default')
     .option('--organization-id <id>', 'organisation that openai bills')
     .option('--channels <names>', 'slack, telegram and webhook, with commas between', listValue)
     .option(
@@ -128,31 +128,31 @@ function initCommand(session: Session): Command {
       addValue,
     )
     .option('--tools <names>', 'builtin tools, with commas between them', listValue)
-    .option('--search <service>', 'which service web_search asks: tavily or perplexity')
+    .option('--search <service>', 'search provider of web_search: tavily or perplexity')
     .option('--commands <names>', 'programs that cli_execute may run, with commas', listValue)
     .option('--skills <names>', 'skills of the registry, with commas between them', listValue)
     .option(
       '--fallback <model>',
-      'such as google/gemini-2.5-pro, asked when the model cannot answer; may be repeated',
+      'such as google/gemini-2.5-pro, used when the model is unavailable; may be repeated',
       addValue,
     )
-    .option('--auth <mode>', 'how callers sign in, a type of auth.providers (default: none)')
+    .option('--auth <mode>', 'authentication of callers, a type of auth.providers (default: none)')
     .option(
       '--auth-setting <setting>',
       'such as issuer=https://id.example.com; may be repeated',
       addValue,
     )
-    .option('--egress <mode>', 'what is reached: allowlist, deny-all or dev-open')
+    .option('--egress <mode>', 'egress mode: allowlist, deny-all or dev-open')
     .option('--allow <hosts>', 'hosts that tools may reach, with commas between them', listValue)
     .option('--held <names>', 'tools that wait for a person, with commas between them', listValue)
     .option('--to <target>', 'whom they wait for (default: channel:console:*)')
     .option('--timeout <duration>', 'how long they wait (default: 5m)')
     .option('--quorum <n>', 'how many must approve (default: 1)', countValue)
-    .option('--approvers <emails>', 'who may approve, with commas between them', listValue)
+    .option('--approvers <emails>', 'approvers, separated by commas', listValue)
     .option('--variables <file>', 'variables to keep for it, keys and tokens too; - for stdin')
     .option('--answers <file>', 'all answers as JSON, as the dashboard sends them; - for stdin')
     .option('--yes', 'ask nothing')
-    .option('--no-input', 'ask nothing, and say which flag lacks')
+    .option('--no-input', 'ask nothing, and report missing flags')
     .action(async (name: string | undefined, options: InitOptions) => {
       const { init } = await import('./init/init.ts');
       await init(session, name, options);
@@ -198,7 +198,7 @@ function uiCommand(session: Session): Command {
 
 function validateCommand(session: Session): Command {
   return new Command('validate')
-    .description('check service.yaml and skills, and say where every problem stands')
+    .description('check service.yaml and skills, and report each problem with its place')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: ValidateOptions) => {
       const { validate } = await import('./validate.ts');
@@ -217,7 +217,7 @@ function schemaCommand(session: Session): Command {
 
 function buildCommand(session: Session): Command {
   return new Command('build')
-    .description('write down what the agent card says of the skills, for the start')
+    .description('write the skills of the agent card for the start')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: BuildOptions) => {
       const { build } = await import('./build.ts');
@@ -227,7 +227,7 @@ function buildCommand(session: Session): Command {
 
 function doctorCommand(session: Session): Command {
   return new Command('doctor')
-    .description('check this machine and an agent, and say how to mend what is wrong')
+    .description('check this machine and an agent, and report how to fix problems')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor/doctor.ts');

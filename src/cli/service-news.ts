@@ -21,7 +21,7 @@ export async function tellServiceManager(
   let isStopping = false;
   const statusOf = ({ deferred, isWritable }: Health): { STATUS?: string } => {
     const waiting = deferred === 1 ? '1 call waits' : `${deferred} calls wait`;
-    const standing = isWritable ? 'ready' : 'cannot record anything, so it takes no work,';
+    const standing = isWritable ? 'ready' : 'cannot record events, so it accepts no work,';
     const status = `${standing} at ${agent.url}, ${deferred === 0 ? 'nothing waits' : waiting} for a release`;
     if (status === said || isStopping) return {};
     said = status;
@@ -39,7 +39,7 @@ export async function tellServiceManager(
   return {
     stopping: () => {
       isStopping = true;
-      void notify({ STOPPING: '1', ...sign, STATUS: 'letting go of what is under way' });
+      void notify({ STOPPING: '1', ...sign, STATUS: 'cancelling running work' });
     },
     end: () => clearInterval(pulse),
   };

@@ -48,7 +48,7 @@ export function strayNotes(log: Pick<Log, 'warn'>, now = () => performance.now()
     const last = noted.get(signal);
     if (last !== undefined && now() - last < notePause) return;
     noted.set(signal, now());
-    log.warn({ signal }, 'the signal says nothing to this agent and is ignored');
+    log.warn({ signal }, 'the signal is ignored');
   };
 }
 

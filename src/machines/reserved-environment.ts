@@ -33,6 +33,6 @@ export function refusedVariable(name: string): string | null {
   }
   const upper = name.toUpperCase();
   return reservedNames.has(upper) || reservedPrefixes.some((prefix) => upper.startsWith(prefix))
-    ? `${name} steers how scripts run and is not passed on; use another name`
+    ? `${name} affects how scripts run and is not passed on; use another name`
     : null;
 }

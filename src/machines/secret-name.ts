@@ -19,5 +19,5 @@ export function refusedSecretName(name: string): string | null {
     return `the name of a secret is one to ${longestName} letters, digits and underscores and does not begin with a digit, such as SHOP_KEY`;
   }
   if (ownSecrets.has(name) || refusedVariable(name) === null) return null;
-  return 'this name steers how programs run, and a secret cannot have it; use another, such as SHOP_KEY';
+  return 'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY';
 }

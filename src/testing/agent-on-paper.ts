@@ -42,7 +42,7 @@ function skillOf(tools: [string, string | ToolOnPaper | object][]): string {
   const sections = known.map(({ name, description, parameters }) =>
     [
       `## Tool: ${name}`,
-      description ?? `Stands for ${name}.`,
+      description ?? `Stand-in for ${name}.`,
       ...(parameters === undefined ? [] : [`\`\`\`json\n${JSON.stringify(parameters)}\n\`\`\``]),
     ].join('\n\n'),
   );

@@ -97,7 +97,7 @@ function closedEgress() {
 
 /** MCP servers are not connected; the tools that the configuration names stand in for their tools. */
 function withUnseen(tools: ReadonlyMap<string, Tool>, config: ServiceConfig): Map<string, Tool> {
-  const run = (): Promise<never> => Promise.reject(new Error('it is stood in for'));
+  const run = (): Promise<never> => Promise.reject(new Error('it has a stand-in'));
   const unseen = namedTools(config, { tools: new Map() }, new Map());
   return new Map([
     ...unseen.map((name): [string, Tool] => [

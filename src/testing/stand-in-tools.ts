@@ -15,7 +15,7 @@ export function standInTools(
   const stray = Object.keys(standIns).find((name) => !tools.has(name));
   if (stray !== undefined) {
     const known = tools.size === 0 ? 'it has none' : `it has ${[...tools.keys()].join(', ')}`;
-    throw new RangeError(`the agent has no tool ${stray} that could be stood in for; ${known}`);
+    throw new RangeError(`the agent has no tool ${stray} to replace; ${known}`);
   }
   return new Map(
     [...tools].map(([name, tool]) => [name, { ...tool, run: runOf(name, standIns[name], note) }]),

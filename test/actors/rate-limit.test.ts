@@ -105,7 +105,7 @@ describe('a variable', () => {
   ])('stops the start by its name: %s=%s', (name, text, complaint) => {
     const variable = `SERVICE_RATE_LIMIT_${name}`;
     expect(() => resolveRateLimit({ flags: {}, env: { [variable]: text }, file })).toThrow(
-      new RateLimitError(`the variable ${variable} ${complaint}; mend it or unset it`),
+      new RateLimitError(`the variable ${variable} ${complaint}; fix it or unset it`),
     );
   });
 

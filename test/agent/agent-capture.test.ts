@@ -83,6 +83,6 @@ describe('createAgentCapture', () => {
 
   it('leaves contents out while the token of the daemon cannot be read', () => {
     rmSync(join(directory, '.service', 'runtime.token'));
-    expect(captured('anything')).toBe('[left out: secrets could not be looked for]');
+    expect(captured('anything')).toBe('[omitted: the search for secrets failed]');
   });
 });

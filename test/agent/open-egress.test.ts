@@ -78,7 +78,7 @@ describe('the egress of an agent', () => {
     ['egress.allowed_private', { allowed_private: ['[::1]'] }],
   ])('warns while %s opens loopback to tools, whoever signs in', async (setting, egress) => {
     expect((await open({ egress })).warned).toEqual([
-      `${setting} opens loopback to tools while nobody signs in here: an agent of another workspace on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
+      `${setting} opens loopback to tools while authentication is off: tools could approve calls of other agents on this machine that run without authentication; configure auth.providers, or list single endpoints in egress.allowed_private`,
     ]);
     expect((await open({ egress }, { isAuthOn: true })).warned).toEqual([
       `${setting} opens loopback to tools: they reach every program on this machine but this agent, its dashboard and the other agents of its workspace; list single endpoints in egress.allowed_private instead`,
@@ -88,7 +88,7 @@ describe('the egress of an agent', () => {
   it('warns of a shared store while nobody signs in', async () => {
     const store = { kind: 'postgres' };
     expect((await open({ store })).warned).toEqual([
-      'store: several daemons share what waits in PostgreSQL, and nobody signs in here: anybody who reaches one of them decides for all; configure auth.providers',
+      'store: several daemons share the waiting calls in PostgreSQL, and authentication is off: anyone who reaches one of them decides for all; configure auth.providers',
     ]);
     expect((await open({ store }, { isAuthOn: true })).warned).toEqual([]);
   });

@@ -32,7 +32,7 @@ it.each([
     const optional = acr === '' ? 'optional: true' : `${acr}optional: true}`;
     expect(await readingOf(`  ${rule}\n`)).toEqual({
       problems: [
-        `service.yaml:4:${column}: ${gone} this rule holds nothing back; ${near}; write ${optional} for a tool that comes later`,
+        `service.yaml:4:${column}: ${gone} this rule has no effect; ${near}; write ${optional} for a tool that comes later`,
       ],
       warnings: [],
     });
@@ -43,7 +43,7 @@ it('refuses credentials for a tool that does not exist', async () => {
   const entry = '{tool: datetime_nwo, provider: static, spec: {env: {KEY: {from_env: PATH}}}}';
   expect(await readingOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' })).toEqual({
     problems: [
-      `service.yaml:5:16: ${gone} nothing is ever signed in with it; ${near}; write optional: true for a tool that comes later`,
+      `service.yaml:5:16: ${gone} it is never used; ${near}; write optional: true for a tool that comes later`,
     ],
     warnings: [],
   });
@@ -52,7 +52,7 @@ it('refuses credentials for a tool that does not exist', async () => {
 it('warns of a denial of a tool that does not exist', async () => {
   expect(await readingOf('  guardrails: {enabled: true, denied_tools: [datetime_nwo]}\n')).toEqual({
     problems: [],
-    warnings: [`service.yaml:4:46: ${gone} this rule holds nothing back; ${near}`],
+    warnings: [`service.yaml:4:46: ${gone} this rule has no effect; ${near}`],
   });
 });
 
@@ -97,7 +97,7 @@ it.each(['', ', optional: true'])(
     expect(await withServer(rule, ['write', 'read', 'drop'])).toEqual({
       problems: [],
       warnings: [
-        'service.yaml:4:34: the MCP server files offered no tool files__wirte when the agent reached it last, so this rule holds nothing back; the nearest is files__write',
+        'service.yaml:4:34: the MCP server files offered no tool files__wirte when the agent reached it last, so this rule has no effect; the nearest is files__write',
       ],
       tools: ['files__write', 'files__read'],
     });
@@ -144,7 +144,7 @@ it('reads the files of the channels, and says what is wrong in them', async () =
     'slack-config.yaml:2:41: settings.api_url: this must be an http or https URL without credentials, ? and #',
   ]);
   expect(bad.warnings.map(formatProblem)).toEqual([
-    'slack-config.yaml:2:12: settings.conversation: this key is not known; did you mean conversations?',
+    'slack-config.yaml:2:12: settings.conversation: unknown key; did you mean conversations?',
   ]);
 });
 

@@ -41,7 +41,9 @@ describe('a host that a script mentions', () => {
       'scripts/ask.sh:3:10: this script mentions api.example.com, which no entry covers; add it to egress_domains of the skill refunds, or to egress.allowed_domains',
     ]);
     expect(await said(files, { mode: 'deny-all' })).toEqual([
-      expect.stringMatching(/^scripts\/ask\.sh:3:10: .*; tools reach nothing with mode: deny-all$/),
+      expect.stringMatching(
+        /^scripts\/ask\.sh:3:10: .*; tools have no network access with mode: deny-all$/,
+      ),
     ]);
     expect(await said(files, { mode: 'dev-open' })).toEqual([]);
   });

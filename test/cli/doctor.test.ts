@@ -69,7 +69,7 @@ pass  daemon       the agent is not running
     await daemon.stop();
   });
 
-  it('fails for what is wrong, says how to mend it, and ends in 1', async () => {
+  it('fails for what is wrong, says how to fix it, and ends in 1', async () => {
     const daemon = await startDaemon(await refundAgent());
     daemon.child.kill('SIGKILL');
     await daemon.ended;

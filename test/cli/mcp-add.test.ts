@@ -145,7 +145,10 @@ kept SHOP_TOKEN in ${directory}/.service/.env
       ['shop', '--allow', 'a', '--held', 'b', '--', 'node'],
       'b is held and the agent would not have it',
     ],
-    [['shop', '--to', 'channel:console:*', '--', 'node'], '--to says whom held calls wait for'],
+    [
+      ['shop', '--to', 'channel:console:*', '--', 'node'],
+      '--to is the approval target of held calls',
+    ],
     [['shop', '--held', 'a', '--to', 'ops', '--', 'node'], 'service.yaml was not changed'],
     [
       ['shop', '--env', 'SHOP_KEY=CANARY', '--', 'node'],

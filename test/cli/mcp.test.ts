@@ -46,7 +46,7 @@ describe.concurrent('holdpoint mcp', () => {
              {"type":"object"}
     offered  Pays\\u001b[2J!
              {"type":"object"}
-  more: withheld: nobody has seen it yet
+  more: withheld: it has not been accepted yet
     offered  M.
              {"type":"object"}
   gone: not offered now
@@ -109,7 +109,7 @@ describe.concurrent('holdpoint mcp', () => {
     const folder = new AgentFolder({ model, mcp: { servers: [shop] } });
     folders.push(folder);
     expect(await holdpoint(['mcp', 'list', '--dir', folder.path])).toMatchObject({
-      ...{ code: 0, stdout: 'shop node\n  the agent has not heard of its tools yet\n', stderr: '' },
+      ...{ code: 0, stdout: 'shop node\n  the agent has not received its tools yet\n', stderr: '' },
     });
   });
 });

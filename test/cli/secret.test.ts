@@ -135,7 +135,7 @@ describe('secret', () => {
     const wrong = await holdpoint(['secret', 'list', '--dir', directory, '--json'], {
       env: { SERVICE_PASSPHRASE: 'wrong' },
     });
-    const message = `the secrets in ${path} cannot be opened: the passphrase is wrong, or the file is not as it was written; give its passphrase, or put back a copy of the file`;
+    const message = `the secrets in ${path} cannot be opened: wrong passphrase, or the file was changed; try again, or restore a backup`;
     expect({ code: wrong.code, told: JSON.parse(wrong.stdout) as unknown }).toEqual({
       code: 4,
       told: { error: { code: 'secrets_locked', message, hint: null } },

@@ -37,9 +37,7 @@ describe('what systemd hears', () => {
     expect(await pass(180_000)).toEqual([{ STATUS: `${ready}2 calls wait for a release` }]);
     service.stopping();
     health.deferred = 0;
-    expect(await pass(120_000)).toEqual([
-      { STOPPING: '1', STATUS: 'letting go of what is under way' },
-    ]);
+    expect(await pass(120_000)).toEqual([{ STOPPING: '1', STATUS: 'cancelling running work' }]);
     service.end();
   });
 
@@ -48,7 +46,7 @@ describe('what systemd hears', () => {
     expect(await pass(0)).toMatchObject([{ READY: '1', WATCHDOG: '1' }]);
     expect(await pass(30_000)).toEqual([{ WATCHDOG: '1' }, { WATCHDOG: '1' }]);
     health.isWritable = false;
-    const full = 'cannot record anything, so it takes no work, at http://127.0.0.1:8080, ';
+    const full = 'cannot record events, so it accepts no work, at http://127.0.0.1:8080, ';
     expect(await pass(30_000)).toEqual([
       { WATCHDOG: '1', STATUS: `${full}nothing waits for a release` },
       { WATCHDOG: '1' },
@@ -62,7 +60,7 @@ describe('what systemd hears', () => {
     health.isReadable = true;
     service.stopping();
     expect(await pass(15_000)).toEqual([
-      { STOPPING: '1', WATCHDOG: '1', STATUS: 'letting go of what is under way' },
+      { STOPPING: '1', WATCHDOG: '1', STATUS: 'cancelling running work' },
       { WATCHDOG: '1' },
     ]);
     service.end();

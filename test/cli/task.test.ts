@@ -90,7 +90,7 @@ describe.concurrent('task send', () => {
     const [empty, badId] = await Promise.all([task(['send']), task(['send', 'x', '--id', 'a b'])]);
     expect(empty).toMatchObject({
       code: 2,
-      stderr: 'error: there is nothing to send; give a text, --data or --script\n',
+      stderr: 'error: the message is empty; give a text, --data or --script\n',
     });
     expect(badId).toMatchObject({ code: 2, stdout: '' });
     expect(badId.stderr).toContain('task.id must be 1 to 128 characters');

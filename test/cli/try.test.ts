@@ -50,7 +50,7 @@ describe.concurrent('try without a terminal', () => {
       audit: { ok: true },
     });
     expect(story.after).toMatch(refundedRow);
-    expect(stderr).toBe(`kept; go on with: holdpoint run --dir ${dir}\n`);
+    expect(stderr).toBe(`kept; continue with: holdpoint run --dir ${dir}\n`);
     const table = await readFile(join(dir, 'data', 'orders.csv'), 'utf8');
     const original = await readFile('examples/refunds/data/orders.csv', 'utf8');
     expect(table).toBe(original.replace(story.before, () => story.after));

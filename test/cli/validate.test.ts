@@ -87,7 +87,7 @@ describe.concurrent('validate', () => {
     const { code, stdout, stderr } = await holdpoint([...command, '--dir', dir]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain(
-      'service.yaml:6:13: the agent has no tool isue_refund, so this rule holds nothing back; the nearest is issue_refund; write optional: true for a tool that comes later\n',
+      'service.yaml:6:13: the agent has no tool isue_refund, so this rule has no effect; the nearest is issue_refund; write optional: true for a tool that comes later\n',
     );
   });
 
@@ -126,7 +126,7 @@ describe.concurrent('validate', () => {
       'service.yaml:9:18: ',
       'service.yaml:10:9: ',
       expect.stringMatching(/^SKILL\.md:\d+:\d+: $/),
-      "error: 3 problems in the agent's files; mend what is listed and try again",
+      "error: 3 problems in the agent's files; fix what is listed and try again",
     ]);
     expect(JSON.parse(json.stdout)).toEqual({
       valid: false,
@@ -139,7 +139,7 @@ describe.concurrent('validate', () => {
       error: {
         code: 'config_invalid',
         message: "3 problems in the agent's files",
-        hint: 'mend what is listed and try again',
+        hint: 'fix what is listed and try again',
       },
     });
   });

@@ -33,7 +33,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
       expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
       expect(agent.audit()).toEqual(before);
       expect(agent.folder.paid).toEqual([]);
-      await disk.mend();
+      await disk.fix();
       await held;
       expect(await agent.decide('t1', { decision })).toMatchObject({ status: 200 });
       const { status } = await agent.reached('t1', decision === 'approve' ? 'completed' : 'failed');
@@ -58,7 +58,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
     const rpc = await agent.rpc('tasks/send', { id: 'r', message: {} });
     expect(rpc.body.error).toBeDefined();
-    await disk.mend();
+    await disk.fix();
     expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
     expect(await agent.send('t9', [{ say: 'hi' }])).toMatchObject({ status: 200 });
     expect(
@@ -76,7 +76,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
     await agent.folder.openGate('held');
     expect((await sent).status).toBe(503);
     expect(agent.folder.paid).toEqual([]);
-    await disk.mend();
+    await disk.fix();
     await expectIntact(agent.auditPath);
   });
 
@@ -86,7 +86,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
     const { held } = await parked(before);
     const disk = await fullStore(before);
     expect(await before.decide('t1', { decision: 'approve' })).toMatchObject({ status: 503 });
-    await disk.mend();
+    await disk.fix();
     await held;
     await before.stop();
     const agent = await startTestAgent({}, { folder });
@@ -121,7 +121,7 @@ describe.runIf(isOverPostgres)('a database that has no room for an audit line', 
       await notReady(agent);
       expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
       expect([agent.audit(), agent.folder.paid]).toEqual([before, []]);
-      await disk.mend();
+      await disk.fix();
       expect(await decided).toMatchObject({ status: 200 });
       await agent.reached('t1', state);
       expect(agent.folder.paid).toHaveLength(paid);
@@ -143,7 +143,7 @@ describe.runIf(isOverPostgres)('a database that has no room for an audit line', 
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
     const rpc = await agent.rpc('tasks/send', { id: 'r', message: {} });
     expect(rpc.body.error).toBeDefined();
-    await disk.mend();
+    await disk.fix();
     expect(await first).toMatchObject({ status: 200 });
     expect(await agent.send('t9', [{ say: 'hi' }])).toMatchObject({ status: 200 });
     const tasks = agent.audit().flatMap(({ task_id: id }) => id ?? []);
@@ -160,7 +160,7 @@ describe.runIf(isOverPostgres)('a database that has no room for an audit line', 
     await agent.folder.openGate('held');
     await notReady(agent);
     expect(agent.folder.paid).toEqual([]);
-    await disk.mend();
+    await disk.fix();
     expect((await sent).body.status.state).toBe('completed');
     expect(agent.folder.paid).toHaveLength(1);
     inOrder(agent);

@@ -207,7 +207,7 @@ describe('a socket', () => {
         sink: 'unix',
         state: 'down',
         dropped: 0,
-        error: 'nobody takes lines on the socket (ENOENT)',
+        error: 'no process reads the socket (ENOENT)',
       },
       { sink: 'unix', state: 'up', dropped: 0 },
     ]);

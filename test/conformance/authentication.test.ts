@@ -19,7 +19,7 @@ const missingCall = {
     error: { code: -32000, message: missing.body.message, data: missing.body },
   },
 };
-const unknown = unauthorized('the bearer token is not known here');
+const unknown = unauthorized('the bearer token is unknown');
 
 function guarded() {
   const settings = { token, identity: { user_id: 'ops', email: 'ops@example.com' } };

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 const variable = 'SERVICE_DATABASE_URL';
-const refused = `the database of ${variable} lets nobody in with the user and the password there; correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`;
+const refused = `the database of ${variable} refuses the user and password in it; correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`;
 
 const isReady = (at: TestAgent, status: number) =>
   vi.waitFor(async () => expect((await at.get('/readyz')).status).toBe(status), patient);

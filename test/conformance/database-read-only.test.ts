@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 const variable = 'SERVICE_DATABASE_URL';
-const readOnly = `the database of ${variable} takes no writes, as a standby does, or one that is set to read only; name the primary in ${variable}, or set default_transaction_read_only = off`;
+const readOnly = `the database of ${variable} is read-only, for example a standby; name the primary in ${variable}, or set default_transaction_read_only = off`;
 const unwritable =
   'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
 
@@ -113,7 +113,7 @@ describe('a database that takes no writes any more', () => {
         server.query('ALTER TABLE holdpoint.others RENAME TO replicas', [], database),
       `the database of ${variable} cannot be used (42P01 relation "replicas" does not exist); look at the log of PostgreSQL, then try again`,
     ],
-  ])('%s, is noticed without a commit, and loses nothing', async (_, spoil, mend, sentence) => {
+  ])('%s, is noticed without a commit, and loses nothing', async (_, spoil, fix, sentence) => {
     const database = await server.createDatabase();
     await server.query(`ALTER DATABASE ${database} OWNER TO agent`);
     const agent = await started(server.url(database, 'agent', 's3cret'));
@@ -138,7 +138,7 @@ describe('a database that takes no writes any more', () => {
     );
     // It looks again now and then, and no more often.
     expect((await sessions(database)) - before).toBeLessThan(40);
-    await mend(database);
+    await fix(database);
     await server.query('SELECT pg_reload_conf()');
     await isReady(agent, 200);
     expect((await decided).status).toBe(200);

@@ -44,7 +44,7 @@ const words = {
   rights: `the user of ${variable} lacks rights on the schema holdpoint; let that user create schemas in the database, or make it the owner of holdpoint and holdpoint_jobs`,
   connect: `the user of ${variable} may not connect to the database there; grant it CONNECT, or correct the database in ${variable}`,
   missing: `there is no database of the name that ${variable} has; create it on the server, or correct the name in ${variable}`,
-  signIn: `the database of ${variable} lets nobody in with the user and the password there; correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`,
+  signIn: `the database of ${variable} refuses the user and password in it; correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`,
 };
 
 describe('a daemon that lacks a right does not start, and says which', () => {

@@ -241,7 +241,7 @@ describe('a server without a connection left', () => {
     await vi.waitFor(
       () =>
         expect(agent.log.map(({ message }) => message)).toContain(
-          'store: the database takes no writes',
+          'store: the database rejects writes',
         ),
       patient,
     );

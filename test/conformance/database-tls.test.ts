@@ -49,11 +49,11 @@ async function refusalOf(env: Record<string, string>): Promise<string> {
 }
 
 const words = {
-  unknown: `the database of ${variable} shows a certificate of an authority that is not known here; add sslrootcert=/path/of/ca.pem with the certificate of that authority to ${variable}`,
+  unknown: `the database of ${variable} presents a certificate of an unknown authority; add sslrootcert=/path/of/ca.pem with the certificate of that authority to ${variable}`,
   elsewhere: `the certificate of the database of ${variable} names another host than the URL; write the host in ${variable} as the certificate has it, or give the server one for that host`,
   expired: `the certificate of the database of ${variable} is not valid today; renew it at the server, or set the clock of this machine right`,
-  unsecured: `the database of ${variable} lets nobody in with this user, address and kind of connection; add a line to its pg_hba.conf, or sslmode=verify-full to ${variable} where the server asks for TLS`,
-  plain: `the database of ${variable} takes no connection over TLS, as its URL asks for; set ssl = on at the server, or sslmode=disable in ${variable} on a network of your own`,
+  unsecured: `the database of ${variable} refuses this user, address and kind of connection; add a line to its pg_hba.conf, or sslmode=verify-full to ${variable} where the server asks for TLS`,
+  plain: `the database of ${variable} does not accept TLS, which its URL requires; set ssl = on at the server, or sslmode=disable in ${variable} on a network of your own`,
   missing: `the database of ${variable} cannot be reached, since a file or a socket that its URL names cannot be opened; correct ${variable}, or the permissions of that file`,
 };
 
@@ -129,7 +129,7 @@ describe('a database over TLS', () => {
       words.missing,
       async () => renameSync(fileOf('away'), fileOf('moved')),
     ],
-  ])('that %s counts as away until it is right', async (_, spoil, sentence, mend) => {
+  ])('that %s counts as away until it is right', async (_, spoil, sentence, fix) => {
     writeFileSync(fileOf('moved'), authorities.ours);
     const { agent, database } = await startSecured('moved');
     const held = agent.send('t1', pay);
@@ -141,7 +141,7 @@ describe('a database over TLS', () => {
     expect([refused.status, refused.body.error]).toEqual([503, unwritable]);
     const decided = agent.decide('t1', { decision: 'approve', approver: 'ann' });
     await vi.waitFor(() => expect(toldOf(agent)).toContain(sentence), patient);
-    await mend();
+    await fix();
     await vi.waitFor(async () => expect((await agent.get('/readyz')).status).toBe(200), patient);
     expect([200, 503]).toContain((await decided).status);
     await agent.decide('t1', { decision: 'approve', approver: 'ann' });

@@ -179,13 +179,13 @@ describe('a decision that counts', () => {
     expect(await agent.decide('t1', { ...approve, runs_sha256: '0'.repeat(64) })).toMatchObject({
       status: 409,
       body: {
-        error: 'the pending call would run something else; look at it before you decide',
+        error: 'the pending call would run something else; review it before you decide',
         runs_sha256,
       },
     });
     expect(await agent.decide('t1', { ...approve, args: { amount: 1 } })).toMatchObject({
       status: 409,
-      body: { error: 'the pending call has other arguments; look at them before you decide' },
+      body: { error: 'the pending call has other arguments; review them before you decide' },
     });
     const other = { args: { amount: 5 }, args_sha256: '0'.repeat(64) };
     expect((await agent.decide('t1', { ...approve, ...other })).status).toBe(409);
@@ -201,14 +201,14 @@ describe('a decision that counts', () => {
     expect(await agent.decide('t1', { ...approve, deferral_id: 'other' })).toMatchObject({
       status: 409,
       body: {
-        error: 'another deferral is pending for the task; look at it before you decide',
+        error: 'another deferral is pending for the task; review it before you decide',
         deferral_id: deferral.id,
       },
     });
     expect(await agent.decide('t1', { ...approve, args_sha256: '0'.repeat(64) })).toMatchObject({
       status: 409,
       body: {
-        error: 'the pending call has other arguments; look at them before you decide',
+        error: 'the pending call has other arguments; review them before you decide',
         args_sha256: deferral.args_sha256,
       },
     });

@@ -73,7 +73,7 @@ describe('a request that is refused at one step', () => {
     expect(await spent()).toEqual({ verifier: 5, platform: 1, tasks: 0 });
   });
 
-  it('pays every step once when it is let in', async () => {
+  it('pays every step once when it is accepted', async () => {
     const { send, spent, agent } = await startBehindDoor();
     const { status, body } = await send('rita');
     expect(status).toBe(200);

@@ -96,7 +96,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
       {
         domain: '127.0.0.1',
         mode: 'allowlist',
-        reason: `is asked for a tunnel to port ${port}, which no entry names`,
+        reason: `requests a tunnel to port ${port}, which no entry allows`,
       },
     ]);
   });

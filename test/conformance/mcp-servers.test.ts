@@ -186,7 +186,7 @@ describe('a tool of an MCP server', () => {
     await expectIntact(agent.auditPath);
   }, 40_000);
 
-  it('is news to whoever has the tools of the agent over MCP, when it goes and when it is let in', async () => {
+  it('is news to whoever has the tools of the agent over MCP, when it goes and when it is accepted', async () => {
     const folder = puppetAgent({ server: { mcp: true } }, [listed('echo')]);
     const agent = await started(folder);
     const changes: string[][] = [];

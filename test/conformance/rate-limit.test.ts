@@ -202,7 +202,7 @@ describe.concurrent('a limit that cannot be kept', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: the variable SERVICE_RATE_LIMIT_WRITE_BURST must be a whole number from 1 to 1000000; mend it or unset it\n',
+        'error: the variable SERVICE_RATE_LIMIT_WRITE_BURST must be a whole number from 1 to 1000000; fix it or unset it\n',
     });
   });
 

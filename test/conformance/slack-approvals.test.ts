@@ -194,7 +194,7 @@ describe('four eyes', () => {
     });
     const answer = chat.agent.as('ann-token').send('t1', pay);
     const [message] = await chat.shows(/\[Approve\]/);
-    expect(message).toContain('Asked by: ann@example.com');
+    expect(message).toContain('Requested by: ann@example.com');
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
     await chat.whispers(/may not/i);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });

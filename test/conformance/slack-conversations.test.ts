@@ -57,7 +57,7 @@ describe('a mention', () => {
     await chat.shows(/\[Approve\]/);
     const held = await answered(chat, 'general', ts, /release/i);
     expect(held).toHaveLength(1);
-    const [asking] = await chat.shows(/Asked by: bob@example\.com/);
+    const [asking] = await chat.shows(/Requested by: bob@example\.com/);
     expect(asking).toBeDefined();
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
     expect(await answered(chat, 'general', ts, /paid/)).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('a mention', () => {
   });
 });
 
-describe('what a conversation is let in by', () => {
+describe('what a conversation is accepted by', () => {
   const signedIn = {
     ...paying,
     auth: {

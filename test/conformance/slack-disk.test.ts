@@ -36,7 +36,7 @@ it.skipIf(isOverPostgres)(
     await chat.shows(/\[Approve\]/);
     await chat.slack.click(approve);
     const told = await chat.whispers(/./);
-    (await disk.promise).mend();
+    (await disk.promise).fix();
     await chat.slack.click(approve);
     await chat.agent.reached('t1', 'completed');
     await chat.shows(/ann@example\.com/);
@@ -65,7 +65,7 @@ it.runIf(isOverPostgres)(
     );
     expect([decisionsOn(chat), chat.folder.paid]).toEqual([[], []]);
     await notices.free();
-    await disk.mend();
+    await disk.fix();
     await chat.agent.reached('t1', 'completed');
     await chat.shows(/ann@example\.com/);
     expect([decisionsOn(chat), chat.folder.paid.length]).toEqual([[approvedByAnn], 1]);

@@ -70,7 +70,7 @@ describe('people who sign in with an OpenID Connect issuer', () => {
 });
 
 describe('a token that does not pass', () => {
-  const unknown = 'the bearer token is not known here';
+  const unknown = 'the bearer token is unknown';
   const otherAudience = 'the token is for another audience; ask for one for this agent';
   const unsigned = 'the token is not signed in a way that is accepted here; sign in again';
 

@@ -51,8 +51,7 @@ it.skipIf(isOverPostgres).each<[string, (state: string) => void]>([
       {
         level: 'error',
         fields: { waiting: 2 },
-        message:
-          'audit: the log stands and its task store is lost; what waited for a decision waits no more',
+        message: 'audit: the task store of the log is lost; waiting calls were abandoned',
       },
     ]);
     expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });

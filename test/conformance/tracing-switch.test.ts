@@ -45,7 +45,7 @@ describe('tracing as service.yaml has it', () => {
       {
         level: 'warn',
         fields: { collector: collector.url, error: 'the collector answered 500', lost: 4 },
-        message: 'tracing: the collector takes no spans; they are dropped until it does',
+        message: 'tracing: the collector rejects spans; spans are dropped meanwhile',
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { deferring, reached, startTestAgent, textOf } from '../helpers/test-agen
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: '{result}' }];
 
 const refused =
-  'denied: 3 calls of this caller already wait for a decision, the most that security.defer.max_pending_per_caller allows; have some decided, or cancel some, and ask again';
+  'denied: 3 calls of this caller already wait for a decision, the most that security.defer.max_pending_per_caller allows; decide or cancel some, and try again';
 
 /** Callers of two organisations, with at most three calls that wait of each. */
 async function start() {

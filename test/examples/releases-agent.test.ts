@@ -181,7 +181,7 @@ describe('the releases example', () => {
     [
       'a page of its own configuration',
       playing([{ tool: 'file_read', args: { path: 'service.yaml' } }]),
-      'argument path configures the agent, which no tool may see',
+      'argument path is configuration of the agent, which tools cannot read',
     ],
   ])('refuses %s', async (_, message, why) => {
     const daemon = await startDaemon(await releasesWithServer());

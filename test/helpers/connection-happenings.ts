@@ -41,7 +41,7 @@ export interface LinkedService {
   actors: readonly AnyActorRef[];
   /** Each opening of a link is held there. */
   openings: Openings;
-  /** Has the link that is held be refused once it goes on; true for what only a person can mend. */
+  /** Has the link that is held be refused once it goes on; true for what only a person can fix. */
   refuse(isLasting: boolean): void;
   /** Breaks the link that is up. */
   breakOff(isLasting: boolean): void | Promise<void>;

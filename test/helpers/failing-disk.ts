@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished, vi } from 'vitest';
 
 /** A disk that takes no commit until it is mended; what was not committed is as if never written. */
-export function failingDisk(): { mend: () => void } {
+export function failingDisk(): { fix: () => void } {
   const genuine = DatabaseSync.prototype.exec;
   const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
     this: DatabaseSync,
@@ -11,7 +11,7 @@ export function failingDisk(): { mend: () => void } {
     if (sql === 'COMMIT') throw new Error('database or disk is full');
     genuine.call(this, sql);
   });
-  const mend = (): void => spy.mockRestore();
-  onTestFinished(mend);
-  return { mend };
+  const fix = (): void => spy.mockRestore();
+  onTestFinished(fix);
+  return { fix };
 }

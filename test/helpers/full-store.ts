@@ -12,7 +12,7 @@ export interface FullStore {
   /** Gives it room. */
   free(): Promise<void>;
   /** Gives it room, and resolves once the agent takes work again. */
-  mend(): Promise<void>;
+  fix(): Promise<void>;
 }
 
 /** What cannot be written where nothing can. */
@@ -32,7 +32,7 @@ export async function fullStore(
   const isReady = (status: number): Promise<void> =>
     vi.waitFor(async () => expect((await agent.get('/readyz')).status).toBe(status), patient);
   const disk = store === null ? failingDisk() : null;
-  const free = store === null ? async () => disk?.mend() : await fillDatabase(store, refused);
+  const free = store === null ? async () => disk?.fix() : await fillDatabase(store, refused);
   onTestFinished(free);
   return {
     free,
@@ -41,7 +41,7 @@ export async function fullStore(
       agent.send('waits-for-room', [{ say: 'hi' }]).catch(() => undefined);
       await isReady(503);
     },
-    async mend() {
+    async fix() {
       await free();
       await isReady(200);
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refusedVariable } from '../../src/machines/reserved-environment.ts';
 
 const steers = (name: string) =>
-  `${name} steers how scripts run and is not passed on; use another name`;
+  `${name} affects how scripts run and is not passed on; use another name`;
 
 describe('a variable that a skill asks for', () => {
   it.each([

@@ -31,6 +31,6 @@ it.each([
   'HTTPS_PROXY',
 ])('refuses %s, which steers programs', (name) => {
   expect(refusedSecretName(name)).toBe(
-    'this name steers how programs run, and a secret cannot have it; use another, such as SHOP_KEY',
+    'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
   );
 });

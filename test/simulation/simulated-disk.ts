@@ -77,7 +77,7 @@ export class SimulatedDisk {
   }
 
   /** Takes back every fault that has not come. */
-  mend(): void {
+  fix(): void {
     this.#faults.clear();
     this.isFull = false;
   }

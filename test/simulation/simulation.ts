@@ -121,7 +121,7 @@ class Story {
     const mode = this.#world.chance.pick(['resume', 'resume', 'abandon'] as const);
     for (let tries = 1; !(await this.#world.start(mode)); tries += 1) {
       this.#lines.push(`start ${tries} failed`);
-      if (tries > 3) this.#world.disk.mend();
+      if (tries > 3) this.#world.disk.fix();
       if (tries > 6) throw new Error(`the agent does not start: ${this.#world.logged.at(-1)}`);
     }
   }
@@ -152,7 +152,7 @@ class Story {
     else if (act === 'powerCut') world.kill('power');
     else if (act === 'diskFault') disk.fail(chance.below(12), chance.pick(diskFaults));
     else if (act === 'diskFull') disk.isFull = true;
-    else if (act === 'diskMended') disk.mend();
+    else if (act === 'diskMended') disk.fix();
     else network.mood = chance.pick(Object.keys(networkMoods) as NetworkMood[]);
   }
 
@@ -214,7 +214,7 @@ class Story {
   /** Mends everything and decides what waits, until every task has ended. */
   async #settle(): Promise<void> {
     const { disk, network, time } = this.#world;
-    disk.mend();
+    disk.fix();
     network.mood = 'good';
     for (let rounds = 0; rounds < 60; rounds += 1) {
       if (this.#world.agent === null) await this.#begin();

@@ -71,7 +71,7 @@ async function scriptsIn(folder: FolderHandle): Promise<Record<string, string>> 
       if (name.startsWith('.') || name === '__pycache__') continue;
       if (entry.isSymbolicLink()) throw linked(`scripts/${name}`);
       if (!isScriptName(name) || !entry.isFile()) {
-        const message = `scripts holds ${JSON.stringify(name)}, which is no script; change the skill by hand`;
+        const message = `scripts holds ${JSON.stringify(name)}, which is not a script; edit the skill by hand`;
         throw new SkillFileError('unusable', message);
       }
       scripts.push([name, (await readText(inner, name)) ?? '']);

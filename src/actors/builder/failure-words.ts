@@ -14,13 +14,13 @@ export function failureWords(error: unknown, { provider, model, address }: Asked
   const place = `${provider} at ${URL.parse(address)?.origin ?? address}`;
   const all = causesOf(error);
   if (error instanceof CutShortError) {
-    return `${who} ran out of tokens before it was done; ask for less at once`;
+    return `${who} ran out of tokens; request less at once`;
   }
   if (all.some((cause) => cause instanceof TooLongError)) {
     return `the answer of ${who} is too long; ask for less`;
   }
   if (all.some((cause) => cause instanceof PageError)) {
-    return `${place} answered with a page for people; check base_url in the settings`;
+    return `${place} returned an HTML page; check base_url in the settings`;
   }
   const status = all.map(statusOf).find((found) => found !== null) ?? null;
   if (status !== null && (status < 200 || status >= 300)) return ofStatus(status, who, place);
@@ -36,13 +36,13 @@ function ofStatus(status: number, who: string, place: string): string {
     return `${place} refused the key (${status}); give the right one in the settings`;
   }
   if (status === 404) return `${place} does not know the model (404); check it in the settings`;
-  if (status === 413) return `the conversation is too long for ${who} (413); begin a new one`;
-  if (status === 429) return `${who} takes no more for now (429); wait, or raise its limit`;
+  if (status === 413) return `the conversation is too long for ${who} (413); start a new one`;
+  if (status === 429) return `${who} is rate limited (429); wait, or raise its limit`;
   if (status >= 500) return `${who} failed (${status}); try again`;
   if (status < 400) {
     return `${place} answered with a redirect (${status}), which is not followed; check base_url`;
   }
-  return `${who} did not take the request (${status}); check the model and the key in the settings`;
+  return `${who} rejected the request (${status}); check the model and the key in the settings`;
 }
 
 function statusOf(error: Error): number | null {

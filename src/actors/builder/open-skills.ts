@@ -67,7 +67,10 @@ export async function readText(folder: FolderHandle, name: string): Promise<stri
   try {
     const stat = await file.stat();
     if (!stat.isFile() || stat.size > longestFile) {
-      throw new SkillFileError('unusable', `${name} is no file of at most 1 MiB; mend it by hand`);
+      throw new SkillFileError(
+        'unusable',
+        `${name} is not a file of at most 1 MiB; fix it by hand`,
+      );
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
   } catch (error) {

@@ -106,7 +106,7 @@ async function copyOthers(folder: FolderHandle, name: string, made: FolderHandle
       const options = { recursive: true, verbatimSymlinks: true };
       await cp(old.at(entry), made.at(entry), options).catch((error: unknown) => {
         const { code } = error as NodeJS.ErrnoException;
-        const message = `${name}/${entry} cannot be kept (${code}); change the skill by hand`;
+        const message = `${name}/${entry} cannot be preserved (${code}); edit the skill by hand`;
         throw new SkillFileError('unusable', message, { cause: error });
       });
     }

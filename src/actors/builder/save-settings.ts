@@ -38,7 +38,7 @@ export async function saveSettings(folder: string, request: SettingsRequest): Pr
   const variable = keyVariableOf(settings);
   if (key !== '' && variable === null) {
     throw new SettingsError(
-      `${settings.provider} has no usual variable for a key; name one in api_key_env, such as MODEL_KEY`,
+      `${settings.provider} has no default key variable; set one in api_key_env, such as MODEL_KEY`,
     );
   }
   makeFolder(folder);
@@ -58,7 +58,7 @@ function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { mode } = lstatSync(folder);
   if (!lstatSync(folder).isDirectory()) {
-    throw new SettingsError(`${folder} is no folder; remove what is there`);
+    throw new SettingsError(`${folder} is not a folder; remove it`);
   }
   if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }

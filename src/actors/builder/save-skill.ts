@@ -27,7 +27,7 @@ function noLongerHeld(before: string, after: string): Remark[] {
   return heldNames(before)
     .filter((tool) => !left.has(tool))
     .map((tool) => {
-      const message = `the skill said that ${tool} should be held, and this text does not any more; put it back under metadata.service.held unless that is what you want`;
+      const message = `the skill held ${tool} before and this text no longer does; restore it under metadata.service.held unless that is intended`;
       return { level: 'warning', rule: 'held_kept', message, line: 1, column: 1 };
     });
 }

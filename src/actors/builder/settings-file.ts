@@ -68,15 +68,15 @@ export function readSettings(folder: string): SettingsReading {
   const path = settingsPath(folder);
   const text = readSmallFile(path);
   if (text === null) return { kind: 'missing' };
-  const mend = 'save the settings anew, or remove it';
+  const fix = 'save the settings anew, or remove it';
   try {
     const found = settingsShape.safeParse(load(text, { maxDepth: 8, maxAliases: 0 }));
     if (found.success) return { kind: 'found', settings: found.data };
     const [issue] = found.error.issues;
-    return { kind: 'broken', problem: `${path}: ${issue?.message ?? 'it is no map'}; ${mend}` };
+    return { kind: 'broken', problem: `${path}: ${issue?.message ?? 'it is not a map'}; ${fix}` };
   } catch (error) {
     const why = error instanceof YAMLException ? error.reason : 'it cannot be read';
-    return { kind: 'broken', problem: `${path}: ${why}; ${mend}` };
+    return { kind: 'broken', problem: `${path}: ${why}; ${fix}` };
   }
 }
 
@@ -87,7 +87,7 @@ export function settingsText({ provider, model, base_url, api_key_env }: Builder
     ...(base_url === undefined ? {} : { base_url }),
     ...(api_key_env === undefined ? {} : { api_key_env }),
   };
-  return `# The model that writes skills with you. The key is in .env beside this file, never here.\n${stringify(written)}`;
+  return `# The model that writes skills with you. The key is in .env next to this file, never here.\n${stringify(written)}`;
 }
 
 /** Returns the variable that holds the key; `null` for a provider that needs none. */

@@ -45,7 +45,7 @@ export function failureOf(adapter: string, error: unknown): DeliveryFailure {
 
 function tooSlow(): DeliveryError {
   return new DeliveryError(
-    `the service did not answer within ${patience / 1_000} seconds; it is asked again`,
+    `the service did not respond within ${patience / 1_000} seconds; retrying`,
     { fault: 'later' },
   );
 }

@@ -52,7 +52,7 @@ export class DeliveryLog {
   givenUp(notice: ApprovalNotice): void {
     this.#log.error(
       placeOf(notice),
-      'approvals: a message about a held call could not be brought up to date for an hour and stays as it is; look at the task instead',
+      'approvals: a message about a held call could not be updated for an hour and is out of date; see the task instead',
     );
   }
 
@@ -62,7 +62,7 @@ export class DeliveryLog {
     this.#slow.add(target);
     this.#log.info(
       { target, error: reason },
-      'approvals: a target takes messages more slowly than they come; each is sent when its service lets it',
+      'approvals: a target is rate limited; messages are delayed',
     );
   }
 

@@ -47,7 +47,10 @@ export class LocalNotices {
       const tasks = (await waiting()).filter(({ id }) => !heard.has(id));
       for (const task of this.#isStopped ? [] : tasks) this.changed(task);
     } catch (error) {
-      this.#log.error({ error }, 'approvals: nobody here was told of calls that wait already');
+      this.#log.error(
+        { error },
+        'approvals: no local approver was notified of calls that are already waiting',
+      );
     } finally {
       this.#heard = null;
     }
@@ -102,7 +105,10 @@ export class LocalNotices {
         ? adapter.deliver(notice, signal)
         : adapter.update({}, notice, news, signal).then(() => ({}));
     delivered.catch((error: unknown) => {
-      this.#log.warn({ error, task_id: taskId }, 'approvals: nobody here could be told of a call');
+      this.#log.warn(
+        { error, task_id: taskId },
+        'approvals: no local approver could be notified of a call',
+      );
     });
   }
 }

@@ -57,7 +57,7 @@ export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || isLoopbackUrl(url)) return [];
   return [
-    warning(path, `anyone on the way to ${url.host} can read and change what passes; use https`),
+    warning(path, `anyone on the path to ${url.host} can read and change the traffic; use https`),
   ];
 }
 

@@ -61,18 +61,18 @@ function unprovenFindings(provider: Provider, path: Path): Finding[] {
   const { claim_map: map, require_email_verified: isProofWanted } = provider.settings;
   if (map.email === 'email' || isProofWanted === false) return [];
   const message =
-    "under bind_approver this claim is nobody's email, since email_verified speaks of email alone; if people cannot write it themselves, set require_email_verified: false";
+    'under bind_approver this claim is not used as an email, since email_verified covers email only; if users cannot edit it, set require_email_verified: false';
   return [{ path: [...path, 'settings', 'claim_map', 'email'], message, severity: 'warning' }];
 }
 
 /** The first provider that accepts a token decides, and this provider accepts every token. */
 function swallowing(path: Path): Finding {
-  const message = 'this provider takes every token, so those after it get none; put it last';
+  const message = 'this provider accepts every token, so later ones receive none; put it last';
   return { path, message, severity: 'warning' };
 }
 
 function repeated(path: Path): Finding {
-  const message = 'an earlier provider has this name; give each provider a name of its own';
+  const message = 'an earlier provider has this name; use a unique name for each provider';
   return { path, message, severity: 'error' };
 }
 
@@ -131,7 +131,13 @@ function directoryFindings(
   });
   return [
     ...(earlier.some((other) => takesTokensOf(other, settings))
-      ? [at('tenant_id', 'an earlier provider takes the tokens of this tenant; keep one', 'error')]
+      ? [
+          at(
+            'tenant_id',
+            'an earlier provider accepts the tokens of this tenant; keep one',
+            'error',
+          ),
+        ]
       : []),
     ...(isMulti && allowed.length === 0
       ? [
@@ -171,7 +177,7 @@ function signerFindings(
   if (earlier.some(({ type }) => type === 'cloud_sigv4')) {
     findings.push({
       path: [...provider, 'type'],
-      message: 'an earlier provider takes every token of this kind; keep one',
+      message: 'an earlier provider accepts every token of this kind; keep one',
       severity: 'error',
     });
   }

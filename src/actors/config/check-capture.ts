@@ -15,13 +15,13 @@ export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
   if (contents.length === 0) return [];
   const captured: Finding = {
     path,
-    message: `the audit log keeps what is said and done (${contents.join(', ')}): let nobody read it who may not read that`,
+    message: `the audit log stores contents (${contents.join(', ')}): restrict who can read it`,
     severity: 'warning',
   };
   if (capture.max_bytes <= longestCapture) return [captured];
   const tooLong: Finding = {
     path: [...path, 'max_bytes'],
-    message: `a line keeps at most ${longestCapture} bytes of a text, so more is cut there; write max_bytes: ${longestCapture}`,
+    message: `a line stores at most ${longestCapture} bytes of a text; set max_bytes: ${longestCapture}`,
     severity: 'warning',
   };
   return [captured, tooLong];

@@ -10,7 +10,7 @@ export function checkCard({ card }: ServiceConfig): Finding[] {
     .filter(([, scheme]) => !isKnown(scheme))
     .map(([key]) => ({
       path: ['card', 'security_schemes', key],
-      message: `callers know no scheme such as ${key}; give it a type, one of ${types.join(', ')}`,
+      message: `${key} is not a known scheme; set its type to one of ${types.join(', ')}`,
       severity: 'warning',
     }));
 }

@@ -32,7 +32,7 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
 }
 
 const undecidable =
-  'nobody can ever decide, as no approver of this list is an email; write name@example.com';
+  'no one can ever decide, since no approver of this list is an email; write name@example.com';
 
 /** Checks that at least one approver exists for calls that use the default list. */
 function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
@@ -78,7 +78,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
   );
   if (defer.bind_approver || telling.length === 0) return [];
   const tools = telling.map(([tool]) => tool).join(', ');
-  const message = `quorum and four_eyes (${tools}) go by the email that callers say is theirs; set it to true, so that the verified one counts`;
+  const message = `quorum and four_eyes (${tools}) use the email that callers claim; set it to true to require the verified one`;
   return [warning(binding, message, [[...root, 'tools']])];
 }
 
@@ -86,9 +86,9 @@ function checkBinding(config: ServiceConfig): Finding[] {
 function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   if (!rule.four_eyes) return [];
   const key = [...path, 'four_eyes'];
-  const anonymous = 'four_eyes cannot tell who asked without auth.providers; add one';
+  const anonymous = 'four_eyes cannot identify the requester without auth.providers; add one';
   const nameless =
-    'four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there';
+    'four_eyes cannot identify requesters in Telegram, which has no emails; remove telegram from channels, or make sure that no approver sends requests there';
   return [
     ...(config.auth.providers.length === 0 ? [warning(key, anonymous, [providers])] : []),
     ...(config.channels.includes('telegram') ? [warning(key, nameless, [['channels']])] : []),
@@ -106,7 +106,7 @@ function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
 function checkList(list: readonly string[], path: Path, config: ServiceConfig): Finding[] {
   if (list.length > 0 && normaliseApprovers(list).length === 0) {
     const message =
-      'every approver of this list is blank, so anybody could decide; name one, or leave the list out';
+      'every approver of this list is blank, so anyone could decide; add one, or omit the list';
     return [error(path, message)];
   }
   const findings = list.flatMap((entry, index): Finding[] => {
@@ -131,7 +131,7 @@ function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
   if (list === null) {
     if (rule.quorum === 1) return [];
-    const message = `a quorum counts people of a list, and there is none; add approvers, at least ${rule.quorum}`;
+    const message = `a quorum requires a list of approvers; add at least ${rule.quorum}`;
     return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
   }
   const approvers = new Set(list.filter(namesOnePerson)).size;

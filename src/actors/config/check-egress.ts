@@ -37,11 +37,11 @@ export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Fi
 function checkMode({ mode, ...egress }: Egress): Finding[] {
   if (mode === 'dev-open') {
     const message =
-      'in the mode {value} every host may be reached, those of the own network as well; use it for development alone';
+      'mode {value} allows every host, the local network included; use it for development only';
     return [warning(['egress', 'mode'], message)];
   }
   if (mode === 'allowlist') return [];
-  const message = 'tools reach nothing with mode: deny-all, so this list has no effect';
+  const message = 'tools have no network access with mode: deny-all, so this list has no effect';
   return (['allowed_domains', 'allowed_private'] as const)
     .filter((list) => egress[list].length > 0)
     .map((list) => warning(['egress', list], message, ['egress', 'mode']));
@@ -87,7 +87,7 @@ function checkAddress(host: string, path: Path, egress: Egress): Finding[] {
 }
 
 function neverReached(path: Path): Finding {
-  const message = 'the address {value} is never reached, whatever is listed; remove it';
+  const message = 'the address {value} is never allowed; remove it';
   return { path, message, severity: 'error' };
 }
 
@@ -114,8 +114,8 @@ function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] 
   if (isReachable && egress.mode === 'allowlist') return [];
   const message =
     egress.mode === 'deny-all'
-      ? 'tools reach nothing with mode: deny-all, so nothing is ever handed on to {value}'
-      : 'egress.allowed_domains does not list {value}; unless a skill declares it, nothing is ever handed on to it';
+      ? 'tools have no network access with mode: deny-all, so no header is ever propagated to {value}'
+      : 'egress.allowed_domains does not list {value}; unless a skill declares it, no header is ever propagated to it';
   return [warning(path, message, domains, privates, ['egress', 'mode'])];
 }
 

@@ -13,7 +13,7 @@ export function checkInlineTokens(
     const path = ['auth', 'providers', index, 'settings', 'token'];
     if (type !== 'static_token' || !settings.token || isFilled(path)) return [];
     const message =
-      'whoever reads this file can sign in; put the token into a variable and name it in token_env';
+      'anyone who can read this file can sign in; put the token into a variable and set token_env to its name';
     return [{ path, message, severity: 'warning', restsOn: [path.slice(0, -1)] }];
   });
 }

@@ -25,7 +25,7 @@ export function checkModel({ model }: ServiceConfig, env: Env): Finding[] {
 
 function scriptedFindings({ fallbacks }: Model): Finding[] {
   const unused =
-    'a script never fails, so no fallback of it is ever asked; remove them or name a provider';
+    'a script never fails, so its fallbacks are never used; remove them or set a provider';
   return fallbacks.length === 0 ? [] : [warning(['model', 'fallbacks'], unused)];
 }
 
@@ -71,8 +71,7 @@ function checkAddress({ provider, base_url }: Reach, path: Path, named: Path): F
   if (base_url === '') return [];
   const url = URL.parse(base_url);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    const message =
-      'base_url is not a web address; write one such as https://models.example.com/v1';
+    const message = 'base_url is not a URL; write one such as https://models.example.com/v1';
     return [error(path, message)];
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -81,8 +80,7 @@ function checkAddress({ provider, base_url }: Reach, path: Path, named: Path): F
     return [error(path, message)];
   }
   if (url.protocol === 'https:' || isLoopbackUrl(url)) return [];
-  const message =
-    'base_url sends what is said, and the key if there is one, in clear text to another machine; use https';
+  const message = 'base_url sends messages and the key in clear text to another machine; use https';
   return [warning(path, message)];
 }
 

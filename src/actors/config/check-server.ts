@@ -11,7 +11,7 @@ export function checkServer({ server, auth }: ServiceConfig): Finding[] {
           {
             path: ['server', 'task_access'],
             message:
-              'task_access: requester tells nobody apart while nobody signs in; configure auth.providers',
+              'task_access: requester has no effect without authentication; configure auth.providers',
             severity: 'warning' as const,
           },
         ]

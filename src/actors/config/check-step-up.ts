@@ -23,7 +23,7 @@ export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
 const anonymous: Finding = {
   path: ['security', 'step_up', 'enabled'],
   message:
-    'nobody can step up without auth.providers, so every call of these tools would be refused; add a provider, or set enabled: false',
+    'no caller can step up without auth.providers, so every call of these tools would be denied; add a provider, or set enabled: false',
   severity: 'error',
   restsOn: [['auth', 'providers']],
 };

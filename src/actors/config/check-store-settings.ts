@@ -48,12 +48,12 @@ function checkUrl(
 function tlsWarning(variable: string, query: URLSearchParams): string | null {
   const mode = query.get('sslmode') ?? '';
   if (mode === 'no-verify') {
-    return `sslmode=no-verify in ${variable} trusts whoever answers; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own`;
+    return `sslmode=no-verify in ${variable} trusts any server; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own`;
   }
   if (!['prefer', 'require', 'verify-ca'].includes(mode) || query.has('uselibpqcompat')) {
     return null;
   }
-  return `sslmode=${mode} in ${variable} is taken for verify-full, which checks the certificate and its name; write sslmode=verify-full`;
+  return `sslmode=${mode} in ${variable} is treated as verify-full, which checks the certificate and its name; write sslmode=verify-full`;
 }
 
 function unusedSettings(store: ServiceConfig['store']): Finding[] {

@@ -15,7 +15,7 @@ export function checkSwitches({ value, isWritten }: Pick<Tree, 'value' | 'isWrit
     ...(Object.keys(valueAt(value, guardrails) ?? {}).some(
       (list) => sizeAt([...guardrails, list]) > 0,
     )
-      ? [{ layer: 'guardrails', what: 'its rules hold nothing back' }]
+      ? [{ layer: 'guardrails', what: 'its rules have no effect' }]
       : []),
   ];
   return idle

@@ -45,8 +45,7 @@ function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
   const { adapter, target } = splitTarget(to);
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {
-    const message =
-      'telegram carries conversations only and cannot ask for a decision; use another adapter';
+    const message = 'telegram supports conversations only; use another adapter for approvals';
     return [{ path, message, severity: 'error' }];
   }
   if (!channelAdapters.includes(adapter)) {
@@ -59,7 +58,7 @@ function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
     findings.push(warning(path, message, [['channels']]));
   }
   if (adapter === 'slack' && !isSlackChannel(target)) {
-    const message = `{value} names no channel of Slack, so ${direct}; write a name such as #refunds, or an id`;
+    const message = `{value} is not a Slack channel, so ${direct}; write a name such as #refunds, or an id`;
     findings.push(warning(path, message));
   }
   return findings;
@@ -82,7 +81,8 @@ function isSlackChannel(target: string): boolean {
   return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
 }
 
-const direct = 'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+const direct =
+  'no approver is notified; the deferral holds until a direct POST to the decisions endpoint';
 
 function warning(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
   return { path, message, severity: 'warning', restsOn };

@@ -12,7 +12,7 @@ export function checkTemplate(template: string, path: Path): Finding[] {
     .map((name) => {
       const near = nearestName(name.trim(), known);
       const advice = near !== null ? `did you mean {${near}}?` : `there are ${choices} alone`;
-      const message = `the placeholder {${name}} is not known; ${advice}`;
+      const message = `the placeholder {${name}} is unknown; ${advice}`;
       return { path, message, severity: 'error' };
     });
 }

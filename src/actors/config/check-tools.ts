@@ -78,6 +78,6 @@ function checkCommands({ builtin_tools, tools, egress }: ServiceConfig): Finding
 
 function shellAt(command: string, tool: number, index: number): Finding[] {
   if (!shells.includes(command)) return [];
-  const message = 'this is a shell, which would run any program; list those that are needed';
+  const message = 'this is a shell, which can run any program; list the required programs';
   return [{ path: ['tools', tool, 'config', 'commands', index], message, severity: 'error' }];
 }

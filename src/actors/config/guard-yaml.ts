@@ -15,7 +15,7 @@ const adviceOf = [
   ['tab characters', '; use spaces'],
   ['missed comma', '; close the bracket before it, or add the comma'],
   ['deficient indentation', '; close the bracket above, or indent the line'],
-  ['bad indentation', '; let the keys of one map begin in one column'],
+  ['bad indentation', '; align the keys of a map in one column'],
 ] as const;
 
 /** The parser's message for a text without a value. */

@@ -8,7 +8,7 @@ export function loadConfig(directory: string, env: ParseOptions['env']): ConfigR
   const reading = readText(directory, file);
   if (reading === null) {
     return unreadable(
-      `there is no ${file} in ${directory}; copy examples/refunds to begin with, or pass --dir`,
+      `there is no ${file} in ${directory}; copy examples/refunds to start, or pass --dir`,
     );
   }
   return reading.ok ? parseConfig(reading.text, { file, env }) : unreadable(reading.message);

@@ -25,7 +25,7 @@ export function mistakeInNetwork(text: string): string | null {
     return 'this network is not private as a whole; open private networks alone, and list public hosts in allowed_domains';
   }
   if (reaches.every((reach) => reach === 'private')) return null;
-  return 'this network holds addresses that are never reached, such as those of metadata services; write private networks alone';
+  return 'this network contains addresses that are never allowed, such as metadata services; list private networks only';
 }
 
 /** True if an address lies in one of these networks; invalid networks contain no address. */

@@ -98,7 +98,7 @@ class ChannelFileReader {
 }
 
 const noTargets =
-  'webhook has nowhere to post to; add webhook-config.yaml beside service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
+  'webhook has no targets; add webhook-config.yaml next to service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
 
 /** Checks that the webhook adapter has targets, and that every `to` of a held call names an existing one. */
 function webhookProblems(

@@ -104,7 +104,7 @@ function withoutSecrets(all: { problems: ConfigProblem[]; warnings: ConfigProble
 function secretsIn(value: JsonValue, path: Path): Finding[] {
   if (typeof value === 'string') {
     const message =
-      'a secret stands here; put it into an environment variable, and name that under the key that ends in _env';
+      'this is a secret; put it into an environment variable, and set the key that ends in _env to its name';
     return value.search(secretText) >= 0 ? [wrong(path, message)] : [];
   }
   if (typeof value !== 'object' || value === null) return [];

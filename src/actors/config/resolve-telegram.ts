@@ -50,5 +50,5 @@ function userFindings(allowed: string[] | undefined): Finding[] {
     return [warning(path, message)];
   }
   if (allowed.length > 0) return [];
-  return [warning(path, 'this list is empty, so nobody can use the bot; list who may')];
+  return [warning(path, 'this list is empty, so no one can use the bot; add the allowed users')];
 }

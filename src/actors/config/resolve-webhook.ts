@@ -35,7 +35,7 @@ export function resolveWebhook(
 
 function secretFindings({ value, variable, path }: Secret): Finding[] {
   if (value === null) {
-    const message = `${variable} is not set, so nothing is posted to this target; ${untold}`;
+    const message = `${variable} is not set, so no message is posted to this target; ${untold}`;
     return [warning(path, message)];
   }
   const fault = webhookSecretFault(value);

@@ -10,12 +10,12 @@ const driftSchema = z
       .min(2)
       .max(1_000)
       .default(5)
-      .meta({ description: 'Latest scores of a task that are looked at.', example: 8 }),
+      .meta({ description: 'Number of latest scores of a task that are evaluated.', example: 8 }),
     drift_threshold: score
       .default(0.35)
-      .meta({ description: 'Mean below which a task is said to drift.', example: 0.4 }),
+      .meta({ description: 'Mean below which a task counts as drifting.', example: 0.4 }),
     monotone_n: z.int().min(2).default(3).meta({
-      description: 'Scores that only fall, one after the other, until a task is said to drift.',
+      description: 'Consecutive falling scores after which a task counts as drifting.',
       example: 4,
     }),
   })
@@ -34,7 +34,7 @@ export const alignmentSchema = z.object({
   provider: z
     .enum(['openai', 'openai-compatible', 'google', 'ollama', 'local'])
     .default('openai')
-    .describe('Who computes the embeddings; `local` needs no key and is weak.'),
+    .describe('Provider of the embeddings; `local` needs no key and is weak.'),
   model: name
     .default('text-embedding-3-small')
     .meta({ description: 'Model of the embeddings.', example: 'text-embedding-3-large' }),
@@ -43,11 +43,11 @@ export const alignmentSchema = z.object({
     example: 'http://127.0.0.1:8090/v1',
   }),
   api_key_env: variableName.optional().meta({
-    description: 'Variable that holds the key; that of the provider when it is left out.',
+    description: "Variable with the key; the provider's default if omitted.",
     example: 'EMBEDDER_KEY',
   }),
   timeout: positiveDuration.prefault('5s').meta({
-    description: 'How long one question may take; a call without an answer is denied.',
+    description: 'Timeout of one request; a call without an answer is denied.',
     example: '2s',
   }),
   threshold: score.default(0.5).meta({
@@ -57,9 +57,5 @@ export const alignmentSchema = z.object({
   hard_threshold: score
     .default(0.3)
     .meta({ description: 'Score below which a call is denied.', example: 0.2 }),
-  drift: driftSchema
-    .optional()
-    .describe(
-      'Watches the scores of a task and tells the audit log of a drift; without it nobody looks.',
-    ),
+  drift: driftSchema.optional().describe('Monitors the scores of a task and logs a drift.'),
 });

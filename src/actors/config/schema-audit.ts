@@ -19,14 +19,14 @@ const signingSchema = z.object({
 });
 
 const captureSchema = z.object({
-  tool_args: z.boolean().default(false).describe('Keeps the arguments of tool calls in the log.'),
+  tool_args: z.boolean().default(false).describe('Stores the arguments of tool calls in the log.'),
   tool_result: z
     .boolean()
     .default(false)
-    .describe('Keeps what tools returned, the words of their errors included.'),
-  llm_messages: z.boolean().default(false).describe('Keeps what was said to the model and by it.'),
+    .describe('Stores results of tools, error texts included.'),
+  llm_messages: z.boolean().default(false).describe('Stores messages to and from the model.'),
   max_bytes: z.int().min(1).default(16_384).meta({
-    description: 'Bytes that are kept of one text; what is longer is cut.',
+    description: 'Maximum bytes of one text; longer texts are cut.',
     example: 4096,
   }),
 });
@@ -42,13 +42,12 @@ const rotationSchema = z.object({
     })
     .default(67_108_864)
     .meta({
-      description:
-        'Bytes after which a file is finished and a new one begun; 0 for one file without end.',
+      description: 'Bytes after which a new file starts; 0 for a single file.',
       example: 268435456,
     }),
   daily: z.boolean().default(false).describe('Also finishes a file when its UTC day is over.'),
   keep: z.int().min(0).default(0).meta({
-    description: 'Finished files that are kept, the newest ones; 0 for all.',
+    description: 'Number of finished files to keep; 0 for all.',
     example: 30,
   }),
 });
@@ -92,15 +91,13 @@ export const auditSchema = z.object({
   }),
   chain: z.boolean().default(true).describe('Writes the hash of the previous line into each line.'),
   signing: signingSchema.prefault({}).describe('Signatures of the lines.'),
-  capture: captureSchema.prefault({}).describe('Contents that the log keeps; none by default.'),
-  rotation: rotationSchema
-    .prefault({})
-    .describe('When a file of the log is finished and another one begun.'),
+  capture: captureSchema.prefault({}).describe('Contents stored in the log; none by default.'),
+  rotation: rotationSchema.prefault({}).describe('When the log starts a new file.'),
   sinks: z
     .array(sinkSchema)
     .default([])
     .meta({
-      description: 'Other places that get every line, none of which slows the log.',
+      description: 'Additional receivers of every line; none of them slows the log.',
       example: [{ type: 'stdout' }],
     }),
 });

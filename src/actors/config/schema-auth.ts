@@ -17,7 +17,7 @@ const staticTokenSettings = z.object({
         .optional()
         .meta({ description: 'Name of the person or program.', example: 'ann' }),
       email: z.string().optional().meta({
-        description: 'Email of the person, with which they decide.',
+        description: 'Email of the user, used for decisions.',
         example: 'ann@example.com',
       }),
       claims: jsonObject.default({}).meta({
@@ -26,7 +26,7 @@ const staticTokenSettings = z.object({
       }),
     })
     .optional()
-    .describe('Whom the token stands for.'),
+    .describe('Identity of the token.'),
 });
 
 /** Settings of a `static_token` provider (docs/contract/authentication.md). */
@@ -35,7 +35,7 @@ export type StaticTokenSettings = z.output<typeof staticTokenSettings>;
 const staticToken = z.object({
   type: z.literal('static_token').describe('A token that the operator has given out.'),
   name: name.optional().meta({
-    description: 'Name of the provider on the card and in the log; its type when it is left out.',
+    description: 'Name of the provider on the card and in the log; its type if omitted.',
     example: 'ops',
   }),
   settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
@@ -66,15 +66,15 @@ const oidcSettings = z.object({
     example: 'refunds',
   }),
   client_id: name.optional().meta({
-    description: 'Program that the tokens were given to, which counts as their audience as well.',
+    description: 'Client the tokens were issued to; accepted as audience too.',
     example: 'refunds-desk',
   }),
   jwks_url: issuerUrl.optional().meta({
-    description: 'Where the keys of the issuer are; its metadata say so when it is left out.',
+    description: "URL of the issuer's keys; taken from its metadata if omitted.",
     example: 'https://id.example.com/keys',
   }),
   jwks_cache_ttl: positiveDuration.prefault('1h').meta({
-    description: 'How long the keys of the issuer are kept before they are asked for again.',
+    description: "How long the issuer's keys are cached.",
     example: '10m',
   }),
   clock_skew: duration
@@ -91,7 +91,7 @@ const oidcSettings = z.object({
     .boolean()
     .optional()
     .describe(
-      'An email counts only when `email_verified` says so; as `security.defer.bind_approver` is when it is left out.',
+      'Accepts an email only if `email_verified` is true; same as `security.defer.bind_approver` if omitted.',
     ),
   claim_map: z
     .object({
@@ -108,7 +108,7 @@ const oidcSettings = z.object({
         .meta({ description: 'Claim of the assurance level.', example: 'level' }),
     })
     .prefault({})
-    .describe('Which claims of the token are read.'),
+    .describe('Claims of the token that are read.'),
 });
 
 /** Settings of an `oidc` provider; times in milliseconds (docs/contract/authentication.md). */
@@ -117,15 +117,15 @@ export type OidcSettings = z.output<typeof oidcSettings>;
 /** Times in milliseconds (docs/contract/authentication.md). */
 const httpVerifierSettings = z.object({
   url: issuerUrl.meta({
-    description: 'Address that is asked about each token.',
+    description: 'URL that verifies each token.',
     example: 'https://verify.example.com/token',
   }),
   timeout: positiveDuration.prefault('10s').meta({
-    description: 'How long one question may take; a token without an answer is refused.',
+    description: 'Timeout of one request; a token without an answer is refused.',
     example: '3s',
   }),
   default_org: z.string().default('').meta({
-    description: 'Organisation that is named when a request names none.',
+    description: 'Default organisation of requests that name none.',
     example: 'acme',
   }),
 });
@@ -145,7 +145,7 @@ const directorySettings = z.object({
   allow_multi_tenant: z
     .boolean()
     .default(false)
-    .describe('Lets people of other tenants in, those of `allowed_tenants` where there are any.'),
+    .describe('Accepts users of other tenants, limited to `allowed_tenants` if set.'),
   allowed_tenants: z
     .array(tenant)
     .default([])
@@ -154,7 +154,7 @@ const directorySettings = z.object({
       example: ['22222222-3333-4444-5555-666666666666'],
     }),
   jwks_cache_ttl: positiveDuration.prefault('1h').meta({
-    description: 'How long the keys of the directory are kept before they are asked for again.',
+    description: "How long the directory's keys are cached.",
     example: '10m',
   }),
   max_token_lifetime: tokenLifetime,
@@ -162,7 +162,7 @@ const directorySettings = z.object({
     .boolean()
     .optional()
     .describe(
-      'An email counts only when the directory vouches for its domain (`xms_edov`); as `security.defer.bind_approver` is when it is left out.',
+      'Accepts an email only if the directory verified its domain (`xms_edov`); same as `security.defer.bind_approver` if omitted.',
     ),
   authority: issuerUrl
     .transform((url) => url.replace(/\/+$/, ''))
@@ -207,7 +207,7 @@ const sigv4Settings = z.object({
     .regex(/^[a-z]{2,}(?:-[a-z]+)+-\d{1,2}$/, {
       error: 'this must be a region such as eu-central-1',
     })
-    .meta({ description: 'Region whose token service is asked.', example: 'eu-central-1' }),
+    .meta({ description: 'Region of the token service.', example: 'eu-central-1' }),
   audience: z
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'this must be plain text without blanks' })
@@ -265,7 +265,7 @@ export const authSchema = z.object({
           provider('oidc', 'Tokens of an OpenID Connect issuer.', oidcSettings),
           provider(
             'http_verifier',
-            'Any bearer token; an address is asked about it, so it stands last.',
+            'Any bearer token, verified by a URL; must be last.',
             httpVerifierSettings,
           ),
           provider('directory_ad', 'Tokens of a tenant of a directory.', directorySettings),
@@ -284,8 +284,7 @@ export const authSchema = z.object({
     )
     .default([])
     .meta({
-      description:
-        'Who recognises callers; the first one that knows the kind of credential decides.',
+      description: 'Chain of providers; the first one that recognises a credential decides.',
       example: [{ type: 'static_token', name: 'ops', settings: { token_env: 'SERVICE_TOKEN' } }],
     }),
 });
@@ -300,7 +299,7 @@ function provider<Type extends string, Settings extends z.ZodObject>(
   return z.object({
     type: z.literal(type).describe(about),
     name: name.optional().meta({
-      description: 'Name of the provider on the card and in the log; its type when it is left out.',
+      description: 'Name of the provider on the card and in the log; its type if omitted.',
       example: 'staff',
     }),
     settings: settings.prefault({} as z.input<Settings>).describe('Settings of the provider.'),

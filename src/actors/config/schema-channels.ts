@@ -67,7 +67,7 @@ const telegram = z.object({
     .array(user)
     .optional()
     .meta({
-      description: 'Who may talk to the agent, by number or name; everybody when it is left out.',
+      description: 'Allowed users, by number or name; everyone if omitted.',
       example: [12345, '@ann'],
     }),
 });
@@ -93,7 +93,7 @@ const webhook = z.object({
     )
     .default({})
     .meta({
-      description: 'Receivers by name; `channel:webhook:<name>` asks one.',
+      description: 'Receivers by name; `channel:webhook:<name>` addresses one.',
       example: {
         ops: { url: 'https://ops.example.com/approvals', secret_env: 'OPS_WEBHOOK_SECRET' },
       },

@@ -40,7 +40,7 @@ const shortestHeartbeat = 100;
 const mcpFaceSchema = z.object({
   answer_within: duration.prefault('50s').meta({
     description:
-      'How long a held call keeps an MCP client waiting that asks for no progress, until it is answered with the id of its task and the tool `task_result` that waits again; 0s waits for the decision.',
+      'How long a held call keeps an MCP client without progress waiting before it receives its task id and the tool `task_result`; 0s waits for the decision.',
     example: '25s',
   }),
 });
@@ -48,8 +48,7 @@ const mcpFaceSchema = z.object({
 /** `server`: the HTTP server of the daemon. */
 export const serverSchema = z.object({
   public_url: z.string().default('').meta({
-    description:
-      'Address that others reach the agent at, for the card and for links; the real one when it is empty.',
+    description: 'Public address of the agent, for the card and for links; the real one if empty.',
     example: 'https://agents.example.com/refunds',
   }),
   cors_origins: z
@@ -60,7 +59,7 @@ export const serverSchema = z.object({
       example: ['https://desk.example.com'],
     }),
   write_timeout: duration.prefault('0s').meta({
-    description: 'How long an answer may take until its connection is cut; 0s for no limit.',
+    description: 'Maximum time of an answer before its connection is closed; 0s for no limit.',
     example: '10m',
   }),
   hold_heartbeat: duration
@@ -70,20 +69,20 @@ export const serverSchema = z.object({
     .prefault('25s')
     .meta({
       description:
-        'How long a send is held for a decision until its answer begins, and the time between the blanks that keep it open from there on; 0s for neither, else at least 100ms.',
+        'Time a held send waits before its answer starts, and interval of the blanks that keep it open; 0s for neither, else at least 100ms.',
       example: '10s',
     }),
   task_access: z
     .enum(taskAccesses)
     .default('org')
     .describe(
-      'Whose tasks a caller sees and decides: those of its organisation (`org`), its own (`requester`), or all (`any`).',
+      'Tasks that a caller can see and decide: those of its organisation (`org`), its own (`requester`), or all (`any`).',
     ),
   a2a_hold: z
     .boolean()
     .default(false)
     .describe(
-      'A blocking send of A2A waits for the end of its task, through every hold, instead of returning when somebody has to decide.',
+      'A blocking A2A send waits for the end of its task, through every hold, instead of returning when a decision is needed.',
     ),
   a2a_answer: z.enum(answerPlaces).default('artifact').meta({
     description:
@@ -110,14 +109,14 @@ export const egressSchema = z.object({
     .enum(['deny-all', 'allowlist', 'dev-open'])
     .default('allowlist')
     .describe(
-      'What is reached: the list (`allowlist`), nothing (`deny-all`), or every host (`dev-open`).',
+      'Reachable hosts: the list (`allowlist`), none (`deny-all`), or every host (`dev-open`).',
     ),
   allowed_domains: z
     .array(name)
     .default([])
     .meta({
       description:
-        'Hosts that tools and scripts may reach; `*.` and a domain stands for everything below it.',
+        'Hosts that tools and scripts may reach; `*.` and a domain covers all its subdomains.',
       example: ['api.example.com', '*.example.org'],
     }),
   allow_private_ips: z
@@ -142,7 +141,7 @@ export const egressSchema = z.object({
     .enum(['env', 'bwrap', 'auto'])
     .default('auto')
     .describe(
-      'How scripts are kept apart: by bubblewrap (`bwrap`), by their environment alone (`env`), or by bubblewrap where it works (`auto`).',
+      'Isolation of scripts: bubblewrap (`bwrap`), environment only (`env`), or bubblewrap where it works (`auto`).',
     ),
   writable: z
     .array(name)
@@ -188,7 +187,7 @@ export const storeSchema = z.object({
   }),
   url_env: name.optional().meta({
     description:
-      'The variable with the URL of `postgres`; `SERVICE_DATABASE_URL` when it is left out. It is read again with each connection.',
+      'The variable with the URL of `postgres`; `SERVICE_DATABASE_URL` if omitted. It is read again with each connection.',
     example: 'REFUNDS_DATABASE_URL',
   }),
   schema: z
@@ -206,7 +205,7 @@ export const storeSchema = z.object({
   }),
   retention: positiveDuration
     .prefault('7d')
-    .meta({ description: 'How long a task is kept once it has ended.', example: '14d' }),
+    .meta({ description: 'Retention of ended tasks.', example: '14d' }),
 });
 
 /** `secrets` (docs/contract/secrets.md). */
@@ -216,7 +215,7 @@ export const secretsSchema = z.object({
     .default(['encrypted-file', 'env'])
     .meta({
       description:
-        'Where secrets are looked for, in order: the encrypted file, and the environment with the `.env` beside that file.',
+        'Sources of secrets, in order: the encrypted file, and the environment with the `.env` next to that file.',
       example: ['env'],
     }),
   path: name

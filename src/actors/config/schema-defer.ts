@@ -11,7 +11,7 @@ const targets = z
   .union([target, z.array(target).min(1, { error: 'the list names no target; add one' })], {
     error: ({ input }) =>
       input === undefined
-        ? 'this key is missing, so nobody would be asked; write to: "channel:console:*", or another target'
+        ? 'this key is missing, so no approver would be notified; write to: "channel:console:*", or another target'
         : 'this must be a target such as channel:console:*, or a list of targets',
   })
   .transform((to) => [...new Set(typeof to === 'string' ? [to] : to)]);
@@ -19,17 +19,16 @@ const targets = z
 const deferredTool = z.object({
   to: targets.meta({
     description:
-      'Whom to ask: `channel:<adapter>:<target>`, or a list of them; each is asked and one decision counts.',
+      'Approval target `channel:<adapter>:<target>`, or a list; each is notified and one decision counts.',
     example: 'channel:console:*',
   }),
   timeout: positiveDuration.optional().meta({
-    description:
-      'How long the call waits before it is denied by itself; `default_timeout` when it is left out.',
+    description: 'Time until the call is denied automatically; `default_timeout` if omitted.',
     example: '5m',
   }),
   context_template: z.string().default(defaultContextTemplate).meta({
     description:
-      'What the approver reads; `{tool}`, `{args}` and single arguments such as `{args.amount}` are filled in, `(none)` for one that is missing.',
+      'Text for the approver; `{tool}`, `{args}` and single arguments such as `{args.amount}` are filled in, `(none)` for a missing one.',
     example: '{tool} wants to pay back money: {args}',
   }),
   approvers: z
@@ -37,20 +36,17 @@ const deferredTool = z.object({
     .default([])
     .meta({
       description:
-        'Emails of those who may decide; `default_approvers` when it is left out or empty, and with neither anyone who is asked.',
+        'Emails of approvers; `default_approvers` if omitted or empty; anyone notified without either.',
       example: ['ann@example.com'],
     }),
   quorum: z.int().min(1).default(1).meta({
     description: 'How many different approvers of the list must approve; one rejection rejects.',
     example: 2,
   }),
-  four_eyes: z.boolean().default(false).describe('Whoever asked for the call may not decide it.'),
-  remind: z
-    .boolean()
-    .default(false)
-    .describe('Reminds those who were asked when half of the time is over.'),
+  four_eyes: z.boolean().default(false).describe('The requester may not decide the call.'),
+  remind: z.boolean().default(false).describe('Sends a reminder when half of the time is over.'),
   escalate_to: target.optional().meta({
-    description: 'Another target, asked as well once three quarters of the time are over.',
+    description: 'Additional target, notified when three quarters of the time are over.',
     example: 'channel:console:managers',
   }),
   optional: optionalTool,
@@ -65,41 +61,39 @@ export const deferSchema = z
       .describe('Switches the layer on; without it no call waits.'),
     default_timeout: positiveDuration
       .prefault('10m')
-      .meta({ description: 'How long a call waits when its tool says nothing.', example: '6m' }),
+      .meta({ description: 'Default time until a waiting call is denied.', example: '6m' }),
     default_approvers: z
       .array(z.string())
       .default([])
       .meta({
-        description: 'Emails of those who may decide where a tool lists none.',
+        description: 'Default emails of approvers.',
         example: ['ann@example.com'],
       }),
     max_pending_per_caller: z.int().min(1).max(100_000).default(100).meta({
       description:
-        'How many calls of one caller may wait at once; the next is refused with 429. All who do not sign in are one caller.',
+        'Maximum waiting calls of one caller; the next is refused with 429. All anonymous callers count as one.',
       example: 20,
     }),
     on_restart: z
       .enum(['abandon', 'resume'])
       .default('abandon')
-      .describe(
-        'What becomes of unfinished tasks when the daemon starts again: `abandon` fails them, `resume` lets them go on.',
-      ),
+      .describe('Unfinished tasks at a restart: `abandon` fails them, `resume` continues them.'),
     on_stream_disconnect: z
       .enum(['abandon', 'keep'])
       .default('abandon')
       .describe(
-        'What becomes of a waiting task when its legacy stream breaks: `abandon` fails it, `keep` lets it go on.',
+        'A waiting task whose legacy stream breaks: `abandon` fails it, `keep` continues it.',
       ),
     on_reject: z
       .enum(['fail', 'tool_result'])
       .default('fail')
-      .describe('What a rejection does: `fail` ends the task, `tool_result` tells the model.'),
+      .describe(
+        'Effect of a rejection: `fail` ends the task, `tool_result` returns it to the model.',
+      ),
     bind_approver: z
       .boolean()
       .default(false)
-      .describe(
-        'The approver is the verified email of the token of the caller, and nothing that a body says.',
-      ),
+      .describe("The approver is the verified email of the caller's token; the body is ignored."),
     tools: z
       .record(z.string(), deferredTool)
       .default({})

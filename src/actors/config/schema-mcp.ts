@@ -35,7 +35,7 @@ const server = z.object({
     )
     .default({})
     .meta({
-      description: 'Headers that are sent to `url`, such as what the agent signs in there with.',
+      description: 'Headers sent to `url`, such as credentials.',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
       example: { Authorization: 'Bearer ${SHOP_TOKEN}' },
     }),
@@ -53,13 +53,12 @@ const server = z.object({
     .default({})
     .meta({
       description:
-        'Variables that `command` has beside the few that every script has; nothing else of the environment of the daemon.',
+        "Additional variables of `command`; it receives nothing else of the daemon's environment.",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
       example: { SHOP_KEY: '${SHOP_KEY}' },
     }),
   timeout: callTime.prefault('60s').meta({
-    description:
-      'How long a call may go without a result and without a progress that the server reports; it is called off after that.',
+    description: 'Maximum time of a call without a result or progress; it is canceled after that.',
     example: '5m',
   }),
   total_timeout: callTime.prefault('24h').meta({
@@ -84,7 +83,7 @@ const server = z.object({
         }),
     })
     .prefault({})
-    .describe('Which tools of the server the agent has: `allow` or `deny`, one of the two.'),
+    .describe('Tools of the server that the agent gets: `allow` or `deny`, not both.'),
 });
 
 /** `mcp`: servers that provide additional tools (docs/contract/models.md). */

@@ -37,7 +37,7 @@ const reach = {
   }),
   api_key_env: variableName.optional().meta({
     description:
-      'Variable that holds the key; when it is left out `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY`, and none for `openai-compatible` and `ollama`.',
+      'Variable that holds the key; if omitted `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY`, and none for `openai-compatible` and `ollama`.',
     example: 'MODEL_KEY',
   }),
   organization_id: z
@@ -46,7 +46,7 @@ const reach = {
     .meta({ description: 'Organisation that openai bills.', example: 'org-42' }),
   api: z.enum(['responses', 'chat']).optional().meta({
     description:
-      'Wire that the provider `openai` is spoken to by; `responses` at its usual address and `chat` at another one when it is left out.',
+      'API of the provider `openai`; by default `responses` at its own address and `chat` at another one.',
     example: 'chat',
   }),
 };
@@ -55,27 +55,26 @@ const reach = {
 export const modelSchema = z.object({
   provider: z.enum(providers).default('scripted').meta({
     description:
-      'Who thinks: `scripted` plays steps and needs no key, `openai-compatible` is any server that speaks the chat wire of openai.',
+      'Model provider: `scripted` plays steps without a key, `openai-compatible` is any server with the OpenAI chat API.',
     example: 'anthropic',
   }),
   name: name.default('demo').meta({
-    description: 'Name of the model as its provider knows it; the log and the traces repeat it.',
+    description: 'Name of the model at its provider; shown in logs and traces.',
     example: 'claude-sonnet-4-5',
   }),
   ...reach,
   timeout: positiveDuration.prefault('5m').meta({
-    description:
-      'How long one answer of a model may take as a whole; then the next fallback is asked.',
+    description: 'Maximum time of one model response; then the next fallback is used.',
     example: '10m',
   }),
   max_output_tokens: z.int().min(1).optional().meta({
     description:
-      'How many tokens one answer may have; what the provider allows when it is left out, and 4096 for models of anthropic that this version does not know.',
+      "Maximum tokens of one response; the provider's limit if omitted, 4096 for unknown models of anthropic.",
     example: 32_000,
   }),
   context_budget: z.int().min(1_000).optional().meta({
     description:
-      'How many tokens the model is told in one turn, instructions and tools included; older results, messages and calls are left out to keep within it. 100000 when it is left out, and no limit for `scripted`.',
+      'Maximum tokens sent to the model in one turn, instructions and tools included; older results, messages and calls are omitted beyond it. 100000 if omitted, no limit for `scripted`.',
     example: 32_000,
   }),
   max_turns: z.int().min(1).max(1_000).default(50).meta({
@@ -84,22 +83,20 @@ export const modelSchema = z.object({
   }),
   on_tool_error: z.enum(['return', 'fail']).optional().meta({
     description:
-      'What follows when a tool fails or a call fits no tool: `return` tells the model, which may try otherwise, and `fail` ends the run. `fail` for `scripted` and `return` for every other provider when it is left out.',
+      'Effect of a failed tool or an invalid call: `return` sends the error to the model, `fail` ends the run. By default `fail` for `scripted` and `return` for other providers.',
     example: 'fail',
   }),
   max_failed_turns: z.int().min(1).max(1_000).default(5).meta({
-    description:
-      'How many turns of the model in a row may come to nothing but errors of tools; then the task fails.',
+    description: 'Maximum consecutive model turns with tool errors only; then the task fails.',
     example: 3,
   }),
   max_tokens_per_task: z.int().min(1).optional().meta({
-    description:
-      'How many tokens the model may read and write in one run of a task, in all turns together; no limit when it is left out.',
+    description: 'Maximum input and output tokens of one run, over all turns; no limit if omitted.',
     example: 500_000,
   }),
   max_time: positiveDuration.prefault('1h').meta({
     description:
-      'How long one run of a task may work; the wait for an approval does not count. It is looked at once a second, and what runs then is aborted.',
+      'Maximum working time of one run, without waits for approval. Checked once a second; running work is aborted.',
     example: '15m',
   }),
   fallbacks: z
@@ -113,7 +110,7 @@ export const modelSchema = z.object({
     .default([])
     .meta({
       description:
-        'Models that are asked in turn when the one before is busy, too slow, broken or out of reach (429, 408, 5xx, network).',
+        'Models used in turn when the previous one is busy, slow, broken or unreachable (429, 408, 5xx, network).',
       example: [{ provider: 'google', name: 'gemini-2.5-pro' }],
     }),
   script: z
@@ -121,7 +118,7 @@ export const modelSchema = z.object({
     .default([])
     .meta({
       description:
-        'Steps that the provider `scripted` plays for each message, in order; without one it repeats what it was told.',
+        'Steps that the provider `scripted` plays for each message, in order; without steps it echoes the message.',
       example: [{ tool: 'lookup_order', args: { order_id: 'A-1042' } }, { say: 'Found: {result}' }],
     }),
 });

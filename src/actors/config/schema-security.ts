@@ -6,12 +6,8 @@ import { name, optionalTool } from './schema-value.ts';
 const enabled = z.boolean().default(false).describe('Switches the layer on.');
 
 const replacement = z.object({
-  pattern: z
-    .string()
-    .meta({ description: 'What is looked for, in RE2 syntax.', example: '\\d{16}' }),
-  with: z
-    .string()
-    .meta({ description: 'What stands in its place; `$1` is a group.', example: '****' }),
+  pattern: z.string().meta({ description: 'Pattern in RE2 syntax.', example: '\\d{16}' }),
+  with: z.string().meta({ description: 'Replacement; `$1` is a group.', example: '****' }),
 });
 
 const argumentRule = z.union(
@@ -25,7 +21,7 @@ const argumentRule = z.union(
     }),
     z.strictObject({
       path: name.meta({ description: 'Place of the argument, with dots.', example: 'internal' }),
-      remove: z.literal(true).describe('Takes the argument out.'),
+      remove: z.literal(true).describe('Removes the argument.'),
     }),
     z.strictObject({
       path: name.meta({ description: 'Place of the argument, with dots.', example: 'note' }),
@@ -63,12 +59,10 @@ const modifySchema = z.object({
 });
 
 const denial = z.object({
-  pattern: z
-    .string()
-    .meta({ description: 'What is looked for, in RE2 syntax.', example: 'rm\\s+-rf' }),
+  pattern: z.string().meta({ description: 'Pattern in RE2 syntax.', example: 'rm\\s+-rf' }),
   message: z.string().optional().meta({
-    description: 'What the caller is told instead of the pattern.',
-    example: 'nothing is deleted here',
+    description: 'Text shown to the caller instead of the pattern.',
+    example: 'deletions are not allowed',
   }),
 });
 
@@ -78,8 +72,8 @@ const guardrailsSchema = z.object({
     .array(denial)
     .default([])
     .meta({
-      description: 'Calls that are denied by what their arguments hold.',
-      example: [{ pattern: 'rm\\s+-rf', message: 'nothing is deleted here' }],
+      description: 'Patterns that deny a call by its arguments.',
+      example: [{ pattern: 'rm\\s+-rf', message: 'deletions are not allowed' }],
     }),
   deny_prompts: z
     .array(denial)
@@ -93,29 +87,29 @@ const guardrailsSchema = z.object({
       z.object({
         pattern: z
           .string()
-          .meta({ description: 'What is looked for, in RE2 syntax.', example: 'customer-\\d+' }),
+          .meta({ description: 'Pattern in RE2 syntax.', example: 'customer-\\d+' }),
         action: z
           .enum(['block', 'redact'])
-          .describe('`block` denies the result, `redact` takes the match out.'),
+          .describe('`block` denies the result, `redact` removes the match.'),
       }),
     )
     .default([])
     .meta({
-      description: 'Results that are blocked, or have the match taken out.',
+      description: 'Results that are blocked or redacted.',
       example: [{ pattern: 'customer-\\d+', action: 'redact' }],
     }),
   denied_tools: z
     .array(name)
     .default([])
     .meta({
-      description: 'Tools that never run, whatever else is written.',
+      description: 'Tools that never run, regardless of other rules.',
       example: ['cli_execute'],
     }),
   redact: z
     .array(name)
     .default([])
     .meta({
-      description: 'Named rules whose finds are taken out of results, such as `secrets` and `pii`.',
+      description: 'Named redaction rules for results, such as `secrets` and `pii`.',
       example: ['secrets', 'email'],
     }),
 });
@@ -161,11 +155,11 @@ const stepUpSchema = z.object({
 export const securitySchema = z.object({
   intent_alignment: alignmentSchema
     .prefault({})
-    .describe('Denies calls that have nothing to do with what was asked for.'),
+    .describe('Denies calls that do not match the request.'),
   step_up: stepUpSchema.prefault({}).describe('Requires a stronger sign-in for some tools.'),
   modify: modifySchema.prefault({}).describe('Rewrites arguments and results.'),
   guardrails: guardrailsSchema
     .prefault({})
-    .describe('Denies what matches fixed rules, before anything else is asked.'),
+    .describe('Denies matches of fixed rules, before any other layer.'),
   defer: deferSchema.prefault({}).describe('Holds calls until a person decides.'),
 });

@@ -45,7 +45,7 @@ const config = z.object({
   provider: z
     .enum(['tavily', 'perplexity'])
     .optional()
-    .describe('Which service `web_search` asks; `tavily` when it is left out.'),
+    .describe('Search service of `web_search`; `tavily` if omitted.'),
   base_url: z
     .string()
     .refine(isTrustworthyUrl, {
@@ -53,12 +53,11 @@ const config = z.object({
     })
     .optional()
     .meta({
-      description: 'Where that service answers, when it is elsewhere.',
+      description: 'Custom address of that service.',
       example: 'https://search.example.com/search',
     }),
   api_key_env: variableName.optional().meta({
-    description:
-      'Variable that holds its key; `TAVILY_API_KEY` or `PERPLEXITY_API_KEY` when it is left out.',
+    description: 'Variable with its key; `TAVILY_API_KEY` or `PERPLEXITY_API_KEY` if omitted.',
     example: 'SEARCH_KEY',
   }),
   commands: z
@@ -79,8 +78,7 @@ const config = z.object({
     })
     .optional()
     .meta({
-      description:
-        'How long a program of `cli_execute` may run; 60s when it is left out, 10m at most.',
+      description: 'Timeout of a program of `cli_execute`; 60s if omitted, 10m at most.',
       example: '2m',
     }),
 });

@@ -36,9 +36,7 @@ export const name = z
 export const optionalTool = z
   .boolean()
   .default(false)
-  .describe(
-    'The rule is for a tool that comes later, so nobody is told when the agent has none of its name.',
-  );
+  .describe('The rule is for a tool that may appear later; no warning if the agent lacks it.');
 
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, without ${}',

@@ -23,7 +23,7 @@ const credential = z.object({
       'How they are made: `static` hands on variables, `sts_assume_role` assumes a role in a cloud.',
     ),
   spec: jsonObject.default({}).meta({
-    description: 'What the provider needs to know.',
+    description: 'Settings of the provider.',
     example: { env: { SHOP_KEY: { from_env: 'SHOP_KEY' } } },
   }),
   optional: optionalTool,
@@ -64,23 +64,21 @@ export const serviceSchema = z.object({
     )
     .default('')
     .meta({
-      description:
-        'What the model is told before anything else, the system prompt; the text of skills without scripts follows it.',
+      description: 'System prompt; the text of skills without scripts follows it.',
       example: 'You handle refunds. Look the order up before you say anything about it.',
     }),
   builtin_tools: z
     .array(builtinToolName)
     .default([])
     .meta({
-      description: 'Tools of Holdpoint that the agent may use; none is on unless it stands here.',
+      description: 'Builtin tools that the agent may use; all others are off.',
       example: ['datetime_now', 'http_request'],
     }),
   tools: z
     .array(toolSchema)
     .default([])
     .meta({
-      description:
-        'What there is to say of single tools; a tool of your own is made by its script and need not be listed.',
+      description: 'Settings of single tools; tools of scripts need not be listed.',
       example: [{ name: 'lookup_order', idempotent: true }],
     }),
   mcp: mcpSchema.prefault({}).describe('Tools that come from elsewhere.'),
@@ -127,7 +125,7 @@ export const serviceSchema = z.object({
     })
     .prefault({})
     .describe('What the agent card says beside what it is made from.'),
-  auth: authSchema.prefault({}).describe('Who is let in.'),
+  auth: authSchema.prefault({}).describe('Who is accepted.'),
   server: serverSchema.prefault({}).describe('How the daemon is called.'),
   security: securitySchema.prefault({}).describe('The layers that judge each tool call.'),
   credentials: z

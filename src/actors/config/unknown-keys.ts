@@ -101,6 +101,6 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
 function unknownKey(path: Path, advice: string, near: string | null = null): Finding {
   const section = path.length === 1 && near !== null ? near : String(path[0]);
   const severity = isStrictSection(section) ? 'error' : 'warning';
-  const message = `${path.join('.')}: this key is not known; ${advice}`;
+  const message = `${path.join('.')}: unknown key; ${advice}`;
   return { path, message, severity };
 }

@@ -43,7 +43,7 @@ export function createNotifier(
   if (settings === null) return () => Promise.resolve();
   if (program === null) {
     const missing =
-      'NOTIFY_SOCKET is set and there is no systemd-notify, so systemd is told nothing; install the package systemd, or set Type=exec';
+      'NOTIFY_SOCKET is set but systemd-notify is missing, so systemd is not notified; install the package systemd, or set Type=exec';
     log.warn({}, missing);
     return () => Promise.resolve();
   }
@@ -55,7 +55,7 @@ export function createNotifier(
       execFile(program, words, { env, timeout: patience }, (error, _, stderr) => {
         if (error !== null && !isComplained) {
           isComplained = true;
-          log.warn({ reason: stderr.trim() || error.message }, 'systemd could not be told');
+          log.warn({ reason: stderr.trim() || error.message }, 'systemd could not be notified');
         }
         resolve();
       });

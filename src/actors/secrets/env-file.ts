@@ -27,7 +27,7 @@ export function readEnvFile(path: string): EnvFile {
     warnings: [
       ...(isOpen ? [`${path} can be read by other users; chmod 600 it`] : []),
       ...refused.map(
-        ([name]) => `${path} sets ${name}, which steers how programs run; it is ignored`,
+        ([name]) => `${path} sets ${name}, which affects how programs run; it is ignored`,
       ),
     ],
   };
@@ -39,7 +39,7 @@ function contentOf(path: string): string {
   } catch (error) {
     const message =
       error instanceof UnusableFileError
-        ? `${path} is no file of at most ${largestFile} bytes; mend or remove it`
+        ? `${path} is not a file of at most ${largestFile} bytes; fix or remove it`
         : `${path} cannot be read; check its owner and permissions`;
     throw new SecretsError('secrets_unusable', message, { cause: error });
   }

@@ -22,7 +22,7 @@ export async function readSecrets(path: string, passphrase: string): Promise<Sec
   if (secrets !== null) return secrets;
   throw new SecretsError(
     'secrets_locked',
-    `the secrets in ${path} cannot be opened: the passphrase is wrong, or the file is not as it was written; give its passphrase, or put back a copy of the file`,
+    `the secrets in ${path} cannot be opened: wrong passphrase, or the file was changed; try again, or restore a backup`,
   );
 }
 
@@ -41,10 +41,7 @@ export async function changeSecrets(
     change(secrets);
     const text = await encodeSecrets(secrets, passphrase);
     if (text.length > largestFile) {
-      throw unusableFile(
-        path,
-        `would hold more than ${largestFile} bytes; delete secrets that nobody uses`,
-      );
+      throw unusableFile(path, `would exceed ${largestFile} bytes; delete unused secrets`);
     }
     write(path, text);
   } finally {
@@ -74,6 +71,6 @@ function write(path: string, text: string): void {
   try {
     replaceDurably(existsSync(path) ? realpathSync(path) : path, text);
   } catch (error) {
-    throw unusableFile(path, `cannot be written (${fileReason(error)}); it is as it was`, error);
+    throw unusableFile(path, `cannot be written (${fileReason(error)}); it is unchanged`, error);
   }
 }

@@ -59,7 +59,7 @@ async function change(
   try {
     const { after, wanted } = edit(contentOf(path));
     if (!isDeepStrictEqual({ ...parseEnv(after) }, { ...wanted })) {
-      throw unusableFile(path, 'is written in a way that nothing can be set in; mend it by hand');
+      throw unusableFile(path, 'has a form that cannot be edited; fix it by hand');
     }
     if (Buffer.byteLength(after) > largestFile) {
       throw unusableFile(path, `would have more than ${largestFile} bytes`);
@@ -82,7 +82,7 @@ function lineOf(name: string, value: string): string {
   const line = `${name}=${quote}${value}${quote}`;
   if (quote !== undefined && !value.includes('\0') && parseEnv(`${line}\n`)[name] === value)
     return line;
-  const message = `the value of ${name} cannot be kept in an .env file; keep it with the command secret set instead`;
+  const message = `the value of ${name} cannot be stored in an .env file; use the command secret set instead`;
   throw new VariableError(message);
 }
 
@@ -130,7 +130,7 @@ function contentOf(path: string): string {
     if (error instanceof UnusableFileError) {
       throw unusableFile(
         path,
-        `is no file of at most ${largestFile} bytes; mend or remove it`,
+        `is not a file of at most ${largestFile} bytes; fix or remove it`,
         error,
       );
     }
@@ -161,6 +161,6 @@ function write(path: string, content: string): void {
   try {
     replaceDurably(path, content);
   } catch (error) {
-    throw unusableFile(path, `cannot be written (${fileReason(error)}); it is as it was`, error);
+    throw unusableFile(path, `cannot be written (${fileReason(error)}); it is unchanged`, error);
   }
 }

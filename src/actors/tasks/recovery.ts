@@ -80,6 +80,6 @@ async function skipUnreadable({ log }: RecoveryPorts, run: () => Promise<unknown
     await run();
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    log.error({ error: error.message }, 'task: left as it was');
+    log.error({ error: error.message }, 'task: left unchanged');
   }
 }

@@ -68,7 +68,7 @@ export async function unknownVersion(
   const other = savedBy === null ? 'the release that saved it' : `release ${savedBy}`;
   return new SystemError(
     'unknown_machine_version',
-    `task ${id} was saved by version ${machineVersion} of the task machine, and release ${release}, which runs version ${taskMachineVersion}, cannot go on with it; decide it with ${other}`,
+    `task ${id} was saved by version ${machineVersion} of the task machine, and release ${release}, which runs version ${taskMachineVersion}, cannot continue it; decide it with ${other}`,
     { cause },
   );
 }

@@ -21,7 +21,7 @@ export function endUnreadable(
 ): void {
   const { id } = stored.task;
   const write = wordsOfUnreadable(stored, envelope, clock.now());
-  log.error({ task_id: id }, 'task: its record cannot be read, so it is ended as failed');
+  log.error({ task_id: id }, 'task: its record cannot be read, so the task failed');
   store
     .save(id, () => write)
     .then(

@@ -93,5 +93,5 @@ function keyOf(owner: Owner | null): string {
 
 function tooMany(most: number): string {
   const calls = most === 1 ? '1 call' : `${most} calls`;
-  return `denied: ${calls} of this caller already wait for a decision, the most that security.defer.max_pending_per_caller allows; have some decided, or cancel some, and ask again`;
+  return `denied: ${calls} of this caller already wait for a decision, the most that security.defer.max_pending_per_caller allows; decide or cancel some, and try again`;
 }

@@ -55,7 +55,7 @@ export function createWatchDeadlines({ rows, clock, log, wake }: WatchDeadlinesP
         // A deadline reported during the scan may be earlier than all in the store.
         dueAt = Number.POSITIVE_INFINITY;
         await look().catch((error: unknown) => {
-          log.error({ error }, 'tasks: the deadlines cannot be read; they are looked for again');
+          log.error({ error }, 'tasks: the deadlines cannot be read; retrying');
           setAlarm(clock.now() + storePause);
         });
         await alarm();

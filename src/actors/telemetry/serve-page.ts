@@ -56,5 +56,5 @@ const notFound: Refusal = { status: 404, reason: 'there is no such file; the pag
 function refusalOf(method: string | undefined, file: PageFile | undefined): Refusal | null {
   if (file === undefined) return notFound;
   const isRead = method === 'GET' || method === 'HEAD';
-  return isRead ? null : { status: 405, reason: 'the page can be read and nothing else' };
+  return isRead ? null : { status: 405, reason: 'the page is read-only' };
 }

@@ -86,7 +86,7 @@ export class FetchSpanExporter implements SpanExporter {
   #noteAnswer(): void {
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#options.log.info({}, 'tracing: the collector takes spans again');
+    this.#options.log.info({}, 'tracing: the collector accepts spans again');
   }
 
   #noteFailure(error: unknown, lost: number): void {
@@ -95,7 +95,7 @@ export class FetchSpanExporter implements SpanExporter {
     const { origin } = new URL(this.#options.endpoint);
     this.#options.log.warn(
       { collector: origin, error: this.#options.refusalOf?.(error) ?? reasonOf(error), lost },
-      'tracing: the collector takes no spans; they are dropped until it does',
+      'tracing: the collector rejects spans; spans are dropped meanwhile',
     );
   }
 }

@@ -165,7 +165,7 @@ function explained(error: unknown, limit: AbortSignal, given: AbortSignal | unde
   if (given?.aborted === true) return given.reason;
   const isLate = error instanceof DOMException && error.name === 'TimeoutError';
   if (limit.aborted || isLate)
-    return new LineError('slow', 'the agent does not answer in time', error);
+    return new LineError('slow', 'the agent did not respond in time', error);
   if (error instanceof ImpostorError) {
     const message = `${error.message}; nothing was sent to it`;
     return new LineError('unreachable', message, error);

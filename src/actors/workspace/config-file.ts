@@ -116,8 +116,8 @@ async function openDraft(draft: string): Promise<FileHandle> {
     if (isLeft) await rm(draft, { force: true });
     else if (performance.now() < until) await wait(25);
     else {
-      const advice = 'save again in a moment, or remove that file when nobody saves';
-      throw new ConfigFileError(`${draft} is there, as if somebody saved; ${advice}`);
+      const advice = 'save again in a moment, or remove that file if no save is running';
+      throw new ConfigFileError(`${draft} exists, as if another save is running; ${advice}`);
     }
   }
 }

@@ -43,7 +43,7 @@ interface Edit {
 function editedText(text: string, edits: readonly Edit[]): string {
   const document = parseDocument(text, { logLevel: 'silent' });
   if (document.errors.length > 0)
-    throw new YamlTextError('the file is not valid YAML; mend it first');
+    throw new YamlTextError('the file is not valid YAML; fix it first');
   try {
     for (const { rules, before } of edits) writeRules(document, rules, before);
     return document.toString(styleOf(text));

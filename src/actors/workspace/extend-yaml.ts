@@ -42,7 +42,7 @@ function extend(text: string, addition: YamlAddition): string {
   const after = onUnixLines(text, (lines) => splice(lines, addition));
   if (!isDeepStrictEqual(valueOf(after), changed(before, addition))) {
     throw new YamlTextError(
-      `${path.join('.')} is written in a way that nothing can be added to; change it by hand`,
+      `${path.join('.')} has a form that cannot be extended; edit it by hand`,
     );
   }
   return after;
@@ -58,7 +58,7 @@ function valueOf(text: string): unknown {
   try {
     return load(text, { maxDepth, maxAliases: 100 }) ?? {};
   } catch (error) {
-    throw new YamlTextError('the file is not valid YAML; mend it first', { cause: error });
+    throw new YamlTextError('the file is not valid YAML; fix it first', { cause: error });
   }
 }
 

@@ -45,7 +45,7 @@ export async function haltAgent({
     wasKilled = true;
     signalProcess(pid, 'SIGKILL');
     if (!(await isGoneWithin(directory, served, killing))) {
-      throw new Error(`process ${pid} does not end, though it was killed; see what holds it up`);
+      throw new Error(`process ${pid} does not end after SIGKILL; check what blocks it`);
     }
   }
   removeServeFile(join(directory, '.service'), pid);

@@ -123,7 +123,7 @@ export class Workspace {
       if (isAll) await this.#readFolders();
       await Promise.all(this.agents().map((agent) => agent.look()));
     } catch (error) {
-      this.#options.log.error({ error }, 'workspace: the agents could not be looked at');
+      this.#options.log.error({ error }, 'workspace: the agents could not be read');
     }
   }
 

@@ -62,7 +62,7 @@ export const yamlLimits = { maxDepth: 64, maxAliases: 100 };
 /** Parses a YAML text. Throws a YamlTextError with the problem. */
 export function valueOf(
   text: string,
-  problem = 'the file is not valid YAML; mend it first',
+  problem = 'the file is not valid YAML; fix it first',
 ): unknown {
   try {
     return load(text, yamlLimits);

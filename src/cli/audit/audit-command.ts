@@ -27,7 +27,7 @@ export function auditCommand(session: Session): Command {
     )
     .option(
       '--checkpoint <point>',
-      'fail unless the log comes past it: COUNT:HASH or a file with its line',
+      'fail unless the log contains it: COUNT:HASH or a file with its line',
     )
     .option('--all', 'list every bad line, not only the first')
     .action(async (files: string[], options: AuditVerifyOptions) => {
@@ -51,7 +51,7 @@ export function auditCommand(session: Session): Command {
     .option('--task <id>', 'only events of this task')
     .option('--event <name>', 'only events of this name; a final * stands for any ending')
     .option('-n, --lines <count>', 'how many events to begin with', countValue, 20)
-    .option('-f, --follow', 'go on with new events until interrupted')
+    .option('-f, --follow', 'follow new events until interrupted')
     .action(async (options: AuditTailOptions) => {
       const { auditTail } = await import('./audit-tail.ts');
       await auditTail(session, options);

@@ -143,7 +143,7 @@ function emptied(files: readonly string[]): CliError {
 
 /** An unchecked signature proves nothing. */
 function unchecked(): CliError {
-  return new CliError('--require-signed needs --keys: a signature nobody checks proves nothing', {
+  return new CliError('--require-signed needs --keys: an unchecked signature proves nothing', {
     code: 'usage',
     exitCode: exitCodes.usage,
     hint: `give the public keys with --keys, as ${commandLine('audit keys')} prints them`,

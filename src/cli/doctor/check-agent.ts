@@ -29,7 +29,7 @@ export async function checkAudit(path: string, isChained: boolean): Promise<Find
   if (!isChained) {
     return {
       status: 'warn',
-      message: 'audit.chain is off, so a changed log cannot be told from a true one',
+      message: 'audit.chain is off, so a changed log cannot be detected',
       fix: 'set audit.chain: true in service.yaml',
     };
   }

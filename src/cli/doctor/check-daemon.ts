@@ -25,7 +25,7 @@ export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
   }
   return {
     status: 'fail',
-    message: `process ${served.pid} runs, but takes no work at ${url}`,
+    message: `process ${served.pid} runs, but accepts no work at ${url}`,
     fix: 'look at its log, then start it again',
   };
 }

@@ -52,7 +52,7 @@ async function examine(provider: Provider): Promise<Finding | null> {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       status: 'fail',
-      message: `${name} lets nobody in: ${reason}`,
+      message: `${name} rejects every caller: ${reason}`,
       fix: `check the settings of ${name} under auth.providers, and the way there`,
     };
   }

@@ -65,12 +65,12 @@ function describe(
     case 'known':
       return told('pass', `${provider} knows ${model}`);
     case 'unlisted':
-      return told('warn', `${place} answers, and does not say whether it knows ${model}`);
+      return told('warn', `${place} answers, and does not report whether ${model} exists`);
     case 'unknown':
       return told(
         'fail',
         `${place} does not know the model ${model}`,
-        provider === 'ollama' ? `ollama pull ${model}` : 'mend model.name in service.yaml',
+        provider === 'ollama' ? `ollama pull ${model}` : 'fix model.name in service.yaml',
       );
     case 'refused':
       return told(

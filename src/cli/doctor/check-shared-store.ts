@@ -59,11 +59,11 @@ async function unusable(error: unknown): Promise<Finding> {
 
 function checkTasks({ strange }: StoreReport): Finding {
   if (strange === 0) {
-    return { status: 'pass', message: 'every task can be gone on with by this release' };
+    return { status: 'pass', message: 'every task can be continued by this release' };
   }
   return {
     status: 'warn',
-    message: `${strange} tasks were saved by another release, which alone can go on with them`,
+    message: `${strange} tasks were saved by another release and can only be continued by it`,
     fix: 'start that release, and decide or cancel them',
   };
 }
@@ -74,10 +74,10 @@ function checkDaemons({ living, dead }: StoreReport): Finding {
   const gone = dead === 1 ? 'one is gone' : `${dead} are gone`;
   return {
     status: 'warn',
-    message: `${atWork}, and ${gone} whose tasks nobody has taken up yet`,
+    message: `${atWork}, and ${gone} whose tasks are not resumed yet`,
     fix:
       living === 0
-        ? 'start a daemon, which takes them up'
+        ? 'start a daemon, which resumes them'
         : 'wait some seconds, then look at the logs of the others',
   };
 }
@@ -86,7 +86,7 @@ async function checkLines({ address, directory, isChained }: SharedSubject): Pro
   if (!isChained) {
     return {
       status: 'warn',
-      message: 'audit.chain is off, so a changed log cannot be told from a true one',
+      message: 'audit.chain is off, so a changed log cannot be detected',
       fix: 'set audit.chain: true in service.yaml',
     };
   }

@@ -31,7 +31,7 @@ function examine(path: string): Finding {
     if (others === 0) return { status: 'pass', message: 'the task store is sound' };
     return {
       status: 'warn',
-      message: `${others} tasks were saved by another release, which alone can go on with them`,
+      message: `${others} tasks were saved by another release and can only be continued by it`,
       fix: 'start that release, and decide or cancel them',
     };
   } finally {

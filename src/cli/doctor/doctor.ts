@@ -40,7 +40,7 @@ export async function doctor(session: Session, { dir }: DoctorOptions): Promise<
   }
   throw new CliError(`${failed} of ${checks.length} checks failed`, {
     code: 'unhealthy',
-    hint: 'mend them as shown',
+    hint: 'fix them as shown',
     details: { checks: checks.map((check) => ({ ...check })) },
   });
 }

@@ -29,7 +29,7 @@ async function askField(
 ): Promise<FieldValue> {
   const what = about === '' ? label : `${about}: ${label}`;
   if (kind === 'secret') {
-    return (await prompts.secret(`${what} (nothing: it comes from the environment)`)).trim();
+    return (await prompts.secret(`${what} (empty: from the environment)`)).trim();
   }
   if (kind === 'map') return askMap(prompts, keys, known);
   const message = `${what} (${required ? '' : 'if any, '}such as ${example})`;
@@ -44,7 +44,7 @@ async function askMap(
   known: FieldValue,
 ): Promise<FieldValue> {
   const pairs = typeof known === 'object' && !Array.isArray(known) ? Object.entries(known) : [];
-  const message = `Claims that are called otherwise (nothing: none; of ${keys.join(', ')}, such as user_id=oid)`;
+  const message = `Renamed claims (empty: none; of ${keys.join(', ')}, such as user_id=oid)`;
   const typed = await prompts.text(message, pairs.map((pair) => pair.join('=')).join(', '));
   const said = splitList(typed).map((pair): [string, string] => {
     const [key = '', ...claim] = pair.split('=');

@@ -18,7 +18,7 @@ export async function askModel(
   if (offer === undefined) return model;
   const reached = await askReach(prompts, offer, usual, model);
   const organization = offer.organization
-    ? await prompts.text('Id of the organisation that is billed, if any', model.organization)
+    ? await prompts.text('Billed organization ID, if any', model.organization)
     : '';
   return { ...model, ...reached, organization };
 }
@@ -34,9 +34,7 @@ export async function askFallback(
   for (;;) {
     const known = fallback[chosen.length];
     const provider = await prompts.one(
-      chosen.length === 0
-        ? 'Whose model is asked when that one cannot answer?'
-        : 'And whose model after that?',
+      chosen.length === 0 ? 'Fallback provider?' : 'Next fallback provider?',
       [noMore, ...offered.map(({ name, label }) => ({ value: name, label: name, hint: label }))],
       known?.provider ?? noMore,
     );
@@ -64,13 +62,11 @@ async function askReach(
     need === 'none'
       ? ''
       : await prompts.text(
-          need === 'required' ? 'Address' : 'Address (nothing: the usual one)',
+          need === 'required' ? 'Address' : 'Address (empty: default)',
           known.address || usual(provider),
         );
   const key =
-    variable === null
-      ? ''
-      : await prompts.secret(`Key (nothing: ${variable} comes from the environment)`);
+    variable === null ? '' : await prompts.secret(`Key (empty: ${variable} from the environment)`);
   return { name: name.trim(), address: address.trim(), key: key.trim() };
 }
 

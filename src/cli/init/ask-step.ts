@@ -48,7 +48,7 @@ export async function askStep(step: Question, asking: StepAsking): Promise<Answe
         label: name,
         hint: hasKey(name, env) ? `${label}; its key is in the environment` : label,
       }));
-      const value = await prompts.one('Whose model works on its tasks?', choices, answers.provider);
+      const value = await prompts.one('Which model provider?', choices, answers.provider);
       return { type, step, value };
     }
     case 'model':
@@ -75,7 +75,7 @@ export async function askStep(step: Question, asking: StepAsking): Promise<Answe
 async function askChannels({ prompts, answers }: StepAsking): Promise<AgentAnswers['channels']> {
   const choices = channels.map(({ name, label }) => ({ value: name, label }));
   const chosen = await prompts.many(
-    'Where do people speak with it and decide, beside the console?',
+    'Which channels for chat and approvals, in addition to the console?',
     choices,
     Object.keys(answers.channels),
   );
@@ -90,16 +90,16 @@ async function askChannels({ prompts, answers }: StepAsking): Promise<AgentAnswe
 async function askTools({ prompts, answers }: StepAsking): Promise<AgentAnswers['tools']> {
   const choices = tools.map(({ name, about }) => ({ value: name, label: name, hint: about }));
   const asked = answers.tools;
-  const names = await prompts.many('Which tools does it have?', choices, asked.names);
+  const names = await prompts.many('Which tools?', choices, asked.names);
   let { search, key, commands } = asked;
   if (names.includes('web_search')) {
     const services = searchServices.map(({ name, label }) => ({ value: name, label }));
-    search = await prompts.one('Which service does web_search ask?', services, search);
-    key = (await prompts.secret('Its key (nothing: it comes from the environment)')).trim();
+    search = await prompts.one('Search provider of web_search?', services, search);
+    key = (await prompts.secret('Its key (empty: from the environment)')).trim();
   }
   if (names.includes('cli_execute')) {
     const typed = await prompts.text(
-      'Which programs may it run? (jq, pandoc)',
+      'Which programs may cli_execute run? (jq, pandoc)',
       commands.join(', '),
     );
     commands = splitList(typed);
@@ -115,11 +115,11 @@ async function askSkills({ prompts, answers, offer }: StepAsking): Promise<Agent
       label: category === '' ? name : `${category}: ${name}`,
       hint: description,
     }));
-  const names = await prompts.many('Which skills does it have?', choices, answers.skills.names);
+  const names = await prompts.many('Which skills?', choices, answers.skills.names);
   const skills = { names, variables: answers.skills.variables };
   const given: [string, string][] = [];
   for (const name of skillVariables({ ...answers, skills }, offer)) {
-    const value = await prompts.secret(`Value of ${name} (nothing: it comes from the environment)`);
+    const value = await prompts.secret(`Value of ${name} (empty: from the environment)`);
     if (value !== '') given.push([name, value]);
   }
   return { names, variables: { ...skills.variables, ...Object.fromEntries(given) } };
@@ -127,7 +127,7 @@ async function askSkills({ prompts, answers, offer }: StepAsking): Promise<Agent
 
 async function askAuth({ prompts, answers }: StepAsking): Promise<AgentAnswers['auth']> {
   const choices = authOffers.map(({ mode, label }) => ({ value: mode, label }));
-  const mode = await prompts.one('How do callers sign in?', choices, answers.auth.mode);
+  const mode = await prompts.one('How do callers authenticate?', choices, answers.auth.mode);
   const { fields = [] } = authOffer(mode) ?? {};
   const known = mode === answers.auth.mode ? answers.auth.settings : {};
   return { mode, settings: await askFields(prompts, fields, known, '') };
@@ -136,17 +136,17 @@ async function askAuth({ prompts, answers }: StepAsking): Promise<AgentAnswers['
 async function askEgress({ prompts, answers, hosts }: StepAsking): Promise<AgentAnswers['egress']> {
   const led = hosts();
   const told = led.length === 0 ? 'no host at all' : led.join('\n');
-  const message = `The answers lead to ${told}\nWhich hosts may its tools reach?`;
+  const message = `Hosts derived from your answers: ${told}\nWhich hosts may tools reach?`;
   const labels = {
-    allowlist: 'those that are listed',
+    allowlist: 'listed hosts only',
     'deny-all': 'none',
-    'dev-open': 'all, for development alone',
+    'dev-open': 'all hosts (development only)',
   };
   const choices = egressModes.map((value) => ({ value, label: labels[value] }));
   const mode = await prompts.one(message, choices, answers.egress.mode);
   if (mode !== 'allowlist') return { mode, hosts: answers.egress.hosts };
   const typed = await prompts.text(
-    'Which further hosts are listed? (api.example.com, *.example.org)',
+    'Additional hosts? (api.example.com, *.example.org)',
     answers.egress.hosts.join(', '),
   );
   return { mode, hosts: splitList(typed) };
@@ -155,7 +155,7 @@ async function askEgress({ prompts, answers, hosts }: StepAsking): Promise<Agent
 async function askSecurity({ prompts, answers }: StepAsking): Promise<AgentAnswers['security']> {
   const variables: [string, string][] = Object.entries(answers.security.variables);
   for (;;) {
-    const name = (await prompts.text('Name of a further variable (nothing: none)')).trim();
+    const name = (await prompts.text('Name of an additional variable (empty: none)')).trim();
     if (name === '') break;
     variables.push([name, await prompts.secret(`Value of ${name}`)]);
   }
@@ -165,7 +165,7 @@ async function askSecurity({ prompts, answers }: StepAsking): Promise<AgentAnswe
 /** Asked twice: a mistyped passphrase would make the secrets unreadable. */
 async function askPassphrase(prompts: Prompts): Promise<string> {
   for (;;) {
-    const typed = await prompts.secret('Passphrase that encrypts its secrets (nothing: none)');
+    const typed = await prompts.secret('Passphrase to encrypt its secrets (empty: none)');
     if (typed === '' || typed === (await prompts.secret('The same again'))) return typed;
   }
 }
@@ -173,15 +173,15 @@ async function askPassphrase(prompts: Prompts): Promise<string> {
 async function askApprovals(asking: StepAsking): Promise<AgentAnswers['approvals']> {
   const { prompts, answers, offer } = asking;
   const all = toolsOf(answers, offer);
-  const message = 'Which of them wait for a person?';
+  const message = 'Which tools require approval?';
   const held = await prompts.many(message, all, Object.keys(answers.approvals));
   const asked: [string, AgentAnswers['approvals'][string]][] = [];
   for (const tool of held) {
     const known = answers.approvals[tool] ?? firstApproval;
-    const to = await prompts.text(`Whom does ${tool} wait for?`, known.to);
+    const to = await prompts.text(`Approval target of ${tool}?`, known.to);
     const timeout = await prompts.text('How long?', known.timeout);
-    const quorum = Number(await prompts.text('How many must approve?', String(known.quorum)));
-    const words = 'Emails of those who may approve (nothing: whoever is asked)';
+    const quorum = Number(await prompts.text('Approvals needed?', String(known.quorum)));
+    const words = 'Emails of approvers (empty: anyone notified)';
     const approvers = splitList(await prompts.text(words, known.approvers.join(', ')));
     asked.push([tool, { to, timeout, quorum, approvers }]);
   }

@@ -27,7 +27,7 @@ export function environmentAddress(provider: string, env: Environment): string {
   if (found.ok) return found.url;
   throw new CliError(plainLine(found.message), {
     ...{ code: 'usage', exitCode: exitCodes.usage },
-    hint: `mend or unset ${found.variable}, or give --base-url`,
+    hint: `fix or unset ${found.variable}, or pass --base-url`,
   });
 }
 

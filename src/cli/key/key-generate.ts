@@ -36,7 +36,7 @@ export async function keyGenerate(
     return;
   }
   const secret = base64(pair.privateKey);
-  output.note('this is shown once and kept nowhere; whoever has it can sign the log');
+  output.note('this is shown once and not stored; anyone who has it can sign the log');
   output.line(`SERVICE_AUDIT_SIGNING_KEY=${secret}`);
   output.json({ kid, private_key: secret, keys });
 }

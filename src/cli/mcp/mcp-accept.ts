@@ -34,8 +34,8 @@ export async function mcpAccept(
   }
   const accepted = withSeen(seen, () => seen.accept(server, tools.length === 0 ? null : tools));
   output.json({ server, accepted });
-  for (const tool of accepted) output.line(plainLine(`${server}__${tool} is let in`));
-  if (accepted.length === 0) output.note('nothing of it was withheld');
+  for (const tool of accepted) output.line(plainLine(`${server}__${tool} is accepted`));
+  if (accepted.length === 0) output.note('nothing was withheld');
 }
 
 function changed(server: string, tool: string): CliError {

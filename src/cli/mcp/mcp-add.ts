@@ -100,7 +100,7 @@ function orderOf(
     throw usage('a server has one list of tools', 'give --allow or --deny');
   }
   if (to !== undefined && held.length === 0) {
-    throw usage('--to says whom held calls wait for', 'give --held as well');
+    throw usage('--to is the approval target of held calls', 'give --held as well');
   }
   return {
     ...{ name, args, allow, deny, held },

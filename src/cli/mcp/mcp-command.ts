@@ -6,7 +6,7 @@ import type { McpOptions } from './read-servers.ts';
 
 export function mcpCommand(session: Session): Command {
   const mcp = new Command('mcp').description(
-    'give an agent the tools of MCP servers, and look at them',
+    'give an agent the tools of MCP servers, and inspect them',
   );
   mcp
     .command('add')
@@ -24,10 +24,7 @@ export function mcpCommand(session: Session): Command {
     )
     .option('--deny <tools>', 'the tools it does not have, with commas between them', addValue)
     .option('--held <tools>', 'tools whose calls wait for a person, with commas', addValue)
-    .option(
-      '--to <target>',
-      'whom they wait for (default: whom the first rule asks, else the console)',
-    )
+    .option('--to <target>', 'approval target (default: that of the first rule, else the console)')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (name: string, words: string[], options: McpAddOptions) => {
       const { mcpAdd } = await import('./mcp-add.ts');
@@ -35,7 +32,7 @@ export function mcpCommand(session: Session): Command {
     });
   mcp
     .command('list')
-    .description('show the tools that MCP servers offer, and which of them nobody has seen yet')
+    .description('show the tools that MCP servers offer, and which of them are not accepted yet')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: McpOptions) => {
       const { mcpList } = await import('./mcp-list.ts');
@@ -43,7 +40,7 @@ export function mcpCommand(session: Session): Command {
     });
   mcp
     .command('accept')
-    .description('let in what an MCP server offers now, once you have seen it')
+    .description('accept the tools that an MCP server offers now')
     .argument('<server>', 'the name of the server in service.yaml')
     .argument('[tool...]', 'its tools, in the words of the server (default: all of them)')
     .option('--dir <dir>', "the agent's folder", '.')

@@ -17,7 +17,7 @@ interface Listed extends SeenTool {
 const words: Record<Listed['standing'], string> = {
   accepted: 'in use',
   changed: 'withheld: it is not what was seen',
-  new: 'withheld: nobody has seen it yet',
+  new: 'withheld: it has not been accepted yet',
   gone: 'not offered now',
 };
 
@@ -38,14 +38,14 @@ export async function mcpList(session: Session, options: McpOptions): Promise<vo
   });
   for (const { name, way, tools } of listed) {
     output.line(`${output.colours.bold(name)} ${plainLine(way)}`);
-    if (tools === null) output.line('  the agent has not heard of its tools yet');
+    if (tools === null) output.line('  the agent has not received its tools yet');
     for (const tool of tools ?? []) for (const line of toolLines(tool)) output.line(line);
   }
   for (const { name, tools } of listed) {
     const withheld = tools?.filter(isWithheld).map(fingerprintOf) ?? [];
     if (withheld.length === 0) continue;
     const accept = commandLine(`mcp accept ${name} ${withheld.join(' ')}`);
-    output.note(plainLine(`let what you have seen in with \`${accept}\``));
+    output.note(plainLine(`accept them with \`${accept}\``));
   }
   if (listed.length === 0) output.note('service.yaml names no MCP server');
 }

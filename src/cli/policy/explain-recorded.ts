@@ -47,15 +47,19 @@ function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknow
   });
   if (call.args === null) {
     const reason =
-      'the arguments of the call were not kept; audit.capture keeps those of later ones';
+      'the arguments of the call were not recorded; audit.capture records those of later calls';
     unknown.set('intent_alignment', reason).set('modify', reason);
   }
   if (call.isRewritten) {
-    unknown.set('modify', 'the arguments that were kept are those that MODIFY had made');
+    unknown.set('modify', 'the recorded arguments are those after MODIFY');
   }
-  if (scorer !== null) unknown.set('intent_alignment', 'it would ask an embedder over the network');
+  if (scorer !== null)
+    unknown.set('intent_alignment', 'it would call an embedder over the network');
   if (requiredAcr !== null && call.acr === null) {
-    unknown.set('step_up', `acr ${requiredAcr} is required; the level of the caller was not kept`);
+    unknown.set(
+      'step_up',
+      `acr ${requiredAcr} is required; the level of the caller was not recorded`,
+    );
   }
   return unknown;
 }

@@ -77,7 +77,7 @@ export async function previewPolicy(
     const said = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
     output.line(`${explained.length} calls, ${said.join(', ') || 'all with the same outcome'}`);
     if (weaker.length > 0) {
-      output.warn(plainLine(`it lets more run: less stands in the way of ${weaker.join(', ')}`));
+      output.warn(plainLine(`it is weaker: fewer restrictions apply to ${weaker.join(', ')}`));
     }
     if (unread !== null) output.note(unread);
   });

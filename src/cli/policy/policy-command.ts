@@ -6,16 +6,16 @@ import type { ExplainOptions } from './policy-explain.ts';
 type TaskOptions = { task?: string; call?: string };
 
 export function policyCommand(session: Session): Command {
-  const policy = new Command('policy').description('ask what governs the calls of an agent');
+  const policy = new Command('policy').description('inspect the policy of an agent');
   policy
     .command('explain')
-    .description('say what would happen to a call now, layer by layer; nothing is run or asked')
+    .description('evaluate a call now, layer by layer; nothing runs and no one is notified')
     .argument('[tool]', 'the name of the tool; left out with --task')
-    .option('--task <id>', 'the calls of this task as they were recorded; the agent has to run')
+    .option('--task <id>', 'the recorded calls of this task; the agent must be running')
     .option('--call <id>', 'one of them')
     .option('--args <json>', 'the arguments of the call', jsonValue, {})
     .option('--acr <acr>', 'the assurance level the caller has signed in with')
-    .option('--message <text>', 'what the caller asked for; intent alignment needs it')
+    .option('--message <text>', 'the request of the caller; intent alignment needs it')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(
       async (tool: string | undefined, options: ExplainOptions & TaskOptions, command: Command) => {
@@ -33,11 +33,9 @@ export function policyCommand(session: Session): Command {
     );
   policy
     .command('preview')
-    .description(
-      'say what a changed service.yaml would have done to the last 100 calls; nothing is run',
-    )
+    .description('evaluate the last 100 calls under a changed service.yaml; nothing runs')
     .argument('<file>', 'the changed service.yaml')
-    .option('--dir <dir>', "the agent's folder; the agent has to run", '.')
+    .option('--dir <dir>', "the agent's folder; the agent must be running", '.')
     .action(async (file: string, options: { dir: string }) => {
       const { previewPolicy } = await import('./explain-task.ts');
       await previewPolicy(session, file, options);

@@ -18,7 +18,7 @@ export function printExplanation(output: Output, explanation: Explanation, asked
 }
 
 const incomplete =
-  'this is incomplete: intent alignment was not asked and may deny the call before that; add --message';
+  'this is incomplete: intent alignment was not evaluated and may deny the call earlier; add --message';
 
 function outcomeLine({ outcome, text = '', deferral }: Explanation): string {
   if (outcome === 'deny') return `would be denied: ${text}`;
@@ -34,7 +34,7 @@ function waitOf(deferral: ExplainedDeferral): string {
     to,
     timeout,
     `${who} (quorum ${quorum})`,
-    ...(four_eyes ? ['not whoever asked'] : []),
+    ...(four_eyes ? ['not the requester'] : []),
     ...(remind ? ['reminded at half of the time'] : []),
     ...(escalate_to === null ? [] : [`${escalate_to} as well at three quarters`]),
   ].join(', ');

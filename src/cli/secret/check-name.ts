@@ -11,6 +11,6 @@ export function checkName(name: string): void {
   throw new CliError(refusal, {
     code: 'usage',
     exitCode: exitCodes.usage,
-    hint: 'the value is not given here: it comes from stdin, or is asked for',
+    hint: 'the value is not an argument: it comes from stdin or a prompt',
   });
 }

@@ -5,7 +5,7 @@ import type { SecretOptions } from './secret-place.ts';
 export function secretCommand(session: Session): Command {
   const secret = new Command('secret').description("keep an agent's secrets in an encrypted file");
   // Accepts a value typed by mistake, because the default error message would repeat it.
-  add(secret, 'set <name> [typed...]', 'keep a secret; its value comes from stdin or is asked for')
+  add(secret, 'set <name> [typed...]', 'store a secret; its value comes from stdin or a prompt')
     .usage('[options] <name>')
     .option('--plain', 'keep it in .env without a passphrase, as init does')
     .action(async (name: string, typed: string[], options: SecretOptions) => {

@@ -57,9 +57,9 @@ async function setPlain(session: Session, name: string, path: string): Promise<v
     if (!(error instanceof VariableError)) throw error;
     throw new CliError(error.message, { code: 'usage', exitCode: exitCodes.usage, cause: error });
   });
-  output.line(plainLine(`kept ${name} in ${file}, in plain text`));
+  output.line(plainLine(`stored ${name} in ${file}, in plain text`));
   if (hasSecretFile(path)) {
-    output.note(plainLine(`if ${path} has ${name} as well, secrets.providers says which counts`));
+    output.note(plainLine(`if ${path} has ${name} too, secrets.providers sets the precedence`));
   }
   output.note('an agent that runs has it from its next start on');
   output.json({ name, path: file });

@@ -8,21 +8,21 @@ import type { ServeLogsOptions } from './serve-logs.ts';
 export function serveCommand(session: Session): Command {
   const serve = new Command('serve').description('run an agent in the background');
   serve.addCommand(startCommand(session));
-  inFolder(serve, 'stop', 'stop the agent: it is given 30 s to end its work').action(
+  inFolder(serve, 'stop', 'stop the agent: it has 30 s to drain').action(
     async ({ dir }: { dir: string }) => {
       const { serveStop } = await import('./serve-stop.ts');
       await serveStop(session, dir);
     },
   );
-  inFolder(serve, 'status', 'tell whether the agent runs; exit 3 when it does not').action(
+  inFolder(serve, 'status', 'show whether the agent is running; exit 3 if it is not').action(
     async ({ dir }: { dir: string }) => {
       const { serveStatus } = await import('./serve-status.ts');
       await serveStatus(session, dir);
     },
   );
-  inFolder(serve, 'logs', 'show what the agent in the background has logged')
+  inFolder(serve, 'logs', 'show the log of the background agent')
     .option('-n, --lines <count>', 'how many lines', countValue, 200)
-    .option('-f, --follow', 'go on with each line that is written, also by the next start')
+    .option('-f, --follow', 'follow new lines, across restarts')
     .action(async (options: ServeLogsOptions) => {
       const { serveLogs } = await import('./serve-logs.ts');
       await serveLogs(session, options);
@@ -39,7 +39,7 @@ function inFolder(serve: Command, name: string, description: string): Command {
 
 function startCommand(session: Session): Command {
   const command = new Command('start').description(
-    'start the agent and return once it answers; it goes on when you log out',
+    'start the agent in the background and return once it is ready',
   );
   return addDaemonFlags(command).action(async (options: DaemonFlags) => {
     const { serveStart } = await import('./serve-start.ts');

@@ -74,7 +74,7 @@ function print({ output }: Session, directory: string, name: string, plan: Skill
 }
 
 function reachOf({ scriptsReach, egressMode }: SkillPlan): string {
-  if (egressMode === 'deny-all') return 'its scripts reach nothing (mode: deny-all)';
+  if (egressMode === 'deny-all') return 'scripts have no network access (mode: deny-all)';
   if (egressMode === 'dev-open') return 'its scripts reach every host (mode: dev-open)';
   const hosts = scriptsReach.join(', ');
   return hosts === '' ? 'its scripts are given no host' : `its scripts may reach ${hosts}`;

@@ -5,7 +5,7 @@ import type { SkillsListOptions } from './skills-list.ts';
 
 export function skillsCommand(session: Session): Command {
   const skills = new Command('skills').description(
-    'look at the skills that Holdpoint brings along, add them to an agent, and check your own',
+    'list the built-in skills, add them to an agent, and check your own',
   );
   skills
     .command('list')
@@ -17,7 +17,7 @@ export function skillsCommand(session: Session): Command {
     });
   skills
     .command('show')
-    .description('show what a skill does, reaches, needs and holds, and its text')
+    .description('show the tools, hosts, requirements, held tools and text of a skill')
     .argument('<skill>', 'the name of the skill')
     .action(async (name: string) => {
       const { skillsShow } = await import('./skills-show.ts');
@@ -28,7 +28,7 @@ export function skillsCommand(session: Session): Command {
     .description('add a skill to an agent, with its hosts and the rules that hold its tools')
     .argument('<skill>', 'the name of the skill')
     .option('--dir <dir>', "the agent's folder", '.')
-    .option('--preview', 'say what it would do, and write nothing')
+    .option('--preview', 'show the changes without writing them')
     .option('--yes', 'ask nothing')
     .action(async (name: string, options: SkillsAddOptions) => {
       const { skillsAdd } = await import('./skills-add.ts');
@@ -36,7 +36,7 @@ export function skillsCommand(session: Session): Command {
     });
   skills
     .command('validate')
-    .description('check a skill of your own, and say where every finding stands')
+    .description('check a custom skill, and report each finding with its place')
     .argument('<file>', 'its folder, or its file')
     .action(async (path: string) => {
       const { skillsValidate } = await import('./skills-validate.ts');

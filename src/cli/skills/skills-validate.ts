@@ -27,7 +27,7 @@ export async function skillsValidate({ output }: Session, path: string): Promise
     throw new CliError(`${errors === 1 ? '1 error' : `${errors} errors`} in the skill`, {
       code: 'skill_invalid',
       exitCode: exitCodes.invalid,
-      hint: 'mend what is listed and try again',
+      hint: 'fix what is listed and try again',
       ...{
         lines,
         details: { valid: false, findings: findings.map((finding) => ({ ...finding })) },

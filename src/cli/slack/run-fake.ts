@@ -50,9 +50,7 @@ async function startFake(port: number): Promise<FakeSlack> {
 }
 
 function announce({ output }: Session, { apiUrl, botToken, appToken }: FakeSlack): void {
-  output.note(
-    'A Slack for this machine alone, until Ctrl-C; its tokens are worth nothing elsewhere.',
-  );
+  output.note('A Slack for this machine alone, until Ctrl-C; its tokens are valid nowhere else.');
   output.line(`export SLACK_BOT_TOKEN=${botToken}`);
   output.line(`export SLACK_APP_TOKEN=${appToken}`);
   output.line(`# slack-config.yaml: {adapter: slack, settings: {api_url: "${apiUrl}"}}`);

@@ -4,7 +4,7 @@ import type { StoreCopyOptions } from './store-copy.ts';
 import type { StoreMigrateOptions } from './store-migrate.ts';
 
 export function storeCommand(session: Session): Command {
-  const store = new Command('store').description('look after a store in PostgreSQL');
+  const store = new Command('store').description('manage a store in PostgreSQL');
   store
     .command('migrate')
     .description("bring the tables of an agent up to date, before its daemons' next start")

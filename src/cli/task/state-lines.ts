@@ -27,7 +27,7 @@ export function stateLines({ colours }: Output, { metadata }: TaskJson, now: num
       colours.dim(plainLine(event)),
     ].join('  '),
   );
-  if (leftOut > 0) lines.splice(1, 0, `  … ${leftOut} states are not kept any more`);
+  if (leftOut > 0) lines.splice(1, 0, `  … ${leftOut} older states are no longer stored`);
   return lines;
 }
 

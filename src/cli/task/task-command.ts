@@ -39,12 +39,12 @@ function withAgentOptions(command: Command): Command {
 
 function sendCommand(session: Session): Command {
   return new Command('send')
-    .description('start a task and wait for its answer, however long it is held')
-    .argument('[text...]', 'what to say; - reads it from stdin')
+    .description('start a task and wait for its answer, through holds')
+    .argument('[text...]', 'message; - reads it from stdin')
     .option('--id <id>', 'the id of the task (default: a new one)')
     .option('--data <json>', 'add a part with data', jsonValue)
     .option('--script <json>', 'add a script for the scripted model to play', jsonListValue)
-    .option('--stream', 'show what happens as it does; leaving abandons a call that waits')
+    .option('--stream', 'stream events; disconnecting abandons a waiting call')
     .action(async (words: string[], options: SendOptions) => {
       const { taskSend } = await import('./task-send.ts');
       await taskSend(session, words, options);
@@ -55,7 +55,7 @@ function getCommand(session: Session): Command {
   return new Command('get')
     .description('show a task')
     .argument('<id>', 'the id of the task')
-    .option('--states', 'show which states of its chart it was in, when, for how long, and why')
+    .option('--states', 'show the states of its chart with time, duration and cause')
     .action(async (id: string, options: GetOptions) => {
       const { taskGet } = await import('./task-get.ts');
       await taskGet(session, id, options);
@@ -77,7 +77,7 @@ function listCommand(session: Session): Command {
     .description('list tasks, newest first')
     .option('--state <state>', 'only tasks in this state, such as deferred')
     .option('--limit <count>', 'how many to show', countValue)
-    .option('--cursor <cursor>', 'go on after an earlier list')
+    .option('--cursor <cursor>', 'continue an earlier list')
     .action(async (options: ListOptions) => {
       const { taskList } = await import('./task-list.ts');
       await taskList(session, options);
@@ -120,11 +120,11 @@ function decideCommand(session: Session, decision: 'approve' | 'reject'): Comman
   return new Command(decision)
     .description(`${effect} that waits for a person`)
     .argument('<id>', 'the id of the task')
-    .option('--approver <name>', 'who decides (default: your login name)')
-    .option('--email <email>', 'the email address of who decides, for calls with an allowlist')
+    .option('--approver <name>', 'approver (default: your login name)')
+    .option('--email <email>', 'email address of the approver, for calls with an allowlist')
     .option('--note <text>', 'why')
-    .option('--deferral <id>', 'decide only if this deferral is the one that waits')
-    .option('--args-sha256 <hash>', 'decide only if the arguments are those you have seen')
+    .option('--deferral <id>', 'decide only if this deferral is pending')
+    .option('--args-sha256 <hash>', 'decide only if the arguments match this digest')
     .action(async (id: string, options: DecideOptions) => {
       const { taskDecide } = await import('./task-decide.ts');
       await taskDecide(session, { id, decision }, options);

@@ -21,7 +21,7 @@ export async function taskDeferrals(session: Session, options: AgentOptions): Pr
       output.line(`  decide     ${approve}`);
       output.line();
     }
-    if (deferrals.length === 0) output.note('nothing waits for a person');
+    if (deferrals.length === 0) output.note('nothing to approve');
   });
 }
 

@@ -48,7 +48,7 @@ async function sendHeld(
 ): Promise<void> {
   const stopProgress = showProgress(
     output,
-    `task ${id} goes on; see it with: ${commandLine(`task get ${shellWord(id)}${agent.flags}`)}`,
+    `task ${id} continues; see it with: ${commandLine(`task get ${shellWord(id)}${agent.flags}`)}`,
   );
   try {
     const call = { method: 'POST', path: '/tasks/send', body, taskId: id, signal } as const;
@@ -80,7 +80,7 @@ async function sendStreaming(
 }
 
 function nothingToSay(): CliError {
-  return new CliError('there is nothing to send', {
+  return new CliError('the message is empty', {
     code: 'usage',
     exitCode: exitCodes.usage,
     hint: 'give a text, --data or --script',

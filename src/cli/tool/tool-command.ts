@@ -7,8 +7,8 @@ export function toolCommand(session: Session): Command {
   const tool = new Command('tool').description('write tools of your own');
   tool
     .command('new')
-    .description('begin a tool: its section in SKILL.md, its script and the rule that holds it')
-    .argument('<name>', 'what the model calls it, such as cancel_order')
+    .description('create a tool: its section in SKILL.md, its script and the rule that holds it')
+    .argument('<name>', 'its name, such as cancel_order')
     .option('--python', 'write the script in Python')
     .option('--sh', 'write the script in shell')
     .option('--js', 'write the script in JavaScript')
@@ -17,12 +17,9 @@ export function toolCommand(session: Session): Command {
       'an argument, such as order_id, amount:number, tags:string[] or note:string? for an optional one; may be repeated',
       addValue,
     )
-    .option('--description <text>', 'what it does and when to use it, by which the model chooses')
+    .option('--description <text>', 'what it does and when to use it; the model reads this')
     .option('--held', 'have its calls wait for a person')
-    .option(
-      '--to <target>',
-      'whom they wait for (default: whom the first rule asks, else the console)',
-    )
+    .option('--to <target>', 'approval target (default: that of the first rule, else the console)')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (name: string, options: ToolNewOptions) => {
       const { toolNew } = await import('./tool-new.ts');

@@ -64,13 +64,13 @@ function printRule(
   { heldAdded, to, isDeferTurnedOn }: NonNullable<MadeTool['rules']>,
 ): void {
   if (heldAdded.length === 0) {
-    output.line(plainLine(`${path} has a rule for ${name} already, which was left as it is`));
+    output.line(plainLine(`${path} already has a rule for ${name}, which is unchanged`));
     return;
   }
   const asked = to.join(', ');
   const switched = isDeferTurnedOn ? ', and turned security.defer.enabled on' : '';
   output.line(plainLine(`added security.defer.tools.${name} to ${path}${switched}`));
-  output.line(plainLine(`  its calls wait for ${asked}`));
+  output.line(plainLine(`  its calls require approval by ${asked}`));
 }
 
 /** With a scripted model the example sends the call itself; with a real model it asks for the call in plain text. */
@@ -87,7 +87,7 @@ function trialOf({ config }: MadeTool, { name, args }: ToolOrder, flags: string)
 function orderOf(name: string, options: ToolNewOptions): ToolOrder {
   const { arg = [], held = false, to, description } = options;
   if (to !== undefined && !held)
-    throw usage('--to says whom a held call waits for', 'give --held as well');
+    throw usage('--to is the approval target of a held call', 'give --held as well');
   return {
     ...{ name, language: languageOf(options), args: arg.map(argumentOf), isHeld: held },
     ...(to === undefined ? {} : { to }),

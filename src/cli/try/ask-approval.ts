@@ -29,7 +29,7 @@ export function askApproval(approval: Approval): () => Promise<boolean> {
     return false;
   });
   return () => {
-    over.abort(new Error('the call no longer waits'));
+    over.abort(new Error('the call is no longer pending'));
     return settled;
   };
 }

@@ -45,12 +45,12 @@ export async function playSlackStory({ output }: Session, stage: SlackStage): Pr
   screen.draw();
 
   heading('2. The agent wants to pay; the call is held, and the channel is asked');
-  const held = await step(stage, 'nobody was asked', () => heldMessage(slack));
+  const held = await step(stage, 'no approver was notified', () => heldMessage(slack));
   const question = wordsOf(held, slack);
   screen.draw();
   assertStep((await orderNow(demo)).row === before.row, 'the order changed before its release');
 
-  heading('3. Bob clicks Approve; the message says so, and its buttons are gone');
+  heading('3. Bob clicks Approve; the message shows it, and its buttons disappear');
   await slack.click({ channel: held.channel, ts: held.ts, action: 'Approve', user: 'bob' });
   await step(
     stage,

@@ -31,7 +31,7 @@ export async function playStory({ output }: Session, demo: Demo): Promise<void> 
   say(thinkingLine(demo.thinking));
   const before = await orderNow(demo);
 
-  heading('Somebody asks for a refund, and waits for the answer');
+  heading('A customer requests a refund and waits for the answer');
   say(`   POST /tasks/send  "${request}"`);
   const asked = new RefundTask(demo, request);
   const held: DeferralJson[] = [];

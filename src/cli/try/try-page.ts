@@ -38,7 +38,7 @@ export function openTryPage({ output, env }: Session, directory: string): TryPag
   return {
     firstLine: isBuilt
       ? line
-      : Promise.resolve('Its page is being built; where it is stands here soon.'),
+      : Promise.resolve('Building the dashboard; its address appears here soon.'),
     laterLine: isBuilt ? null : line,
     async close() {
       leaving.abort();

@@ -44,7 +44,7 @@ export async function tryAgent(
     if (slackDemo === true) await tryInSlack(session, trial);
     else await tryHere(session, trial);
     if (keep !== undefined) {
-      output.note(`kept; go on with: ${commandLine(`run --dir ${shellWord(directory)}`)}`);
+      output.note(`kept; continue with: ${commandLine(`run --dir ${shellWord(directory)}`)}`);
     }
   } finally {
     await folder.remove();

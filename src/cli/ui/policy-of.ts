@@ -78,7 +78,7 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
     say('guardrails', 'deny', 'security.guardrails.denied_tools', 'never runs');
   }
   if (alignment.enabled) {
-    const says = `runs when it fits what was asked for by ${alignment.threshold} or more`;
+    const says = `runs if its intent score is ${alignment.threshold} or more`;
     say('intent_alignment', 'score', 'security.intent_alignment', says);
   }
   const acr = stepUp.enabled ? new ToolMap(Object.entries(stepUp.tools)).get(name)?.acr : undefined;
@@ -99,8 +99,7 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   const own = approversIn(held.approvers);
   const approvers = own ?? approversIn(defer.default_approvers);
   const isLong = timeout > chatWindow && to.some((target) => target.startsWith('channel:slack:'));
-  const warning =
-    'whoever asks in a chat is answered after 6 minutes, before this call may be decided';
+  const warning = 'a chat is answered after 6 minutes, possibly before this call is decided';
   return {
     ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout), quorum },
     ...(isFourEyes ? { four_eyes: true } : {}),

@@ -244,7 +244,7 @@ function statusJson({ source, settings, hasKey, problem }: BuilderModel): Builde
     problem,
     deprecation_warning:
       source === 'agent_fallback'
-        ? 'Skills are written by the model of this agent, which will not be possible for ever; name a model in the settings of the skill builder.'
+        ? 'Skills are written by the model of this agent (deprecated); set a model in the settings of the skill builder.'
         : null,
   };
 }

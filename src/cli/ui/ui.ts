@@ -67,9 +67,7 @@ async function serveUntil(
     const url = token === null ? `${dashboard.url}/` : `${dashboard.url}/#token=${token}`;
     if (token === null) output.warn(openToAll);
     if (!isLoopback(options.host)) {
-      output.warn(
-        `everybody who reaches ${options.host} and has the token can start and stop agents`,
-      );
+      output.warn(`anyone who reaches ${options.host} and has the token can start and stop agents`);
     }
     output.line(plainLine(`the dashboard of ${directory} is at ${url}`));
     output.json({ url, pid: process.pid, directory });

@@ -184,7 +184,7 @@ function restBody({ path, params }: RoutedContext, body: unknown): unknown {
 }
 
 function unreadable({ RequestMalformedError }: Sdk): Error {
-  return new RequestMalformedError('the body is not what the method takes');
+  return new RequestMalformedError('the body does not match the method');
 }
 
 function errorBody(sdk: Sdk, version: RestCall['version'], error: Error, status: number): object {

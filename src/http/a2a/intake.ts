@@ -110,7 +110,7 @@ function refusalOf(sdk: Sdk, answer: Exclude<MessageAnswer, { kind: 'kept' }>, t
     case 'full': {
       const { messages, bytes } = followUpBound;
       return new sdk.UnsupportedOperationError(
-        `task ${task.id} keeps at most ${messages} messages and ${bytes / 1024} KiB until the model has heard them; wait for the decision`,
+        `task ${task.id} holds at most ${messages} messages and ${bytes / 1024} KiB for the model; wait for the decision`,
       );
     }
   }
@@ -120,6 +120,6 @@ function takesNoMessage({ UnsupportedOperationError }: Sdk, { id, state, waits }
   const standing = waits === undefined ? 'is still running' : `waits at ${waits.at}`;
   const why = isFinal(state) ? `is ${state}` : standing;
   return new UnsupportedOperationError(
-    `task ${id} ${why} and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+    `task ${id} ${why} and accepts no message; omit taskId and keep contextId to continue the conversation`,
   );
 }

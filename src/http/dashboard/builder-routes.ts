@@ -164,7 +164,7 @@ function addSkillRoutes(
         const isChanged = answer.kind === 'changed';
         ctx.status = isChanged ? 412 : 409;
         const error = isChanged
-          ? 'the skill has changed since it was read; look at what is there now'
+          ? 'the skill has changed since it was read; review the current version'
           : 'the agent has a skill of this name; edit that one, or choose another name';
         ctx.body = { error, name: answer.name, skill: answer.now } satisfies SkillChangedJson;
       }

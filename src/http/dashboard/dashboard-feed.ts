@@ -20,7 +20,7 @@ export function dashboardFeed({
   const skip = (error: unknown): void => {
     // An agent that stops during the request is already reported through its state.
     const reason = error instanceof Error ? error.message : String(error);
-    log.info({ reason }, 'dashboard: an agent could not be asked');
+    log.info({ reason }, 'dashboard: an agent could not be reached');
   };
   const tellTask = async (agent: WorkspaceAgent, id: string): Promise<void> => {
     const task = await taskOf(agent, id);

@@ -32,7 +32,8 @@ export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPo
     const { status, text } = await line.text({
       ...{ method: 'GET', path: '/metrics', patience: 5_000, signal: whileAsked(ctx) },
     });
-    if (status !== 200) return pass(ctx, { status, body: { error: 'the agent tells no figures' } });
+    if (status !== 200)
+      return pass(ctx, { status, body: { error: 'the agent exposes no metrics' } });
     ctx.body = { figures: readFigures(text) } satisfies FiguresJson;
   });
 }

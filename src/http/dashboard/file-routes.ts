@@ -43,7 +43,7 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
     const { isWritten, ...now } = await writeConfigText(directory, { content, etag });
     ctx.set('ETag', now.etag);
     ctx.status = isWritten ? 200 : 412;
-    const error = 'service.yaml has changed since it was read; look at what is there now';
+    const error = 'service.yaml has changed since it was read; review the current version';
     ctx.body = isWritten ? now : { error, content: now.content, etag: now.etag };
   });
   router.post('/api/agents/:id/config/validate', readJson(), async (ctx: RoutedContext) => {

@@ -86,7 +86,10 @@ export class HeldCalls {
       (error: unknown) => {
         this.#overdue.delete(agent.id);
         const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ agent: agent.id, reason }, 'dashboard: an agent did not say what waits');
+        log.warn(
+          { agent: agent.id, reason },
+          'dashboard: an agent did not return its waiting calls',
+        );
       },
     );
     return asking;

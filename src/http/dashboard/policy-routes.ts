@@ -21,7 +21,7 @@ import { agentOf, passedPart, whileAsked } from './relay.ts';
 /** Maximum number of calls evaluated against a changed policy. */
 const mostCalls = 100;
 
-const unusable = 'service.yaml has problems; mend them first';
+const unusable = 'service.yaml has problems; fix them first';
 
 /** Adds the routes that evaluate the current policy or a changed one. They run no tool. */
 export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
@@ -105,7 +105,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
   });
 }
 
-const stale = 'service.yaml has changed since its rules were read; look at what is there now';
+const stale = 'service.yaml has changed since its rules were read; review the current version';
 
 const text = z.string().max(256);
 const toolRules = z.strictObject({

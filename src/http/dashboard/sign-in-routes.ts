@@ -7,9 +7,9 @@ import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
 const said = {
-  signed_in: 'You are signed in. Close this page and go on in the dashboard.',
+  signed_in: 'You are signed in. Close this page and return to the dashboard.',
   refused: 'You are not signed in. Close this page and see in the dashboard why.',
-  called_off: 'This sign-in was called off, so nobody is signed in. Close this page.',
+  called_off: 'This sign-in was canceled. Close this page.',
 };
 
 const unknown = 'there is no such sign-in; begin one';
@@ -45,7 +45,7 @@ export function addSignInRoutes(
     const { state } = body.data;
     const isOff = signIns.cancel(state);
     if (isOff === null) throw new Problem(404, { error: unknown });
-    if (!isOff) throw new Problem(409, { error: 'an agent is made with this sign-in by now' });
+    if (!isOff) throw new Problem(409, { error: 'this sign-in is already used by an agent' });
     ctx.body = signIns.status(state);
   });
   router.get('/oauth/callback', async (ctx: RoutedContext) => {

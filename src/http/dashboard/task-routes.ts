@@ -74,7 +74,7 @@ export function addTaskRoutes(
     ]);
     if (status !== 200) return pass(ctx, { status, body });
     const task = readAgentTask(body);
-    if (task === null) throw new Problem(502, { error: 'the agent answered with what is no task' });
+    if (task === null) throw new Problem(502, { error: 'the agent did not return a task' });
     const deferral = task.metadata?.deferral?.id;
     const waiting = isTaskId(deferral)
       ? await line.json({ method: 'GET', path: `/deferrals/${deferral}`, signal })
@@ -96,7 +96,7 @@ export function addTaskRoutes(
     if (status !== 200) return pass(ctx, { status, body });
     const events = readInspection(body);
     if (events === null) {
-      throw new Problem(502, { error: 'the agent answered with what is no inspection' });
+      throw new Problem(502, { error: 'the agent did not return an inspection' });
     }
     ctx.body = { events } satisfies InspectionJson;
   });

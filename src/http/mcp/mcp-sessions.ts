@@ -89,7 +89,7 @@ export class McpSessions {
       const { log, onDisconnect } = this.#ports;
       const calledOff = { alias, reason: fieldOf(params, 'reason') };
       await callOffElsewhere(ctx.state, calledOff, onDisconnect).catch((error: unknown) =>
-        log.error({ error }, 'mcp: a call that another daemon answers could not be called off'),
+        log.error({ error }, 'mcp: a call of another daemon could not be canceled'),
       );
     }
     accept(ctx);

@@ -7,7 +7,7 @@ export const taskResultName = 'task_result';
 export const taskResultTool = {
   name: taskResultName,
   description:
-    'Returns the outcome of a call that was answered with the id of its task, as it waits for a person. Waits for the decision, and may be asked again.',
+    'Returns the outcome of a call that was answered with a task id because it needs approval. Waits for the decision and can be called again.',
   inputSchema: {
     type: 'object' as const,
     properties: {

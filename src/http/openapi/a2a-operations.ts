@@ -26,7 +26,7 @@ const config = 'the receiver of push notifications';
 const shared: Readonly<Record<string, Shared>> = {
   'POST /message:send': {
     id: 'sendMessage',
-    says: 'Sends a message and answers with its task once it is final or waits for a person.',
+    says: 'Sends a message and returns its task once it is final or needs approval.',
     answer: schemas.sendAnswer,
     body: schemas.wireMessage,
     isMade: true,
@@ -79,7 +79,7 @@ const shared: Readonly<Record<string, Shared>> = {
   },
   'GET /tasks/{taskId}/pushNotificationConfigs': {
     id: 'listPushConfigs',
-    says: 'Lists who is told what becomes of a task.',
+    says: 'Lists the push receivers of a task.',
     answer: schemas.pushConfigs,
     isNamed: true,
   },
@@ -145,13 +145,11 @@ function operationOf(
     answers: {
       200: success,
       ...(isMade && version === '0.3' ? { 201: success } : {}),
-      400: refused('The request is not what the route takes.'),
+      400: refused('The request does not match the route.'),
       ...(isNamed || body !== undefined
-        ? { 404: refused('What the request names is not there.') }
+        ? { 404: refused('The named resource does not exist.') }
         : {}),
-      ...(isNamed || body !== undefined
-        ? { 409: refused('The task does not stand as it would have to.') }
-        : {}),
+      ...(isNamed || body !== undefined ? { 409: refused('The task is in another state.') } : {}),
     },
   } satisfies Operation;
 }

@@ -25,8 +25,12 @@ export function accessAnswers(operation: Operation): Record<number, Answer> {
     ...(isPublic
       ? {}
       : {
-          401: refused('Nobody is signed in, or not well enough.', challenge, schemas.unauthorized),
-          403: refused('A web page of others may not call.'),
+          401: refused(
+            'Authentication is missing or insufficient.',
+            challenge,
+            schemas.unauthorized,
+          ),
+          403: refused('A web page of another origin may not call.'),
         }),
     ...(body === undefined
       ? {}
@@ -37,6 +41,6 @@ export function accessAnswers(operation: Operation): Record<number, Answer> {
     ...(isAdmitted ? { 402: refused('Admission denies it.', retry, schemas.denied) } : {}),
     ...(isUnlimited ? {} : { 429: refused('The address calls too quickly.', retry) }),
     500: refused('A defect; the log of the agent says more.'),
-    503: refused('The agent starts, stops, has too much under way, or cannot record anything.'),
+    503: refused('The agent is starting, draining, overloaded or cannot record events.'),
   };
 }

@@ -27,8 +27,8 @@ const tags: Record<Tag, string> = {
   approvals: 'Tool calls that wait for a person.',
   a2a: 'The Agent2Agent protocol, 0.3.0 and 1.0.',
   mcp: 'The tools of the agent over the Model Context Protocol.',
-  agent: 'What the agent says about itself.',
-  watching: 'How it is doing.',
+  agent: 'The agent card.',
+  watching: 'Health and metrics.',
 };
 
 const correlation = {

@@ -11,7 +11,7 @@ const session: Parameter = {
 };
 
 const noSession = holding('The session is not there for the caller.', schemas.refusal);
-const malformed = holding('The message or its session is not what it should be.', schemas.refusal);
+const malformed = holding('The message or its session is invalid.', schemas.refusal);
 const foreign = holding('A page of a stranger sent it.', schemas.refusal);
 
 /** Descriptions of the routes for MCP clients, by verb and path. */
@@ -19,7 +19,7 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
   'POST /mcp': {
     id: 'sendMcpMessage',
     tag: 'mcp',
-    says: 'Takes one message of an MCP client over streamable HTTP; each tools/call is a task of one call.',
+    says: 'Receives one message of an MCP client over streamable HTTP; each tools/call is a task of one call.',
     parameters: [session],
     body: {
       schema: rpcRequest,
@@ -33,7 +33,7 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
     },
     answers: {
       200: { says: 'Progress and the answer, as events.', content: { [eventStream]: rpcAnswer } },
-      202: { says: 'A notification was taken.' },
+      202: { says: 'The notification was accepted.' },
       400: malformed,
       403: foreign,
       404: noSession,
@@ -43,7 +43,7 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
   'GET /mcp': {
     id: 'followMcpSession',
     tag: 'mcp',
-    says: 'Streams what the agent has to say to a session beside its answers.',
+    says: 'Streams messages of the agent to a session, in addition to its answers.',
     parameters: [session],
     answers: {
       200: { says: 'Events.', content: { [eventStream]: null } },

@@ -75,11 +75,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     says: 'Starts a task and answers with it once it is final; the request stays open while it waits for a person.',
     body: send,
     answers: {
-      200: holding('The final task, also one that failed.', schemas.task, {
+      200: holding('The final task, including a failed one.', schemas.task, {
         headers: {
           'X-Service-Tokens-In':
-            'Tokens that the models of the task were given; absent when none was asked.',
-          'X-Service-Tokens-Out': 'Tokens that they said.',
+            "Input tokens of the task's models; absent if no model was called.",
+          'X-Service-Tokens-Out': "Output tokens of the task's models.",
           'X-Service-Model': 'The model that spoke last.',
           'X-Service-Duration-Ms': 'Milliseconds of their turns.',
         },
@@ -119,7 +119,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /tasks/:id/inspection': {
     id: 'inspectTask',
     tag: 'tasks',
-    says: 'Tells the way of a task through its chart in the format of the Stately inspector, redacted.',
+    says: 'Returns the path of a task through its chart in the format of the Stately inspector, redacted.',
     answers: {
       200: holding('The events, oldest first.', schemas.inspection),
       404: noTask,
@@ -167,7 +167,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /tasks/:id/cancel': {
     id: 'cancelTask',
     tag: 'tasks',
-    says: 'Calls a task off; a final one is answered as it is.',
+    says: 'Cancels a task; a final task is returned unchanged.',
     body: {
       schema: schemas.cancel,
       types: [json],
@@ -191,23 +191,20 @@ export const operations: Readonly<Record<string, Operation>> = {
       400: holding('The body holds no decision.', schemas.refusal, {
         example: { error: noDecision },
       }),
-      403: holding('The approver may not decide; the call goes on waiting.', schemas.refusal, {
+      403: holding('The approver may not decide; the call still waits.', schemas.refusal, {
         example: { error: 'approver not authorized' },
       }),
       404: holding('Nothing waits.', schemas.refusal, {
         example: { error: 'no pending deferral for task' },
       }),
-      409: holding(
-        'Somebody else was first, or what was pinned is not what waits.',
-        schemas.conflict,
-      ),
+      409: holding('Already decided, or the pinned deferral or digest differs.', schemas.conflict),
     },
     form,
   },
   'GET /deferrals': {
     id: 'listDeferrals',
     tag: 'approvals',
-    says: 'Lists what waits for a decision, newest first or by its deadline, and says how much does.',
+    says: 'Lists pending deferrals, newest first or by deadline, with their total.',
     parameters: [...page, deadlineOrder],
     answers: { 200: holding('One page.', schemas.deferrals), 400: badQuery },
     form,
@@ -218,7 +215,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     says: 'Shows one call that waits, with the arguments that would run.',
     answers: {
       200: holding('The call.', schemas.deferral),
-      404: holding('Nothing with this id waits.', schemas.refusal),
+      404: holding('No pending deferral with this id.', schemas.refusal),
     },
     form,
   },
@@ -233,7 +230,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /sessions/:id': {
     id: 'getSession',
     tag: 'tasks',
-    says: 'Shows what was said in one session of the caller.',
+    says: 'Shows the messages of one session of the caller.',
     answers: {
       200: holding('The session.', schemas.wholeSession),
       404: holding('The caller has no session with this id.', schemas.refusal),
@@ -274,7 +271,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /': {
     id: 'getFrontPage',
     tag: 'agent',
-    says: 'Shows a browser what this is, and everybody else the agent card.',
+    says: 'Shows a page to browsers and the agent card to other clients.',
     parameters: [version],
     answers: {
       200: {
@@ -299,7 +296,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /.well-known/agent.json': {
     id: 'getAgentCardWhereItWas',
     tag: 'agent',
-    says: 'Shows the agent card where clients of old look for it.',
+    says: 'Shows the agent card at its legacy path.',
     parameters: [version],
     answers: { 200: card, 304: unchanged },
     form,
@@ -324,12 +321,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /healthz': {
     id: 'getHealth',
     tag: 'watching',
-    says: 'Tells that the process answers.',
+    says: 'Reports that the process is alive.',
     parameters: [
       {
         name: 'X-Service-Challenge',
         in: 'header',
-        says: 'Asks the agent to prove that it is the one of its folder.',
+        says: 'Proves that the agent is that of its folder.',
         schema: z.string(),
       },
     ],
@@ -341,7 +338,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /readyz': {
     id: 'getReadiness',
     tag: 'watching',
-    says: 'Tells whether new work is taken in and can be recorded.',
+    says: 'Reports whether new work is accepted and can be recorded.',
     answers: { 200: holding('It is.', schemas.health, { example: { status: 'ready' } }) },
     form,
     isPublic: true,

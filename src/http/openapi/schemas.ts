@@ -43,8 +43,8 @@ const stepUp = z.object({ tool: z.string(), required_acr: z.string(), reason: z.
 const pending = z.object({
   id: z.string(),
   tool: z.string(),
-  to: z.string().describe('Who is asked.'),
-  context: z.string().describe('What they are shown.'),
+  to: z.string().describe('Approval target.'),
+  context: z.string().describe('Context shown to approvers.'),
   requested_at: time,
   expires_at: time,
   approvers: z.array(z.string()).optional(),
@@ -59,7 +59,7 @@ const pending = z.object({
   requests: z
     .int()
     .optional()
-    .describe('How often its caller has asked for the call; absent for once.'),
+    .describe('How often the caller has requested the call; absent for once.'),
   escalated_to: z.string().optional(),
 });
 
@@ -141,7 +141,7 @@ export const deferral = pending.omit({ approvers: true }).extend({
   modified: z.string().describe('Which rules rewrote the arguments, in words.').optional(),
   changes: changes.optional(),
   requester: requester.nullable(),
-  approvers: z.array(z.string()).nullable().describe('Who may decide; null for anybody.'),
+  approvers: z.array(z.string()).nullable().describe('Emails of approvers; null for anyone.'),
   quorum: z.int(),
   approvals: z.array(z.object({ approver: z.string(), at: time })),
   args_redacted: z
@@ -151,7 +151,7 @@ export const deferral = pending.omit({ approvers: true }).extend({
   messages: z
     .array(z.object({ from: z.string().nullable(), text: z.string(), at: time.optional() }))
     .optional()
-    .describe('What was written to the task since the call waits, oldest first.'),
+    .describe('Messages received while the call waits, oldest first.'),
 });
 
 export const deferrals = z.object({

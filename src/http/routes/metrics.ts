@@ -190,7 +190,7 @@ function addAccess(
   const registers = [registry];
   new Counter({
     name: 'holdpoint_admission_fallbacks_total',
-    help: 'Requests admitted because the platform could not be asked.',
+    help: 'Requests admitted because the platform was unavailable.',
     registers,
     collect() {
       this.reset();
@@ -254,11 +254,7 @@ function addShared(
 ): void {
   const registers = [registry];
   for (const [name, key, help] of [
-    [
-      'holdpoint_store_conflicts_total',
-      'conflicts',
-      'Changes refused, as another daemon came first.',
-    ],
+    ['holdpoint_store_conflicts_total', 'conflicts', 'Write conflicts with another daemon.'],
     [
       'holdpoint_store_takeovers_total',
       'takeovers',
@@ -299,7 +295,11 @@ function addSinks(
   const common = { labelNames: ['sink'], registers: [registry] };
   const counted = [
     ['holdpoint_audit_sink_delivered_total', 'delivered', 'Lines of the audit log a sink took.'],
-    ['holdpoint_audit_sink_dropped_total', 'dropped', 'Lines let go because a sink took none.'],
+    [
+      'holdpoint_audit_sink_dropped_total',
+      'dropped',
+      'Lines dropped because a sink accepted none.',
+    ],
   ] as const;
   for (const [name, key, help] of counted) {
     new Counter({

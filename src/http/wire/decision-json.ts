@@ -79,15 +79,15 @@ export function presentAnswer(
       };
     }
     case 'otherDeferral': {
-      const error = 'another deferral is pending for the task; look at it before you decide';
+      const error = 'another deferral is pending for the task; review it before you decide';
       return { status: 409, body: { error, deferral_id: answer.pendingId } };
     }
     case 'otherArguments': {
-      const error = 'the pending call has other arguments; look at them before you decide';
+      const error = 'the pending call has other arguments; review them before you decide';
       return { status: 409, body: { error, args_sha256: answer.pendingSha256 } };
     }
     case 'otherRuns': {
-      const error = 'the pending call would run something else; look at it before you decide';
+      const error = 'the pending call would run something else; review it before you decide';
       return { status: 409, body: { error, runs_sha256: answer.pendingSha256 } };
     }
     case 'notPending':

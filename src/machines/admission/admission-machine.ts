@@ -56,16 +56,16 @@ export const admissionMachine = setup({
 }).createMachine({
   id: 'admission',
   description:
-    'What an agent knows of whether the platform lets new invocations start. The platform is asked by one call at a time, and whoever comes meanwhile waits for it. Its answer holds for a window of fixed length; a call that fails admits, for the same time.',
+    'The admission state of an agent. One call to the platform is in flight at a time, and requests share it. Its answer is cached for a fixed window; a failed call admits for the same time.',
   context: { known: unasked },
   initial: 'cold',
   states: {
     cold: {
-      description: 'Nothing is known; the next request has the platform asked.',
+      description: 'No answer is cached; the next request calls the platform.',
       on: { 'admission.ask': { target: 'checking' } },
     },
     checking: {
-      description: 'The platform is being asked; requests wait.',
+      description: 'The platform is being called; requests wait.',
       invoke: {
         src: 'askPlatform',
         onDone: [
@@ -98,7 +98,7 @@ export const admissionMachine = setup({
       on: { 'admission.ask': {} },
     },
     known: {
-      description: 'Requests are answered at once from what is known, until the window ends.',
+      description: 'Requests are answered from the cache until the window ends.',
       initial: 'admitted',
       after: { window: 'cold' },
       on: { 'admission.ask': { actions: { type: 'answer', params: { cached: true } } } },
@@ -106,7 +106,7 @@ export const admissionMachine = setup({
         admitted: { description: 'The platform admits.' },
         denied: { description: 'The platform denies.' },
         fallback: {
-          description: 'The platform could not be asked, so requests are admitted.',
+          description: 'The platform was unavailable, so requests are admitted.',
         },
       },
     },

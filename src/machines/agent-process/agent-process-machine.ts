@@ -95,12 +95,12 @@ export const agentProcessMachine = setup({
 }).createMachine({
   id: 'agentProcess',
   description:
-    'The background process of one agent, as a dashboard knows it that may come and go. A process that was started or stopped elsewhere is told by a look at its folder; how one ended that nobody stopped stays visible until the next start.',
+    'The background process of one agent as the dashboard sees it. Starts and stops by other programs are detected in its folder; an unexpected exit stays visible until the next start.',
   context: { served: null, error: null, passphrase: null },
   initial: 'stopped',
   states: {
     stopped: {
-      description: 'No process serves the agent, and the last one ended as it was asked to.',
+      description: 'No process runs; the last one was stopped on request.',
       tags: 'settled',
       on: {
         'agent.start': { target: 'starting', actions: given },
@@ -111,7 +111,7 @@ export const agentProcessMachine = setup({
       },
     },
     starting: {
-      description: 'The process has been started and does not answer yet.',
+      description: 'The process has started and does not respond yet.',
       entry: ['forgetServed', 'forgetError'],
       exit: 'forgetPassphrase',
       invoke: {
@@ -146,7 +146,7 @@ export const agentProcessMachine = setup({
           },
         },
         stopping: {
-          description: 'The process has been asked to stop, and is given time to end its work.',
+          description: 'The process was asked to stop and drains.',
           invoke: {
             src: 'halt',
             input: ({ context }) => ({ served: context.served }),
@@ -155,7 +155,7 @@ export const agentProcessMachine = setup({
           },
         },
         restarting: {
-          description: 'The process has been asked to stop; another is started once it has.',
+          description: 'The process was asked to stop; another one starts afterwards.',
           invoke: {
             src: 'halt',
             input: ({ context }) => ({ served: context.served }),
@@ -166,7 +166,7 @@ export const agentProcessMachine = setup({
       },
     },
     errored: {
-      description: 'The last process ended although nobody asked it to, or never came to answer.',
+      description: 'The last process exited unexpectedly or never responded.',
       tags: 'settled',
       entry: 'forgetServed',
       on: {

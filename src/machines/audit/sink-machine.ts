@@ -50,7 +50,7 @@ export const sinkMachine = setup({
   on: { 'sink.close': { target: '.closed' } },
   states: {
     connecting: {
-      description: 'The place is asked to take lines.',
+      description: 'Lines are being sent.',
       invoke: {
         src: 'connect',
         onDone: { target: 'open' },

@@ -30,12 +30,12 @@ export const cardMachine = setup({
 }).createMachine({
   id: 'card',
   description:
-    'Keeps the agent card true to the files it is made from. A change has them all read again, once they have settled; until that succeeds, and for as long as a file is broken, the last good card stays.',
+    'Keeps the agent card up to date with its files. A change reloads all of them once they are stable; until that succeeds the last good card stays.',
   invoke: { src: 'watchFiles' },
   initial: 'published',
   states: {
     published: {
-      description: 'The card says what the files say.',
+      description: 'The card matches the files.',
       on: { 'files.changed': { target: 'stale' } },
     },
     stale: {

@@ -177,14 +177,14 @@ export const connectionMachine = setup({
 }).createMachine({
   id: 'connection',
   description:
-    'The way to a service that hangs up now and then. When it says so beforehand, a second link is opened before the first is let go. A link that fails is opened again after a pause that grows with every failure; one that only a person can mend, or that lasts for a minute and looks like it, is tried again every five minutes.',
+    'A connection to a service that disconnects now and then. On an announced disconnect a second link opens before the first closes. A failed link is reopened with exponential back-off; a link that needs a person is retried every five minutes.',
   context: { opened: 0, current: null, next: null, failures: 0, fault: null },
   entry: 'openCurrent',
   initial: 'connecting',
   on: { 'connection.close': { target: '.closed' } },
   states: {
     connecting: {
-      description: 'A link is being opened; nothing can be said yet.',
+      description: 'A link is being opened; no message can be sent yet.',
       on: {
         'link.up': { guard: about('isCurrent'), target: 'connected' },
         'link.leaving': { guard: about('isCurrent'), target: 'backoff', actions: hungUp },
@@ -211,7 +211,7 @@ export const connectionMachine = setup({
           after: { settling: { target: 'settled' } },
         },
         settled: {
-          description: 'The link has been up for a while; what failed before it is forgotten.',
+          description: 'The link is stable; the failure count is reset.',
           entry: 'forgetFailures',
           on: {
             'link.leaving': { guard: about('isCurrent'), target: '#connection.draining.opening' },
@@ -220,11 +220,11 @@ export const connectionMachine = setup({
       },
     },
     draining: {
-      description: 'The link still carries everything, but it will go; another is to take over.',
+      description: 'The link still works but will close; a replacement is needed.',
       initial: 'opening',
       states: {
         opening: {
-          description: 'The link that takes over is being opened.',
+          description: 'The replacement link is being opened.',
           entry: 'openNext',
           on: {
             'link.up': {
@@ -245,7 +245,7 @@ export const connectionMachine = setup({
           after: { patience: { target: 'pausing', actions: stayedSilent } },
         },
         pausing: {
-          description: 'The link that was to take over did not come up; it is opened again later.',
+          description: 'The replacement link failed; it is opened again later.',
           entry: ['stopNext', 'forgetNext', 'noteFault'],
           on: {
             'link.down': [
@@ -263,12 +263,12 @@ export const connectionMachine = setup({
       after: { pause: { target: 'connecting', actions: 'openCurrent' } },
     },
     failed: {
-      description: 'A person has to mend something; until then it is tried now and then.',
+      description: 'An operator must fix something; retries are rare until then.',
       entry: ['stopCurrent', 'forgetCurrent', 'noteFault'],
       after: { pause: { target: 'connecting', actions: 'openCurrent' } },
     },
     closed: {
-      description: 'Nothing is opened any more.',
+      description: 'Closed for good.',
       type: 'final',
     },
   },

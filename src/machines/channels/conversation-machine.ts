@@ -13,7 +13,7 @@ const unreachable: Asked = { kind: 'refused', refusal: 'unavailable', retryAfter
 export const conversationMachine = conversationSetup.createMachine({
   id: 'conversation',
   description:
-    'One thread of a chat. What is said in it becomes runs of one task, one after the other and oldest first; each message gets a mark while it is worked on, a word when a call waits for a release or when the answer takes longer than six minutes, and one last word. What cannot be put into the thread is tried again with growing rests and never holds up the task.',
+    'One thread of a chat. Its messages become runs of one task, in order; each message gets a reaction while it is processed, a notice when a call waits or the answer takes longer than six minutes, and one final answer. Failed posts are retried with back-off and never block the task.',
   context: ({ input }) => ({
     turns: [input.turn],
     outbox: [],
@@ -35,11 +35,11 @@ export const conversationMachine = conversationSetup.createMachine({
   },
   states: {
     turn: {
-      description: 'What is said in the thread, one message after the other.',
+      description: 'Messages of the thread, one after another.',
       initial: 'idle',
       states: {
         idle: {
-          description: 'Nothing waits for an answer.',
+          description: 'No message is waiting.',
           always: [
             { guard: 'hasTurn', target: 'current' },
             { guard: 'isOver', target: 'over' },
@@ -72,7 +72,7 @@ export const conversationMachine = conversationSetup.createMachine({
           },
           states: {
             asking: {
-              description: 'The message has been put to the agent, whose answer is waited for.',
+              description: 'The message was sent to the agent; its answer is pending.',
               entry: 'countAsk',
               invoke: {
                 src: 'ask',
@@ -116,11 +116,12 @@ export const conversationMachine = conversationSetup.createMachine({
               },
             },
             pausing: {
-              description: 'The agent is busy or out of reach; it is asked again after a pause.',
+              description: 'The agent is busy or unreachable; retrying after a pause.',
               after: { askPause: 'asking' },
             },
             late: {
-              description: 'The window has passed; the task goes on, and the thread knows.',
+              description:
+                'The window has passed; the task continues, and the thread was notified.',
             },
           },
         },
@@ -132,11 +133,11 @@ export const conversationMachine = conversationSetup.createMachine({
       },
     },
     voice: {
-      description: 'What is put into the thread, in order.',
+      description: 'Posts to the thread, in order.',
       initial: 'silent',
       states: {
         silent: {
-          description: 'Everything has been said.',
+          description: 'All posts are done.',
           always: [
             { guard: 'hasWords', target: 'speaking' },
             { guard: 'isOver', target: 'over' },
@@ -197,7 +198,7 @@ export const conversationMachine = conversationSetup.createMachine({
           description: 'The chat did not take it; the same is tried again after a rest.',
           after: { speakRest: 'speaking' },
         },
-        over: { type: 'final', description: 'Nothing is left to say.' },
+        over: { type: 'final', description: 'Nothing left to post.' },
       },
     },
   },

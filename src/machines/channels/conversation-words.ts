@@ -3,30 +3,29 @@ import type { Asked, HeldCall, Refusal, TurnEnd, TurnMark } from './turn.ts';
 
 /** The reply if the answer takes longer than the window (docs/contract/chat.md). */
 export const lateText =
-  'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.';
+  'This takes longer than 6 minutes. The task continues, and the answer will appear here.';
 
 /** The reply if too many messages of the thread are pending. */
 export const fullText =
-  'Too many messages wait in this thread already; say it again once they are answered.';
+  'Too many messages are waiting in this thread; send it again once they are answered.';
 
 /** The answer to a message in the thread of an approval. */
 export const useButtonsText =
-  'Nothing was decided: use the buttons of the message above. What is written in this thread reaches neither the agent nor the call.';
+  'Nothing was decided: use the buttons of the message above. Messages in this thread reach neither the agent nor the call.';
 
 /** The reply to a user who mentions the agent without a request. */
 export const hintText = 'Say what you need in the same message, and I will work on it.';
 
 const refusals: Record<Refusal, string> = {
-  unauthorized:
-    'I could not start on this: the agent does not accept my sign-in; tell whoever runs it.',
+  unauthorized: 'I could not start: the agent rejected my sign-in. Contact its operator.',
   assurance:
-    'This needs a stronger sign-in than a chat can show, so it was not done; ask for it over another way.',
-  admission: 'The agent takes on no new work at the moment; try again later.',
-  running: 'The task of this thread is still busy with something else; say it again in a moment.',
-  tooLong: 'That is too long for me; say it in fewer words.',
-  limited: 'The agent is asked for too much at the moment; say it again in a minute.',
-  unavailable: 'The agent cannot be reached at the moment; say it again in a few minutes.',
-  refused: 'The agent did not take this message; tell whoever runs it.',
+    'This needs a stronger sign-in than a chat can provide, so it was not done. Use another client.',
+  admission: 'The agent accepts no new work at the moment. Try again later.',
+  running: 'The task of this thread is still busy. Send it again in a moment.',
+  tooLong: 'That message is too long. Shorten it.',
+  limited: 'The agent receives too many requests at the moment. Send it again in a minute.',
+  unavailable: 'The agent cannot be reached at the moment. Send it again in a few minutes.',
+  refused: 'The agent rejected this message. Contact its operator.',
 };
 
 /** Builds the text that names the approver of a held call. */
@@ -60,10 +59,10 @@ export function wordsOf(asked: Asked): { markdown: string; mark: TurnMark } {
 }
 
 function endText(end: TurnEnd): string {
-  if (end.kind === 'gone') return 'What became of this message is no longer known; say it again.';
+  if (end.kind === 'gone')
+    return 'The outcome of this message is no longer available. Send it again.';
   if (end.kind === 'canceled') return `The task was ${end.text}.`;
-  if (end.kind === 'completed')
-    return end.text.trim() === '' ? 'Done; there is nothing to say.' : end.text;
+  if (end.kind === 'completed') return end.text.trim() === '' ? 'Done.' : end.text;
   const isCutOff = end.text.endsWith('by service restart');
   return `The task failed: ${end.text}${isCutOff ? '. Say it again to start anew.' : ''}`;
 }

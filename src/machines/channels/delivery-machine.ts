@@ -163,7 +163,7 @@ export const deliveryMachine = setup({
 }).createMachine({
   id: 'approval-delivery',
   description:
-    'One message that asks one target for one release. It is posted, with growing pauses, until it is taken or the wait is over, and is then made to say what is true: reminders, counted approvals, and how the wait ended. A message that is gone while the call waits is posted anew. One that cannot be brought up to date within an hour is given up. It starts again from what was kept, so a post that was taken and not kept is the one thing that may be sent twice.',
+    'One approval message at one target. It is posted with back-off until it is accepted or the wait ends, and is then kept up to date: reminders, counted approvals, outcome. A message deleted during the wait is posted again. A message that cannot be updated within an hour is given up. It starts again from what was kept, so a post that was taken and not kept is the one thing that may be sent twice.',
   context: ({ input: { ref, told, latest } }) => ({
     ref,
     told: told === null ? null : { version: 0, notice: told },
@@ -182,7 +182,7 @@ export const deliveryMachine = setup({
   },
   states: {
     takenUp: {
-      description: 'What was kept says where to begin.',
+      description: 'The stored state decides where to start.',
       always: [
         { guard: 'isPosted', target: 'posted' },
         { guard: 'isOver', target: 'closed', actions: nothingMore },
@@ -190,7 +190,7 @@ export const deliveryMachine = setup({
       ],
     },
     posting: {
-      description: 'The target is asked: for the first time, or again as its message is gone.',
+      description: 'The message is being posted, for the first time or again.',
       initial: 'sending',
       states: {
         sending: {
@@ -225,7 +225,7 @@ export const deliveryMachine = setup({
           },
         },
         resting: {
-          description: 'The adapter did not take it; what is newest then is posted after a pause.',
+          description: 'The adapter rejected it; the latest version is posted after a pause.',
           tags: 'resting',
           always: { guard: 'isOver', target: '#approval-delivery.closed', actions: nothingMore },
           after: { pause: 'sending' },
@@ -233,7 +233,7 @@ export const deliveryMachine = setup({
       },
     },
     posted: {
-      description: 'The message is there; at rest in this state it says what is true.',
+      description: 'The message is posted and up to date.',
       always: [
         { guard: 'hasToldEnd', target: 'closed' },
         { guard: 'hasNews', target: 'updating' },
@@ -241,7 +241,7 @@ export const deliveryMachine = setup({
       ],
     },
     updating: {
-      description: 'The message is made to say what is true now.',
+      description: 'The message is being updated.',
       entry: 'startHour',
       initial: 'sending',
       after: {
@@ -285,14 +285,14 @@ export const deliveryMachine = setup({
           },
         },
         resting: {
-          description: 'The adapter did not take it; what is newest then is told after a pause.',
+          description: 'The adapter rejected it; the latest version is sent after a pause.',
           tags: 'resting',
           after: { pause: 'sending' },
         },
       },
     },
     closed: {
-      description: 'The target knows how the wait ended, or was never asked.',
+      description: 'The target has the outcome, or was never notified.',
       type: 'final',
     },
   },

@@ -70,7 +70,7 @@ export const laneMachine = setup({
 }).createMachine({
   id: 'approval-lane',
   description:
-    'The way to one target of approvals. A refusal counts against its message alone until another message is refused as well; then the target itself is doubted, and one message at a time is tried until one is taken: those that were never tried one soon after the other, then those that failed after a pause of a second, doubled up to five. A service that takes messages by the second is left alone for as long as it asks.',
+    'The lane of one approval target. A rejection counts against its message until another message is rejected too; then the target is suspected, and one message at a time is tried until one is accepted: those that were never tried one soon after the other, then those that failed after a pause of a second, doubled up to five. A service that takes messages by the second is left alone for as long as it asks.',
   context: ({ input }) => ({ ...input, doubted: null, failures: 0, pause: 0 }),
   initial: 'open',
   on: {
@@ -78,7 +78,7 @@ export const laneMachine = setup({
   },
   states: {
     open: {
-      description: 'The target takes what it is sent.',
+      description: 'The target accepts messages.',
       tags: 'open',
       on: {
         'message.refused': [
@@ -95,7 +95,8 @@ export const laneMachine = setup({
       },
     },
     doubted: {
-      description: 'One message was refused. The others go on, and tell whose fault it is.',
+      description:
+        'One message was rejected. The results of the others show whether the target is at fault.',
       tags: 'open',
       on: {
         'message.refused': [
@@ -113,11 +114,11 @@ export const laneMachine = setup({
       },
     },
     shut: {
-      description: 'The target takes nothing for now and is left alone.',
+      description: 'The target is paused.',
       after: { pause: 'probing' },
     },
     probing: {
-      description: 'One message at a time finds out whether the target takes any again.',
+      description: 'One message at a time probes the target.',
       tags: 'probing',
       on: {
         'message.refused': [

@@ -30,7 +30,7 @@ const approvedByTooFew = 'the policy in force demands other approvals than this 
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. A layer that fails is a DENY, and nothing is asked after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
+    'Governance of one tool call. Layers run in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
   context: ({ input }) => ({
     held: null,
     ran: [],
@@ -51,7 +51,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
   states: {
     aligningIntent: {
       description:
-        'Turns down what cannot run as it was asked and refuses what never may, so that nobody is asked to approve either.',
+        'Rejects invalid calls and denies banned ones, so that no one is asked to approve them.',
       always: [
         {
           guard: 'isMisfit',
@@ -101,7 +101,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
       ],
     },
     judgingIntent: {
-      description: 'Compares the call with what the caller asked for.',
+      description: 'Compares the call with the request of the caller.',
       invoke: {
         src: 'judgeIntent',
         input: ({ context: { taskId, call, request } }) => ({ taskId, call, request }),
@@ -159,7 +159,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
       },
     },
     checkingAssurance: {
-      description: 'Asks the caller to sign in again when the tool demands a higher level.',
+      description: 'Requires a new sign-in if the tool needs a higher level.',
       always: [
         {
           guard: 'lacksAssurance',
@@ -188,7 +188,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
       ],
     },
     modifying: {
-      description: 'Rewrites the arguments; what comes out is what is approved and what runs.',
+      description: 'Rewrites the arguments; the result is approved and runs.',
       entry: 'modifyCall',
       always: [
         {
@@ -255,7 +255,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
     },
     identifying: {
       description:
-        'Digests everything that decides what the call would do: its approvers release exactly that.',
+        'Computes the digest of everything that decides the effect of the call; approvers release exactly that.',
       invoke: {
         src: 'identify',
         input: ({ context: { taskId, call, held } }) => ({ taskId, call, isNew: held === null }),
@@ -309,7 +309,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         ],
       },
     },
-    ruled: { description: 'The ruling stands; nothing is asked after it.', type: 'final' },
+    ruled: { description: 'The ruling is final.', type: 'final' },
   },
 });
 

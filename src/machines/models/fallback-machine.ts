@@ -78,7 +78,7 @@ export const fallbackMachine = setup({
 }).createMachine({
   id: 'fallback',
   description:
-    'One turn of a model along a chain. The first model that is not left alone is asked. A failure that may pass leaves that model alone for a while and moves on to the next one; any other failure ends the turn, and so does a stream that breaks after its words were shown to somebody.',
+    'One model turn along a chain of fallbacks. The first model that is not resting is called. A transient failure rests that model and moves to the next; any other failure ends the turn, and so does a stream that breaks after its text was shown.',
   context: ({ input: { candidates, now } }) => ({
     candidates: candidates.map((candidate) => ({ ...candidate, tries: 0 })),
     current: -1,
@@ -90,7 +90,7 @@ export const fallbackMachine = setup({
   initial: 'choosing',
   states: {
     choosing: {
-      description: 'Looks for the first model that may be asked now.',
+      description: 'Selects the first available model.',
       always: [
         { guard: 'someoneIsReady', target: 'asking', actions: 'take' },
         { guard: 'someoneWillBeReady', target: 'waiting' },
@@ -102,7 +102,7 @@ export const fallbackMachine = setup({
       after: { untilReady: { target: 'choosing', actions: 'wakeUp' } },
     },
     asking: {
-      description: 'The model answers; leaving this state closes the connection to it.',
+      description: 'The model responds; leaving this state closes its connection.',
       invoke: {
         src: 'ask',
         input: ({ context }) => ({ index: context.current }),
@@ -124,8 +124,8 @@ export const fallbackMachine = setup({
         ],
       },
     },
-    answered: { description: 'The model has taken its turn.', type: 'final' },
-    failed: { description: 'No model has taken the turn.', type: 'final' },
+    answered: { description: 'The model has responded.', type: 'final' },
+    failed: { description: 'No model has responded.', type: 'final' },
   },
   output: ({ context: { answeredBy, failures } }) => ({ answeredBy, failures }),
 });

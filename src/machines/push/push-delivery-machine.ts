@@ -69,7 +69,7 @@ export const pushDeliveryMachine = setup({
 }).createMachine({
   id: 'push-delivery',
   description:
-    'One receiver of push notifications of one task. Changes are posted one by one and in order; one that fails is tried again, with growing pauses, for about an hour, and then given up for the next. It ends when the end of the task has been told.',
+    'One push receiver of one task. Changes are posted in order; a failed one is retried with back-off for about an hour and then skipped. It ends once the end of the task is delivered.',
   context: ({ input: { told } }) => ({ told, waiting: [], latest: null, attempts: 0 }),
   initial: 'idle',
   on: {
@@ -80,7 +80,7 @@ export const pushDeliveryMachine = setup({
   },
   states: {
     idle: {
-      description: 'Everything that happened has been told.',
+      description: 'All changes are delivered.',
       always: [
         { guard: 'isOver', target: 'closed' },
         { guard: 'isWaiting', target: 'posting' },
@@ -124,7 +124,7 @@ export const pushDeliveryMachine = setup({
       after: { pause: 'posting' },
     },
     closed: {
-      description: 'The receiver knows how the task ended.',
+      description: 'The end of the task is delivered.',
       type: 'final',
     },
   },

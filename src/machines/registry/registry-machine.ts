@@ -31,7 +31,7 @@ export const registryMachine = setup({
 }).createMachine({
   id: 'registry',
   description:
-    'Supervises every live task. It takes in tasks while it accepts, and none while it starts or drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks.',
+    'Supervises every live task. It accepts tasks except while it starts or drains, passivates parked tasks, and removes a crashed task without harm to others. One scheduler watches all deadlines.',
   initial: 'starting',
   invoke: { id: 'deadlines', src: 'watchDeadlines' },
   on: {
@@ -45,7 +45,7 @@ export const registryMachine = setup({
   },
   states: {
     starting: {
-      description: 'What a restart interrupted is dealt with; nothing is taken in yet.',
+      description: 'Interrupted tasks are recovered; no task is accepted yet.',
       tags: 'starting',
       on: {
         'registry.accept': { target: 'accepting' },
@@ -53,12 +53,12 @@ export const registryMachine = setup({
       },
     },
     accepting: {
-      description: 'New tasks are taken in.',
+      description: 'New tasks are accepted.',
       tags: 'accepting',
       on: { 'registry.drain': { target: 'draining' } },
     },
     draining: {
-      description: 'The daemon is going down: nothing new starts.',
+      description: 'The daemon drains: no task starts.',
       tags: 'draining',
     },
   },

@@ -96,16 +96,16 @@ export const signInMachine = signIn.createMachine({
       },
     },
     done: {
-      description: 'The token is kept for an agent that is to be made.',
+      description: 'The token is held for a new agent.',
       after: expiry,
       on: { ...calledOff, 'token.take': { target: 'taken' } },
     },
     taken: {
-      description: 'An agent is made with the token, and no other.',
+      description: 'The token is assigned to one agent.',
       after: expiry,
       on: { 'token.return': { target: 'done' } },
     },
-    failed: { description: 'There is no token; the error says why.', type: 'final' },
+    failed: { description: 'The sign-in failed; the error has the reason.', type: 'final' },
     calledOff: {
       description: 'The person called it off; a late callback counts no more.',
       type: 'final',

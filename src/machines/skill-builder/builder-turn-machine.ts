@@ -26,7 +26,7 @@ const longestTurn = 600_000;
 
 const silence = {
   type: 'noteError',
-  params: { error: 'the model said nothing for 60 seconds; try again' },
+  params: { error: 'the model sent nothing for 60 seconds; try again' },
 } as const;
 
 const said = {
@@ -79,7 +79,7 @@ export const builderTurnMachine = setup({
 }).createMachine({
   id: 'builderTurn',
   description:
-    'One answer of the model that writes skills. It is told word by word, then read for a skill. A model that falls silent, never ends or says too much is given up, and one whose client has left is not asked any further.',
+    'One answer of the model that writes skills. It is streamed, then parsed for a skill. A model that stalls, never ends or sends too much is aborted, and so is one whose client disconnected.',
   context: { text: '', answer: noAnswer, error: null },
   initial: 'open',
   states: {
@@ -119,23 +119,23 @@ export const builderTurnMachine = setup({
           target: 'failed',
           actions: {
             type: 'noteError',
-            params: { error: 'the model did not come to an end within 10 minutes; ask for less' },
+            params: { error: 'the model did not finish within 10 minutes; request less' },
           },
         },
       },
       states: {
         asking: {
-          description: 'It has not said anything yet.',
+          description: 'No text received yet.',
           after: { silence: { target: '#builderTurn.failed', actions: silence } },
         },
         streaming: {
-          description: 'It is saying something; each piece may be the last for a while.',
+          description: 'Text is being received; a timer watches for a stall.',
           after: { silence: { target: '#builderTurn.failed', actions: silence } },
         },
       },
     },
     reading: {
-      description: 'All is said; what it holds decides.',
+      description: 'The answer is complete; its content decides.',
       entry: 'readAnswer',
       always: [
         { guard: 'isSilent', target: 'silent' },
@@ -145,7 +145,7 @@ export const builderTurnMachine = setup({
       ],
     },
     answered: {
-      description: 'The model asked or told something.',
+      description: 'The model sent a message.',
       entry: [said, 'tellDone'],
       type: 'final',
     },
@@ -155,20 +155,20 @@ export const builderTurnMachine = setup({
       type: 'final',
     },
     silent: {
-      description: 'The model said nothing.',
+      description: 'The answer is empty.',
       entry: 'tellDone',
       type: 'final',
     },
     refused: {
-      description: 'The model wrote files that are not taken.',
+      description: 'The model wrote invalid files.',
       entry: [said, 'noteRefusal', failure],
       type: 'final',
     },
     failed: {
-      description: 'No answer came to its end.',
+      description: 'The answer is incomplete.',
       entry: failure,
       type: 'final',
     },
-    left: { description: 'Nobody is there to be told.', type: 'final' },
+    left: { description: 'The client disconnected.', type: 'final' },
   },
 });

@@ -10,7 +10,7 @@ export const executing = taskSetup.createStateConfig({
   initial: 'admitted',
   states: {
     admitted: {
-      description: 'Nobody objects any more.',
+      description: 'No objection remains.',
       always: [{ guard: 'needsCredential', target: 'minting' }, { target: 'calling' }],
     },
     minting: {
@@ -53,7 +53,7 @@ export const executing = taskSetup.createStateConfig({
         },
         running: {
           description:
-            'The tool runs, or waits at another program for a person there; leaving this state aborts it.',
+            'The tool runs, or waits for an approval at another program; leaving this state aborts it.',
           exit: { type: 'keepWait', params: null },
           on: {
             'tool.waiting': {
@@ -86,7 +86,7 @@ export const executing = taskSetup.createStateConfig({
     },
     recording: {
       description:
-        'Waits until the end is on disk; then the next call of the turn is taken up, or the model hears the results, errors among them, unless it got nothing but errors for too long.',
+        'Waits until the end is on disk; then the next call of the turn starts, or the model receives the results, errors included, unless it received only errors for too long.',
       tags: 'saving',
       on: {
         'task.saved': [

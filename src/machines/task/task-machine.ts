@@ -31,7 +31,7 @@ export const taskMachineVersion = 9;
 export const taskMachine = taskSetup.createMachine({
   id: 'task',
   description:
-    'One A2A task. It thinks, has each tool call governed, and runs what was allowed. A call that needs a person waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is ruled on again, by the policy in force, before it runs.',
+    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again by the policy in force before it runs.',
   context: ({ input }) => initialContext(input),
   initial: 'submitted',
   on: {
@@ -46,7 +46,7 @@ export const taskMachine = taskSetup.createMachine({
   },
   states: {
     submitted: {
-      description: 'Accepted; work begins at once, unless the message itself is denied.',
+      description: 'Accepted; work starts immediately unless the message is denied.',
       tags: 'submitted',
       entry: [{ type: 'note', params: { type: 'session.started' } }, 'screenPrompt'],
       on: {
@@ -75,7 +75,7 @@ export const taskMachine = taskSetup.createMachine({
       },
       states: {
         thinking: {
-          description: 'The model takes its next turn.',
+          description: 'The model is called for its next turn.',
           entry: 'takeTurn',
           invoke: {
             src: 'think',
@@ -115,7 +115,7 @@ export const taskMachine = taskSetup.createMachine({
         },
         governing: {
           description:
-            'Every layer of governance rules on the call; on one that waited once more, by the policy in force.',
+            'Every layer of governance evaluates the call; a released call again, by the policy in force.',
           invoke: {
             src: 'govern',
             input: ({ context }) => ({
@@ -154,7 +154,7 @@ export const taskMachine = taskSetup.createMachine({
     },
     deferred: {
       description:
-        'Parked until a named person releases the call, refuses it, or time runs out. What callers say meanwhile is kept for the model and decides nothing.',
+        'Parked until a named person approves or rejects the call, or it times out. Messages of callers are stored for the model and decide nothing.',
       tags: 'deferred',
       initial: 'asked',
       on: {
@@ -195,7 +195,7 @@ export const taskMachine = taskSetup.createMachine({
       },
       states: {
         asked: {
-          description: 'The approvers have been asked.',
+          description: 'The approvers are notified.',
           tags: 'asked',
           on: {
             'deadline.reached': [
@@ -220,25 +220,25 @@ export const taskMachine = taskSetup.createMachine({
           },
         },
         escalated: {
-          description: 'Three quarters of the time are over and another target was asked as well.',
+          description: 'Three quarters of the time are over and another target was notified.',
           tags: 'escalated',
         },
       },
     },
     completed: {
-      description: 'The agent has answered.',
+      description: 'The agent answered.',
       tags: ['completed', 'final'],
       type: 'final',
       entry: { type: 'note', params: { type: 'session.ended', state: 'completed' } },
     },
     failed: {
-      description: 'The run ended without an answer; the failure says why.',
+      description: 'The run ended without an answer; the failure has the reason.',
       tags: ['failed', 'final'],
       type: 'final',
       entry: { type: 'note', params: ({ context }) => factOf.sessionFailed(context) },
     },
     canceled: {
-      description: 'Somebody called the task off.',
+      description: 'The task was canceled.',
       tags: ['canceled', 'final'],
       type: 'final',
       entry: [

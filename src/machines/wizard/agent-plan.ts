@@ -49,7 +49,7 @@ export function agentPlan(answers: AgentAnswers): AgentPlan {
   };
 }
 
-const customNote = ` Who is let in is yours to write:
+const customNote = ` Write your own authentication, such as:
  auth:
    providers:
      - type: oidc

@@ -20,7 +20,7 @@ const ownServerVariable = 'MODEL_API_KEY';
 
 /** The providers in display order. */
 export const providers: readonly ProviderOffer[] = [
-  provider('scripted', 'A script, which needs no key', [], {}),
+  provider('scripted', 'A script (needs no key)', [], {}),
   provider('openai', 'OpenAI', ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'], {
     ...{ address: 'optional', organization: true },
   }),
@@ -33,7 +33,7 @@ export const providers: readonly ProviderOffer[] = [
   provider('ollama', 'Ollama on this machine', ['qwen3', 'llama3.2', 'mistral'], {
     address: 'optional',
   }),
-  provider('openai-compatible', 'A server of your own, which speaks the wire of OpenAI', [], {
+  provider('openai-compatible', 'OpenAI-compatible server', [], {
     address: 'required',
     variable: ownServerVariable,
   }),
@@ -76,7 +76,7 @@ export const tools: readonly ToolOffer[] = [
   { name: 'file_write', about: "writes the agent's files", changes: true },
   { name: 'file_edit', about: "changes the agent's files", changes: true },
   { name: 'glob_search', about: 'finds files by name' },
-  { name: 'grep_search', about: 'finds files by what they hold' },
+  { name: 'grep_search', about: 'finds files by their content' },
   { name: 'cli_execute', about: 'runs listed programs in a sandbox', changes: true },
 ];
 
@@ -113,7 +113,7 @@ export const channels: readonly ChannelOffer[] = [
     fields: [
       token('bot_token', 'Token of the bot', 'TELEGRAM_BOT_TOKEN', '123456:ABC…', '\\d+:[\\w-]+'),
       {
-        ...{ name: 'allowed_users', label: 'Who may talk to it', kind: 'list', required: false },
+        ...{ name: 'allowed_users', label: 'Allowed users', kind: 'list', required: false },
         ...{ example: '12345, @ann', pattern: '[1-9]\\d*|@?[A-Za-z]\\w*' },
       },
     ],
@@ -135,7 +135,7 @@ export const channels: readonly ChannelOffer[] = [
         'secret',
         'Secret of the signature',
         'WEBHOOK_SECRET',
-        'what openssl rand -base64 32 prints',
+        'output of openssl rand -base64 32',
         'whsec_(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?|(?!whsec_)[\\x21-\\x7e]{16,}',
       ),
     ],
@@ -167,7 +167,7 @@ export interface AuthOffer {
 
 /** The authentication methods (docs/contract/dashboard.md). */
 export const authOffers: readonly AuthOffer[] = [
-  { mode: 'none', label: 'None: anybody on this machine', fields: [] },
+  { mode: 'none', label: 'None: anyone on this machine', fields: [] },
   {
     mode: 'oidc',
     label: 'OIDC (JWT)',
@@ -187,7 +187,7 @@ export const authOffers: readonly AuthOffer[] = [
     label: 'HTTP verifier',
     fields: [
       url('url', 'Address of the verifier', true, 'https://verify.example.com/token'),
-      text('default_org', 'Organisation when none is named', false, 'acme'),
+      text('default_org', 'Default organisation', false, 'acme'),
     ],
   },
   {

@@ -153,7 +153,7 @@ function backFrom(step: Step) {
 export const wizardMachine = wizard.createMachine({
   id: 'wizard',
   description:
-    'Asks what an agent is made from. What is typed is kept wherever one goes; a wrong answer stays at its step and says why; a step that does not apply is left out, and one that can be reached is gone to directly.',
+    'Collects the answers that create an agent. Answers survive navigation; an invalid answer stays at its step with the reason; steps that do not apply are skipped, and reachable steps can be opened directly.',
   context: ({ input }) => ({
     answers: input.answers ?? firstAnswers,
     offer: input.offer,
@@ -171,28 +171,28 @@ export const wizardMachine = wizard.createMachine({
     })),
   },
   states: {
-    name: { description: 'What the agent is called.', ...stateOf('name') },
+    name: { description: 'Name of the agent.', ...stateOf('name') },
     provider: { description: 'Whose model works on its tasks.', ...stateOf('provider') },
     model: {
-      description: 'Which model of that provider, and how it is signed in to.',
+      description: 'Model of that provider and its authentication.',
       ...stateOf('model'),
     },
     channels: {
       description: 'Where people speak with it and decide, with the tokens.',
       ...stateOf('channels'),
     },
-    tools: { description: 'Which of the builtin tools it has.', ...stateOf('tools') },
+    tools: { description: 'Builtin tools.', ...stateOf('tools') },
     skills: {
-      description: 'Which skills of the registry it has, with their variables.',
+      description: 'Skills of the registry, with their variables.',
       ...stateOf('skills'),
     },
     fallback: {
-      description: 'Which models are asked when the first one cannot answer.',
+      description: 'Fallback models.',
       ...stateOf('fallback'),
     },
     auth: { description: 'How callers sign in.', ...stateOf('auth') },
     egress: {
-      description: 'Which hosts may be reached beside those that the answers lead to.',
+      description: 'Allowed hosts, in addition to those derived from the answers.',
       ...stateOf('egress'),
     },
     security: {
@@ -200,11 +200,11 @@ export const wizardMachine = wizard.createMachine({
       ...stateOf('security'),
     },
     approvals: {
-      description: 'Which tools wait for whom, how long, and for how many.',
+      description: 'Tools that require approval, with target, timeout and quorum.',
       ...stateOf('approvals'),
     },
     review: {
-      description: 'All is answered and shown once more.',
+      description: 'All answers are shown for review.',
       on: {
         'review.accept': { guard: 'isComplete', target: 'accepted' },
         'step.back': backFrom('review'),

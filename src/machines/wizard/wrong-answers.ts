@@ -117,7 +117,7 @@ function wrongAddress(text: string, need: string | undefined): string | null {
     url.password === '';
   return isAddress
     ? null
-    : 'this is no address of a server; write it as https://models.example.com/v1';
+    : 'this is not the address of a server; write it as https://models.example.com/v1';
 }
 
 function wrongChannels({ channels: chosen }: AgentAnswers): string | null {
@@ -216,15 +216,15 @@ function wrongApprovals(answers: AgentAnswers, offer: WizardOffer): string | nul
 function wrongTarget(to: string, answers: AgentAnswers): string | null {
   const [, adapter = '', target = ''] = /^channel:([^:\s]+):\s*(\S.*)/u.exec(to) ?? [];
   if (target === '' || !isPlainText(to)) {
-    return 'whom it waits for is a target such as channel:console:* or channel:slack:#ops';
+    return 'the approval target must be a target such as channel:console:* or channel:slack:#ops';
   }
   if (adapter === 'console' || adapter === 'dashboard') return null;
   if (channelOffer(adapter)?.decides !== true) {
-    return `${adapter} cannot ask for a decision; name console, dashboard, slack or webhook`;
+    return `${adapter} does not support approvals; use console, dashboard, slack or webhook`;
   }
   const values = answers.channels[adapter];
   if (values === undefined)
-    return `the agent has no channel ${adapter}; switch it on, or ask elsewhere`;
+    return `the agent has no channel ${adapter}; enable it, or use another target`;
   if (adapter !== 'webhook') return null;
   const { target: named } = values;
   const isNamed = typeof named === 'string' && target.trim() === named.trim();
@@ -257,7 +257,7 @@ function wrongChoice(
   const unknown = chosen.find((each) => !known.includes(each));
   if (unknown === undefined) return null;
   const name = unknown !== '' && isPlainText(unknown) ? unknown.slice(0, 80) : 'this';
-  return `${name} is no ${what}; there are ${known.join(', ') || 'none'}`;
+  return `${name} is not a ${what}; known are ${known.join(', ') || 'none'}`;
 }
 
 function wrongRepeats(chosen: readonly string[]): string | null {

@@ -80,7 +80,7 @@ async function openTurn() {
       clock.advance(59_999);
       expect(heard.ends).toEqual([]);
       clock.advance(1);
-      await fails('the model said nothing for 60 seconds; try again');
+      await fails('the model sent nothing for 60 seconds; try again');
     },
     trickle: async () => {
       for (let time = 0; time < 10; time += 1) {
@@ -88,7 +88,7 @@ async function openTurn() {
         await say(' ');
       }
       clock.advance(10_000);
-      await fails('the model did not come to an end within 10 minutes; ask for less');
+      await fails('the model did not finish within 10 minutes; request less');
     },
   };
 }

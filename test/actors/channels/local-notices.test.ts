@@ -132,7 +132,7 @@ it('goes on when those that wait cannot be read', async () => {
   notices.changed(waiting());
   expect([await said(), logged]).toEqual([
     ['posted d-1 console:*'],
-    ['approvals: nobody here was told of calls that wait already'],
+    ['approvals: no local approver was notified of calls that are already waiting'],
   ]);
 });
 
@@ -144,7 +144,7 @@ it('goes on when nobody can be told', async () => {
   boards[0].answer = () => undefined;
   notices.changed(aTask({ settled }));
   expect(await said()).toEqual(['ended d-1 console:* approved']);
-  expect(logged).toEqual(['approvals: nobody here could be told of a call']);
+  expect(logged).toEqual(['approvals: no local approver could be notified of a call']);
 });
 
 it('lets go of the adapters', async () => {

@@ -100,9 +100,9 @@ audit:
 `;
     expect(linesOf(read(text))).toEqual([
       'error 4:16 audit.rotation.max_bytes | audit.rotation.max_bytes: this must be 0 for one file without end, or at least 65536',
-      'error 5:5 audit.rotation.keeps | audit.rotation.keeps: this key is not known; did you mean keep?',
+      'error 5:5 audit.rotation.keeps | audit.rotation.keeps: unknown key; did you mean keep?',
       'error 8:12 audit.sinks.0.url | audit.sinks.0.url: this must be a URL with http or https',
-      'error 10:7 audit.sinks.1.path | audit.sinks.1.path: this key is not known; remove it',
+      'error 10:7 audit.sinks.1.path | audit.sinks.1.path: unknown key; remove it',
     ]);
   });
 });

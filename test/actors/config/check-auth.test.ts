@@ -6,7 +6,7 @@ function authenticating(providers: string, env: Record<string, string> = {}): st
 }
 
 const inline =
-  'auth.providers.0.settings.token | whoever reads this file can sign in; put the token into a variable and name it in token_env';
+  'auth.providers.0.settings.token | anyone who can read this file can sign in; put the token into a variable and set token_env to its name';
 
 it.each([
   [
@@ -43,7 +43,7 @@ it.each([
   [
     'a name taken',
     '{type: static_token, name: a, settings: {token_env: SET}}, {type: static_token, name: a, settings: {token_env: SET}}',
-    'error 3:101 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
+    'error 3:101 auth.providers.1.name | an earlier provider has this name; use a unique name for each provider',
   ],
   [
     "the name of the daemon's own token",
@@ -68,7 +68,7 @@ it.each([
   [
     'two providers without a name',
     '{type: static_token, settings: {token_env: SET}}, {type: static_token, settings: {token_env: SET}}',
-    'error 3:65 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
+    'error 3:65 auth.providers.1.name | an earlier provider has this name; use a unique name for each provider',
   ],
 ])('refuses %s', (_, providers, ...lines) => {
   expect(authenticating(providers, { SET: 's3cret', EMPTY: '' })).toEqual(lines);
@@ -117,7 +117,7 @@ it.each([
   ],
   [
     'issuer: "https://a.io", claim_map: {groups: roles}',
-    named('claim_map.groups', 'this key is not known; remove it'),
+    named('claim_map.groups', 'unknown key; remove it'),
   ],
   [
     'issuer: "https://a.io", claim_map: {acr: ""}',
@@ -125,7 +125,7 @@ it.each([
   ],
   [
     'issuer: "https://a.io", audiences: [y]',
-    named('audiences', 'this key is not known; did you mean audience?'),
+    named('audiences', 'unknown key; did you mean audience?'),
   ],
 ])('refuses an issuer with %s', (settings, line) => {
   expect(oneProvider(settings)).toEqual([line]);
@@ -147,15 +147,15 @@ it.each([
 ])('says of a setting beside the type %s where it belongs: %s', (type, setting, key) => {
   const text = `agent_id: x\nauth:\n  providers:\n    - type: ${type}\n      ${setting}\n`;
   expect(linesOf(read(text))).toContain(
-    `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: this key is not known; it belongs under settings: write settings.${key}`,
+    `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: unknown key; it belongs under settings: write settings.${key}`,
   );
 });
 
 it('still says of a key that no setting has what it is like', () => {
   const text = 'agent_id: x\nauth: {providers: [{type: oidc, issuers: y, nam: z}]}\n';
   expect(linesOf(read(text)).filter((line) => line.includes('not known'))).toEqual([
-    expect.stringContaining('auth.providers.0.issuers: this key is not known; remove it'),
-    expect.stringContaining('auth.providers.0.nam: this key is not known; did you mean name?'),
+    expect.stringContaining('auth.providers.0.issuers: unknown key; remove it'),
+    expect.stringContaining('auth.providers.0.nam: unknown key; did you mean name?'),
   ]);
 });
 
@@ -167,7 +167,7 @@ it("warns of a claim that is nobody's email under bind_approver", () => {
       ),
     ).filter((line) => line.includes('claim_map'));
   const warned = [
-    "warning 3:100 auth.providers.0.settings.claim_map.email | under bind_approver this claim is nobody's email, since email_verified speaks of email alone; if people cannot write it themselves, set require_email_verified: false",
+    'warning 3:100 auth.providers.0.settings.claim_map.email | under bind_approver this claim is not used as an email, since email_verified covers email only; if users cannot edit it, set require_email_verified: false',
   ];
   expect(lines('')).toEqual(warned);
   expect(lines(', require_email_verified: true')).toEqual(warned);

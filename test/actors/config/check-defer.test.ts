@@ -12,7 +12,7 @@ function deferring(lines: string, before = '\n'): string[] {
 }
 
 const direct =
-  'so nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+  'so no approver is notified; the deferral holds until a direct POST to the decisions endpoint';
 
 it.each([
   [
@@ -73,7 +73,7 @@ it.each([
   [
     'telegram',
     'enabled: true\ntools: {t: {to: "channel:telegram:x"}}',
-    'error 6:21 ~.tools.t.to | telegram carries conversations only and cannot ask for a decision; use another adapter',
+    'error 6:21 ~.tools.t.to | telegram supports conversations only; use another adapter for approvals',
   ],
   [
     'an unknown adapter',
@@ -88,7 +88,7 @@ it.each([
   [
     'a tool that asks nobody',
     'enabled: true\ntools: {t: {timeout: 5m}}',
-    'error 6:16 ~.tools.t.to | ~.tools.t.to: this key is missing, so nobody would be asked; write to: "channel:console:*", or another target',
+    'error 6:16 ~.tools.t.to | ~.tools.t.to: this key is missing, so no approver would be notified; write to: "channel:console:*", or another target',
   ],
   [
     'a list that asks nobody',
@@ -103,7 +103,7 @@ it.each([
   [
     'a target that cannot be asked in a list',
     'enabled: true\ntools: {t: {to: ["channel:console:*", "channel:telegram:x"]}}',
-    'error 6:43 ~.tools.t.to.1 | telegram carries conversations only and cannot ask for a decision; use another adapter',
+    'error 6:43 ~.tools.t.to.1 | telegram supports conversations only; use another adapter for approvals',
   ],
   [
     'a target of another kind',
@@ -138,7 +138,7 @@ it.each([
   [
     'four eyes without providers',
     'enabled: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}',
-    'warning 6:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked without auth.providers; add one',
+    'warning 6:28 ~.tools.t.four_eyes | four_eyes cannot identify the requester without auth.providers; add one',
   ],
   [
     'bound approvers without providers',
@@ -170,7 +170,7 @@ describe('with authentication', () => {
     const lines =
       'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}';
     expect(deferring(lines, before)).toEqual([
-      'warning 8:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there',
+      'warning 8:28 ~.tools.t.four_eyes | four_eyes cannot identify requesters in Telegram, which has no emails; remove telegram from channels, or make sure that no approver sends requests there',
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('with authentication', () => {
     (approver) => {
       const tools = `tools: {t: {approvers: [${approver}], to: "channel:console:*"}}`;
       expect(deferring(`enabled: true\n${tools}`, auth)).toEqual([
-        'error 6:28 ~.tools.t.approvers | nobody can ever decide, as no approver of this list is an email; write name@example.com',
+        'error 6:28 ~.tools.t.approvers | no one can ever decide, since no approver of this list is an email; write name@example.com',
         `warning 6:29 ~.tools.t.approvers.0 | the approver ${JSON.parse(approver)} is not an email, so it can never match and locks that person out; write name@example.com`,
       ]);
     },
@@ -209,7 +209,7 @@ describe('with authentication', () => {
     const tools =
       'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2, to: "channel:console:*"}, t: {four_eyes: true, to: "channel:console:*"}, u: {to: "channel:console:*"}}';
     expect(deferring(`enabled: true\nbind_approver: false\n${tools}`, auth)).toEqual([
-      'warning 6:20 ~.bind_approver | quorum and four_eyes (s, t) go by the email that callers say is theirs; set it to true, so that the verified one counts',
+      'warning 6:20 ~.bind_approver | quorum and four_eyes (s, t) use the email that callers claim; set it to true to require the verified one',
     ]);
   });
 
@@ -250,7 +250,7 @@ describe('with authentication', () => {
   ])('refuses %s that were written and come out without an entry', (path, lines, position) => {
     const text = `agent_id: x\n${auth}security:\n  defer:\n    enabled: true\n    ${lines.replace('\n', '\n    ')}\n`;
     expect(linesOf(read(text, { BOSS: '', T: 'a-long-enough-token-of-ops' }))).toEqual([
-      `error ${position} ${root}.${path} | every approver of this list is blank, so anybody could decide; name one, or leave the list out`,
+      `error ${position} ${root}.${path} | every approver of this list is blank, so anyone could decide; add one, or omit the list`,
     ]);
     expect(
       linesOf(read(text, { BOSS: 'ann@example.com', T: 'a-long-enough-token-of-ops' })).join(),
@@ -270,7 +270,7 @@ describe('with authentication', () => {
     const warned =
       'warning 6:25 ~.default_approvers.0 | the approver ann is not an email, so it can never match and locks that person out; write name@example.com';
     expect(deferring(lines(''), auth)).toEqual([
-      'error 6:24 ~.default_approvers | nobody can ever decide, as no approver of this list is an email; write name@example.com',
+      'error 6:24 ~.default_approvers | no one can ever decide, since no approver of this list is an email; write name@example.com',
       warned,
     ]);
     expect(deferring(lines(own), auth)).toEqual([warned]);
@@ -346,7 +346,7 @@ describe('while it is off', () => {
   it('an unknown key and a value of another kind are still errors', () => {
     expect(deferring('enabled: false\ntools: {t: {four_eyes: 3, tiemout: 5m}}')).toEqual([
       'error 6:28 ~.tools.t.four_eyes | ~.tools.t.four_eyes: this must be true or false',
-      'error 6:31 ~.tools.t.tiemout | ~.tools.t.tiemout: this key is not known; did you mean timeout?',
+      'error 6:31 ~.tools.t.tiemout | ~.tools.t.tiemout: unknown key; did you mean timeout?',
     ]);
   });
 });

@@ -78,15 +78,12 @@ describe('a listed domain', () => {
     [`${'a'.repeat(64)}.example.com`, notHost],
     ['1.2.3.4.5', notHost],
     ['*.10.0.0.1', 'an address has no subdomains; remove the *.'],
-    ['169.254.169.254', 'the address {value} is never reached, whatever is listed; remove it'],
-    ['0xa9fea9fe', 'the address {value} is never reached, whatever is listed; remove it'],
-    ['[fd00:ec2::254]', 'the address {value} is never reached, whatever is listed; remove it'],
-    [
-      '::ffff:169.254.169.254',
-      'the address {value} is never reached, whatever is listed; remove it',
-    ],
-    ['::7f00:1', 'the address {value} is never reached, whatever is listed; remove it'],
-    ['224.0.0.1', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['169.254.169.254', 'the address {value} is never allowed; remove it'],
+    ['0xa9fea9fe', 'the address {value} is never allowed; remove it'],
+    ['[fd00:ec2::254]', 'the address {value} is never allowed; remove it'],
+    ['::ffff:169.254.169.254', 'the address {value} is never allowed; remove it'],
+    ['::7f00:1', 'the address {value} is never allowed; remove it'],
+    ['224.0.0.1', 'the address {value} is never allowed; remove it'],
   ])('is refused when it is %s', (entry, message) => {
     expect(domain(entry)).toEqual([`error egress.allowed_domains.0 ${message}`]);
   });
@@ -142,8 +139,8 @@ describe('a host that may be private', () => {
     ['db.internal:x', port],
     ['db internal', notHost],
     ['*', loneStar],
-    ['169.254.169.254', 'the address {value} is never reached, whatever is listed; remove it'],
-    ['0.0.0.0:80', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['169.254.169.254', 'the address {value} is never allowed; remove it'],
+    ['0.0.0.0:80', 'the address {value} is never allowed; remove it'],
   ])('is refused when it is %s', (entry, message) => {
     expect(opened(entry)).toEqual([`error egress.allowed_private.0 ${message}`]);
   });
@@ -153,7 +150,7 @@ describe('a host that may be private', () => {
       'warning egress.allowed_private.0 the address {value} is public; list it in allowed_domains',
     ]);
     expect(said({ mode: 'deny-all', allowed_private: ['db.internal'] })).toEqual([
-      'warning egress.allowed_private tools reach nothing with mode: deny-all, so this list has no effect',
+      'warning egress.allowed_private tools have no network access with mode: deny-all, so this list has no effect',
     ]);
   });
 
@@ -178,7 +175,7 @@ describe('a private network', () => {
   });
 
   const never =
-    'this network holds addresses that are never reached, such as those of metadata services; write private networks alone';
+    'this network contains addresses that are never allowed, such as metadata services; list private networks only';
   const isPublic =
     'this network is not private as a whole; open private networks alone, and list public hosts in allowed_domains';
   const none = 'this is no network; write one in CIDR notation, such as 10.1.0.0/16';
@@ -234,15 +231,15 @@ describe('the mode', () => {
 
   it('is always warned of when it is dev-open', () => {
     expect(said({ mode: 'dev-open', allowed_domains: ['10.0.0.1'] }, ['a.example'])).toEqual([
-      'warning egress.mode in the mode {value} every host may be reached, those of the own network as well; use it for development alone',
+      'warning egress.mode mode {value} allows every host, the local network included; use it for development only',
     ]);
   });
 
   it('is warned of when it makes a list useless', () => {
     expect(said({ mode: 'deny-all' })).toEqual([]);
     expect(said({ mode: 'deny-all', allowed_domains: ['a.example'] }, ['a.example'])).toEqual([
-      'warning egress.allowed_domains tools reach nothing with mode: deny-all, so this list has no effect',
-      'warning workflow_propagation.allowed_hosts.0 tools reach nothing with mode: deny-all, so nothing is ever handed on to {value}',
+      'warning egress.allowed_domains tools have no network access with mode: deny-all, so this list has no effect',
+      'warning workflow_propagation.allowed_hosts.0 tools have no network access with mode: deny-all, so no header is ever propagated to {value}',
     ]);
   });
 });
@@ -264,7 +261,7 @@ describe('a host that the workflow is handed on to', () => {
     'is warned of when it is not listed: %s',
     (entry) => {
       expect(said({ allowed_domains }, [entry])).toEqual([
-        'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list {value}; unless a skill declares it, nothing is ever handed on to it',
+        'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list {value}; unless a skill declares it, no header is ever propagated to it',
       ]);
     },
   );
@@ -294,7 +291,7 @@ workflow_propagation: {allowed_hosts: ["*"]}
     'error 7:7 egress.allowed_domains.1 | this is not a host but a URL or a path; write the host alone: api.example.com',
     'error 8:39 egress.allowed_private_cidrs.1 | this has bits set beyond its prefix; write 10.1.0.0/16',
     `error 9:34 egress.allowed_private.1 | ${port}`,
-    'error 10:3 egress.allowed_domain | egress.allowed_domain: this key is not known; did you mean allowed_domains?',
+    'error 10:3 egress.allowed_domain | egress.allowed_domain: unknown key; did you mean allowed_domains?',
     `error 11:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
     'warning 3:9 egress.mode | in the mode dev-open every host may be reached, those of the own network as well; use it for development alone',
   ]);

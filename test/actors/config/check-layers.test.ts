@@ -100,7 +100,7 @@ credentials: [{tool: t, provider: static, spec: {env: {SHOP_KEY: {from_env: A}}}
 
 it('warns of guardrails that are off because enabled was left out', () => {
   expect(linesFor('security: {guardrails: {denied_tools: [cli_execute]}}')).toEqual([
-    'warning 2:24 security.guardrails.enabled | security.guardrails.enabled is missing, so its rules hold nothing back; add enabled: true, or false if that is meant',
+    'warning 2:24 security.guardrails.enabled | security.guardrails.enabled is missing, so its rules have no effect; add enabled: true, or false if that is meant',
   ]);
 });
 

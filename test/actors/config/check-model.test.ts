@@ -34,7 +34,7 @@ describe('the model of an agent', () => {
     ],
     [
       '{provider: ollama, name: m, base_url: nonsense}',
-      'error model.base_url | base_url is not a web address; write one such as https://models.example.com/v1',
+      'error model.base_url | base_url is not a URL; write one such as https://models.example.com/v1',
     ],
     [
       '{provider: openai, name: m, base_url: "https://u:p@a.example/v1"}',
@@ -42,7 +42,7 @@ describe('the model of an agent', () => {
     ],
     [
       '{provider: openai, name: m, base_url: "http://a.example/v1"}',
-      'warning model.base_url | base_url sends what is said, and the key if there is one, in clear text to another machine; use https',
+      'warning model.base_url | base_url sends messages and the key in clear text to another machine; use https',
     ],
     [
       '{provider: openai, name: m, fallbacks: [{provider: google, name: g}]}',
@@ -62,7 +62,7 @@ describe('the model of an agent', () => {
     ],
     [
       '{fallbacks: [{provider: ollama, name: m}]}',
-      'warning model.fallbacks | a script never fails, so no fallback of it is ever asked; remove them or name a provider',
+      'warning model.fallbacks | a script never fails, so its fallbacks are never used; remove them or set a provider',
     ],
   ])('is spoken of for %s', (model, line) => expect(told(model)).toEqual([line]));
 });

@@ -62,7 +62,7 @@ describe('a chain of providers', () => {
     [
       'a verifier before others',
       [verifier('v'), iap('i')],
-      'warning auth.providers.0.type | this provider takes every token, so those after it get none; put it last',
+      'warning auth.providers.0.type | this provider accepts every token, so later ones receive none; put it last',
     ],
     [
       'a proxy twice',
@@ -72,12 +72,12 @@ describe('a chain of providers', () => {
     [
       'a tenant twice',
       [directory({}), directory({ tenant_id: 't-1' })],
-      'error auth.providers.1.settings.tenant_id | an earlier provider takes the tokens of this tenant; keep one',
+      'error auth.providers.1.settings.tenant_id | an earlier provider accepts the tokens of this tenant; keep one',
     ],
     [
       'a tenant behind all tenants',
       [directory({ allow_multi_tenant: true, allowed_tenants: ['x'] }), directory({})],
-      'error auth.providers.1.settings.tenant_id | an earlier provider takes the tokens of this tenant; keep one',
+      'error auth.providers.1.settings.tenant_id | an earlier provider accepts the tokens of this tenant; keep one',
     ],
     [
       'every tenant there is',
@@ -105,7 +105,7 @@ describe('a chain of providers', () => {
         signer({ allowed_accounts: ['123456789012'] }),
         signer({ allowed_principals: ['arn:aws:sts::*:*'] }, 't'),
       ],
-      'error auth.providers.1.type | an earlier provider takes every token of this kind; keep one',
+      'error auth.providers.1.type | an earlier provider accepts every token of this kind; keep one',
     ],
   ])('is told of with %s', (_, providers, line) => {
     expect(findings(...providers)).toEqual([line]);
@@ -156,7 +156,7 @@ it.each([
   [
     'cloud_sigv4',
     'region: eu-central-1, allowed_principals: ["arn:aws:iam::*:*"], sts_ur: x',
-    'sts_ur | auth.providers.0.settings.sts_ur: this key is not known; did you mean sts_url?',
+    'sts_ur | auth.providers.0.settings.sts_ur: unknown key; did you mean sts_url?',
   ],
 ])('refuses %s with {%s}', (type, settings, line) => {
   expect(complaints(type, settings)).toEqual([line]);

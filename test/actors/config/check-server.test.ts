@@ -17,7 +17,7 @@ describe('whose tasks callers see', () => {
       {
         path: ['server', 'task_access'],
         message:
-          'task_access: requester tells nobody apart while nobody signs in; configure auth.providers',
+          'task_access: requester has no effect without authentication; configure auth.providers',
         severity: 'warning',
       },
     ]);

@@ -43,7 +43,7 @@ it.each([`'a"b'`, "'a\\b'", '"gol\u00e4"', '"a\\nb"'])(
 
 it('refuses to be enabled where nobody could ever step up', () => {
   expect(steppingUp('enabled: true, tools: {t: gold}', 'auth: {required: true}')).toEqual([
-    'error 3:22 security.step_up.enabled | nobody can step up without auth.providers, so every call of these tools would be refused; add a provider, or set enabled: false',
+    'error 3:22 security.step_up.enabled | no caller can step up without auth.providers, so every call of these tools would be denied; add a provider, or set enabled: false',
   ]);
 });
 
@@ -53,6 +53,6 @@ it('judges the acr of a rule that says more than that', () => {
   ).toEqual([
     'error 3:39 security.step_up.tools.t | the required acr is not in acr_hierarchy; add it there, or require one that is',
     'error 3:54 security.step_up.tools.u | security.step_up.tools.u: this must be an acr, or {acr: <acr>, optional: true}',
-    'error 3:55 security.step_up.tools.u.acl | security.step_up.tools.u.acl: this key is not known; did you mean acr?',
+    'error 3:55 security.step_up.tools.u.acl | security.step_up.tools.u.acl: unknown key; did you mean acr?',
   ]);
 });

@@ -54,7 +54,7 @@ describe('the database of the tasks', () => {
     expect(found).toEqual([
       {
         path: ['store', 'kind'],
-        message: `sslmode=${mode} in SERVICE_DATABASE_URL is taken for verify-full, which checks the certificate and its name; write sslmode=verify-full`,
+        message: `sslmode=${mode} in SERVICE_DATABASE_URL is treated as verify-full, which checks the certificate and its name; write sslmode=verify-full`,
         severity: 'warning',
       },
     ]);

@@ -37,14 +37,14 @@ tools:
   expect(linesOf(read(text))).toEqual([
     'error 4:64 tools.0.config.timeout | this is a setting of cli_execute; move it there or remove it',
     'error 5:36 tools.1.config.commands | this is a setting of cli_execute; move it there or remove it',
-    'warning 4:68 tools.0.config.apikey | tools.0.config.apikey: this key is not known; remove it',
+    'warning 4:68 tools.0.config.apikey | tools.0.config.apikey: unknown key; remove it',
   ]);
 });
 
 it('lets a model run no program that is not listed, no shell, and none without a sandbox', () => {
   const needs =
     'cli_execute needs the programs that it may run; add {name: cli_execute, config: {commands: [jq]}} to tools';
-  const shell = 'this is a shell, which would run any program; list those that are needed';
+  const shell = 'this is a shell, which can run any program; list the required programs';
   const named = 'this must be the bare name of a program, such as jq, without a path or arguments';
   const lines = (config: string, more = '') =>
     linesOf(

@@ -38,7 +38,7 @@ it.each([
   [
     'keys that do not stand in one column',
     'agent_id: x\nmodel:\n    name: y\n  provider: scripted\n',
-    '4:3  | the file is not valid YAML: bad indentation of a mapping entry; let the keys of one map begin in one column',
+    '4:3  | the file is not valid YAML: bad indentation of a mapping entry; align the keys of a map in one column',
   ],
   [
     'two documents',

@@ -364,7 +364,7 @@ describe('unknown keys', () => {
   ])('finds one in %s', (text, place, advice) => {
     const path = place.split(' ')[2];
     expect(linesOf(read(`agent_id: x\n${text}`))).toContain(
-      `${place} | ${path}: this key is not known; ${advice}`,
+      `${place} | ${path}: unknown key; ${advice}`,
     );
   });
 
@@ -372,7 +372,7 @@ describe('unknown keys', () => {
     const text =
       'agent_id: x\nauth: {providers: [{type: static_token, settings: {token: "${A}", tokn: b}}]}';
     expect(linesOf(read(text, { A: 'a' }))).toEqual([
-      'error 2:67 auth.providers.0.settings.tokn | auth.providers.0.settings.tokn: this key is not known; did you mean token?',
+      'error 2:67 auth.providers.0.settings.tokn | auth.providers.0.settings.tokn: unknown key; did you mean token?',
     ]);
   });
 

@@ -158,7 +158,7 @@ settings:
   const bare = 'this must be the bare name of an environment variable, never the secret itself';
   const url = 'this must be an http or https URL without credentials, ? and #';
   const written =
-    'a secret stands here; put it into an environment variable, and name that under the key that ends in _env';
+    'this is a secret; put it into an environment variable, and set the key that ends in _env to its name';
 
   it.each<[string, string[]]>([
     ['adapter: telegram', ['error 1:10: adapter: this must be slack']],
@@ -172,17 +172,11 @@ settings:
     ],
     [
       'settings: {bot_token: xoxb-canary-1}',
-      [
-        `error 1:23: ${written}`,
-        'warning 1:12: settings.bot_token: this key is not known; remove it',
-      ],
+      [`error 1:23: ${written}`, 'warning 1:12: settings.bot_token: unknown key; remove it'],
     ],
     [
       'settings: {bot_token: "${SLACK_BOT_TOKEN}"}',
-      [
-        `error 1:23: ${written}`,
-        'warning 1:12: settings.bot_token: this key is not known; remove it',
-      ],
+      [`error 1:23: ${written}`, 'warning 1:12: settings.bot_token: unknown key; remove it'],
     ],
     ['settings: {api_url: slack.com}', [`error 1:21: settings.api_url: ${url}`]],
     ['settings: {api_url: "wss://slack.com"}', [`error 1:21: settings.api_url: ${url}`]],
@@ -201,11 +195,11 @@ settings:
         'warning 1:21: anyone on the way to slack.example can read and change what passes; use https',
       ],
     ],
-    ['xoxb-canary-1: 1', ['warning 1:1: ***: this key is not known; remove it']],
-    ['setings: {}', ['warning 1:1: setings: this key is not known; did you mean settings?']],
+    ['xoxb-canary-1: 1', ['warning 1:1: ***: unknown key; remove it']],
+    ['setings: {}', ['warning 1:1: setings: unknown key; did you mean settings?']],
     [
       'settings: {conversation: false}',
-      ['warning 1:12: settings.conversation: this key is not known; did you mean conversations?'],
+      ['warning 1:12: settings.conversation: unknown key; did you mean conversations?'],
     ],
     [
       'settings: {api_url: "${NOT_SET}"}',
@@ -321,20 +315,20 @@ describe('telegram', () => {
   it.each<[string, string[]]>([
     [
       'settings: {allowed_users: []}',
-      ['warning 1:27: this list is empty, so nobody can use the bot; list who may'],
+      ['warning 1:27: this list is empty, so no one can use the bot; add the allowed users'],
     ],
     ['settings: {allowed_users: [""]}', [`error 1:28: settings.allowed_users.0: ${user}`]],
     ['settings: {allowed_users: ["*"]}', [`error 1:28: settings.allowed_users.0: ${user}`]],
     ['settings: {allowed_users: [1.5]}', [`error 1:28: settings.allowed_users.0: ${user}`]],
     [
       'settings: {allowed_user: [ann]}',
-      ['error 1:12: settings.allowed_user: this key is not known; did you mean allowed_users?'],
+      ['error 1:12: settings.allowed_user: unknown key; did you mean allowed_users?'],
     ],
     [
       'settings: {token: "123456789:AAcanary_canary-canary_canary-canary"}',
       [
-        'error 1:12: settings.token: this key is not known; remove it',
-        'error 1:19: a secret stands here; put it into an environment variable, and name that under the key that ends in _env',
+        'error 1:12: settings.token: unknown key; remove it',
+        'error 1:19: this is a secret; put it into an environment variable, and set the key that ends in _env to its name',
       ],
     ],
     [
@@ -355,7 +349,7 @@ describe('telegram', () => {
 
 describe('webhook', () => {
   const nowhere =
-    'webhook has nowhere to post to; add webhook-config.yaml beside service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
+    'webhook has no targets; add webhook-config.yaml next to service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
   const ops = '{url: "https://hooks.example/in?key=1", secret_env: OPS_SECRET}';
 
   it.each([
@@ -386,7 +380,7 @@ describe('webhook', () => {
       `settings:\n  targets:\n    ops: ${ops}\n    desk: {url: "https://d.example", secret_env: DESK}\n`,
     );
     expect(lines).toEqual([
-      `warning webhook-config.yaml:4:50: DESK is not set, so nothing is posted to this target; ${untold}`,
+      `warning webhook-config.yaml:4:50: DESK is not set, so no message is posted to this target; ${untold}`,
     ]);
     expect(Object.keys(channels.webhook?.targets ?? {})).toEqual(['ops']);
   });

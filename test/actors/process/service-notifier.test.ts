@@ -78,7 +78,7 @@ describe('a notifier', () => {
     await notify({ READY: '1' });
     await notify({ STOPPING: '1' });
     expect(calls()).toContain('STOPPING=1');
-    expect(warnings).toEqual([[{ reason: 'no such socket' }, 'systemd could not be told']]);
+    expect(warnings).toEqual([[{ reason: 'no such socket' }, 'systemd could not be notified']]);
   });
 
   it('says what is missing where the program is', async () => {

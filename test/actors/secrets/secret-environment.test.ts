@@ -93,9 +93,9 @@ describe('openSecretEnvironment', () => {
       values: [String.raw`a\nb`, 't'],
       warnings: [
         `${file} can be read by other users; chmod 600 it`,
-        `${file} sets LD_PRELOAD, which steers how programs run; it is ignored`,
-        `${file} sets NODE_OPTIONS, which steers how programs run; it is ignored`,
-        `${file} sets PATH, which steers how programs run; it is ignored`,
+        `${file} sets LD_PRELOAD, which affects how programs run; it is ignored`,
+        `${file} sets NODE_OPTIONS, which affects how programs run; it is ignored`,
+        `${file} sets PATH, which affects how programs run; it is ignored`,
       ],
     });
   });
@@ -105,7 +105,7 @@ describe('openSecretEnvironment', () => {
     mkdirSync(join(other, '.env'));
     const sources = { providers: ['env'] as const, path: join(other, 's.enc'), passphrase: null };
     await expect(openSecretEnvironment({ ...sources, env: {} })).rejects.toThrow(
-      `${join(other, '.env')} is no file of at most 262144 bytes; mend or remove it`,
+      `${join(other, '.env')} is no file of at most 262144 bytes; fix or remove it`,
     );
   });
 });

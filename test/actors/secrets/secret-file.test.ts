@@ -24,7 +24,7 @@ function set(path: string, name: string, value = `value of ${name}`): Promise<vo
 function locked(path: string): SecretsError {
   return new SecretsError(
     'secrets_locked',
-    `the secrets in ${path} cannot be opened: the passphrase is wrong, or the file is not as it was written; give its passphrase, or put back a copy of the file`,
+    `the secrets in ${path} cannot be opened: wrong passphrase, or the file was changed; try again, or restore a backup`,
   );
 }
 

@@ -272,7 +272,7 @@ describe('a store that fails', () => {
     await expect(deciding).rejects.toMatchObject({ code: 'unrecorded' });
     for (let turns = 0; turns < 5; turns += 1) await turn();
     expect(pay.runs).toEqual([]);
-    disk.mend();
+    disk.fix();
     const { clock, directory } = rig;
     const options = { directory: copyFiles(directory), clock, tools: [pay], deferred: { pay: {} } };
     const after = await openSystem(options);
@@ -293,12 +293,12 @@ describe('a store that fails', () => {
         failing.push(failingDisk());
         return 'pay ok';
       });
-      const failing: { mend: () => void }[] = [];
+      const failing: { fix: () => void }[] = [];
       const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
       const { id } = await parks(rig.system);
       await rig.system.decide(id, decision('approve', rig.clock.now()));
       await expect(ends(rig.system, id)).rejects.toMatchObject({ code: 'unrecorded' });
-      for (const disk of failing) disk.mend();
+      for (const disk of failing) disk.fix();
       const again = toolCalled('pay', undefined, { idempotent });
       const { clock, directory } = rig;
       const after = await openSystem({ directory: copyFiles(directory), clock, tools: [again] });

@@ -43,7 +43,7 @@ describe('a disk that takes no writes', () => {
       }),
     );
     expect([pay.runs, events().length]).toEqual([[], 3]);
-    disk.mend();
+    disk.fix();
     expect(system.intake.isReady()).toBe(true);
     const answer = await system.decide(parked.id, decision('approve', clock.now()));
     expect(answer.kind).toBe('resolved');
@@ -66,7 +66,7 @@ describe('a disk that takes no writes', () => {
       0,
     ]);
     expect(logged.map(({ message }) => message)).toEqual(['task: a change could not be saved']);
-    disk.mend();
+    disk.fix();
   });
 
   it('keeps no change of a task after one that was lost', async () => {
@@ -112,7 +112,7 @@ describe('a disk that takes no writes', () => {
     expect((await rig.system.reads.find(id))?.state).toBe('working');
     rig.lookAround();
     expect((await rig.system.metrics.load()).live).toBe(0);
-    disk.mend();
+    disk.fix();
     rig.lookAround();
     expect((await ends(rig.system, id)).text).toBe(
       'interrupted by service restart: pay had started and its outcome is unknown',
@@ -140,7 +140,7 @@ describe('a disk that takes no writes', () => {
     }
     expect(await rig.system.reads.find(parked.id)).toEqual(parked);
     expect(rig.logged).toHaveLength(1);
-    disk.mend();
+    disk.fix();
     rig.lookAround();
     rig.clock.advance(0);
     expect((await ends(rig.system, parked.id)).text).toBe(

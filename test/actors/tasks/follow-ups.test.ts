@@ -213,7 +213,7 @@ describe('a message to a task that comes again', () => {
     const disk = failingDisk();
     const lost = await Promise.allSettled([1, 2].map(() => till.system.say(id, saying('hurry'))));
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    disk.mend();
+    disk.fix();
     expect(idsOf(await till.system.reads.find(id))).toEqual(['m-1']);
     await till.system.say(id, saying('hurry'));
     await approve(till, id);

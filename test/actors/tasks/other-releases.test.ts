@@ -166,7 +166,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
     expect((await rig.system.reads.list({ limit: 9 })).tasks).toHaveLength(2);
     const refusal = new SystemError(
       'unknown_machine_version',
-      `task ${strange.id} was saved by version 99 of the task machine, and release 0.0.0-test, which runs version ${taskMachineVersion}, cannot go on with it; decide it with release 2.1.0`,
+      `task ${strange.id} was saved by version 99 of the task machine, and release 0.0.0-test, which runs version ${taskMachineVersion}, cannot continue it; decide it with release 2.1.0`,
     );
     await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
       refusal,

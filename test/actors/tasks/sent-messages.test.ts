@@ -52,7 +52,7 @@ describe('a message that is known by its id', () => {
     const disk = failingDisk();
     const lost = await system.open(hello);
     expect(await store.flush()).not.toBeNull();
-    disk.mend();
+    disk.fix();
     await Promise.resolve();
     const id = await system.open(hello);
     expect(id).not.toBe(lost);

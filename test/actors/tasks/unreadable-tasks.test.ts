@@ -62,7 +62,7 @@ describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (c
     expect(logged).toContainEqual({
       level: 'error',
       fields: { task_id: 'working' },
-      message: 'task: its record cannot be read, so it is ended as failed',
+      message: 'task: its record cannot be read, so the task failed',
     });
     expect((await system.reads.list({ limit: 9 })).tasks).toHaveLength(3);
     expect(await verify()).toMatchObject({ ok: true });

@@ -30,7 +30,7 @@ it('a store that cannot be read is asked for deadlines again, and none is missed
   await vi.waitFor(() => expect(clock.pending).toBe(1), patient);
   clock.advance(5_000);
   await vi.waitFor(() => expect(woken).toEqual(['t-1']), patient);
-  expect(logged).toEqual(['tasks: the deadlines cannot be read; they are looked for again']);
+  expect(logged).toEqual(['tasks: the deadlines cannot be read; retrying']);
   watching.stop();
 });
 

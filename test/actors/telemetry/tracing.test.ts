@@ -96,7 +96,7 @@ describe('a collector that takes nothing', () => {
     expect(tracing.log).toEqual([
       {
         level: 'warn',
-        message: 'tracing: the collector takes no spans; they are dropped until it does',
+        message: 'tracing: the collector rejects spans; spans are dropped meanwhile',
         fields: { collector: url, error, lost: 512 },
       },
     ]);
@@ -131,8 +131,8 @@ describe('a collector that takes nothing', () => {
     await post();
     await post();
     expect(said).toEqual([
-      'tracing: the collector takes no spans; they are dropped until it does',
-      'tracing: the collector takes spans again',
+      'tracing: the collector rejects spans; spans are dropped meanwhile',
+      'tracing: the collector accepts spans again',
     ]);
   });
 

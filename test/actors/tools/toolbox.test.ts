@@ -102,8 +102,7 @@ describe('createToolbox', () => {
         ?.run(args, aRun())
         .catch((error: unknown) => (error as Error).message);
     };
-    const refusal =
-      'file_write: argument path is what the agent is made of, which no tool may write';
+    const refusal = 'file_write: argument path is part of the agent, which tools cannot write';
     for (const path of [
       'server.mjs',
       'hook.mjs',

@@ -33,12 +33,12 @@ const call = { method: 'GET', path: '/tasks', patience: 400 } as const;
 
 describe('a line to an agent that may be anybody', () => {
   it.each<[string, RequestListener, string, string]>([
-    ['hangs', () => undefined, 'slow', 'the agent does not answer in time'],
+    ['hangs', () => undefined, 'slow', 'the agent did not respond in time'],
     [
       'sends half and hangs',
       (_, to) => void to.write('{'),
       'slow',
-      'the agent does not answer in time',
+      'the agent did not respond in time',
     ],
     [
       'answers no JSON',

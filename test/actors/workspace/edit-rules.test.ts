@@ -161,7 +161,7 @@ describe('rules of tools in service.yaml', () => {
   });
 
   it('are not looked for in what is no YAML', () => {
-    expect(() => rulesIn('a: [', ['pay'])).toThrow('the file is not valid YAML; mend it first');
+    expect(() => rulesIn('a: [', ['pay'])).toThrow('the file is not valid YAML; fix it first');
     expect(() => rulesIn('['.repeat(4_000), ['pay'])).toThrow('the file is not valid YAML');
   });
 });

@@ -22,7 +22,7 @@ function asked() {
   return { pulse, clock, told, answers };
 }
 
-const late = new LineError('slow', 'the agent does not answer in time');
+const late = new LineError('slow', 'the agent did not respond in time');
 
 it('says since when an agent has not answered, and that it answers again', async () => {
   const { pulse, clock, told, answers } = asked();

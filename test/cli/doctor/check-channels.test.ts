@@ -107,7 +107,7 @@ it('asks Telegram who the bot is', async () => {
       {
         status: 'fail',
         message:
-          'could not ask who the bot is: Telegram does not know the bot token; take it from @BotFather again and restart the agent',
+          'could not ask who the bot is: Telegram rejected the bot token; copy it from @BotFather again and restart the agent',
       },
     ],
   ]);

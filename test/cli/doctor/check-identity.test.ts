@@ -72,7 +72,7 @@ it('fails a provider that lets nobody in, and tells of the worst first', async (
   const { issuer } = server;
   const failing = (reason: string) => ({
     status: 'fail',
-    message: `staff lets nobody in: ${reason}`,
+    message: `staff rejects every caller: ${reason}`,
     fix: fix('staff'),
   });
   server.keys = json({ keys: [] });

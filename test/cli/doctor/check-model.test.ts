@@ -38,7 +38,7 @@ it.each(wireNames)('finds a model over the wire of %s, and misses one', async (w
   expect(await checked({ name: 'gone', ...model })).toEqual({
     status: 'fail',
     message: `${provider} at ${url} does not know the model gone`,
-    fix: provider === 'ollama' ? 'ollama pull gone' : 'mend model.name in service.yaml',
+    fix: provider === 'ollama' ? 'ollama pull gone' : 'fix model.name in service.yaml',
   });
   expect(asked).toHaveLength(2);
 });

@@ -36,7 +36,7 @@ describe('checkSharedStore', () => {
     )) as [{ lines: number }];
     expect(found).toEqual([
       ['store', { status: 'pass', message: 'the database answers; holdpoint has store version 3' }],
-      ['tasks', { status: 'pass', message: 'every task can be gone on with by this release' }],
+      ['tasks', { status: 'pass', message: 'every task can be continued by this release' }],
       ['daemons', { status: 'pass', message: '3 daemons are at work' }],
       ['audit', { status: 'pass', message: `${lines} events, chain intact, 0 signed` }],
       ['log', { status: 'pass', message: 'task store and audit log agree' }],
@@ -57,12 +57,12 @@ describe('checkSharedStore', () => {
     const found = new Map(await look(server.url(database)));
     expect(found.get('daemons')).toEqual({
       status: 'warn',
-      message: '0 daemons are at work, and 3 are gone whose tasks nobody has taken up yet',
-      fix: 'start a daemon, which takes them up',
+      message: '0 daemons are at work, and 3 are gone whose tasks are not resumed yet',
+      fix: 'start a daemon, which resumes them',
     });
     expect(found.get('tasks')).toEqual({
       status: 'warn',
-      message: '1 tasks were saved by another release, which alone can go on with them',
+      message: '1 tasks were saved by another release and can only be continued by it',
       fix: 'start that release, and decide or cancel them',
     });
     expect(found.get('audit')).toMatchObject({

@@ -50,7 +50,7 @@ describe('what doctor says of the task store', () => {
     database.close();
     expect(checkStore(path)).toEqual({
       status: 'warn',
-      message: '2 tasks were saved by another release, which alone can go on with them',
+      message: '2 tasks were saved by another release and can only be continued by it',
       fix: 'start that release, and decide or cancel them',
     });
   });

@@ -140,7 +140,7 @@ would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then r
     });
     const { stdout } = await explain(dir, '--args', JSON.stringify(refund));
     expect(stdout).toContain(
-      '\nwould wait for channel:dashboard:desk, 1m30s, approvers ann@example.com, bob@example.com (quorum 2), not whoever asked, reminded at half of the time, channel:console:* as well at three quarters, then run\n',
+      '\nwould wait for channel:dashboard:desk, 1m30s, approvers ann@example.com, bob@example.com (quorum 2), not the requester, reminded at half of the time, channel:console:* as well at three quarters, then run\n',
     );
   });
 
@@ -419,7 +419,7 @@ describe.concurrent('policy explain with intent alignment', () => {
   output            not asked              no rule is configured
 
 would run
-this is incomplete: intent alignment was not asked and may deny the call before that; add --message
+this is incomplete: intent alignment was not evaluated and may deny the call earlier; add --message
   arguments    {"order_id":"A-1042"}
   args_sha256  ${refundSha256}
 `);

@@ -52,7 +52,7 @@ describe('the lines of the states of a task', () => {
     const ended = { state: 'completed', event: 'thinking.done', entered_at: at(10) };
     expect(linesOf([first, ended], 99_000, 7)).toEqual([
       '  2026-07-01T09:00:00.000Z  submitted    task.send',
-      '  … 7 states are not kept any more',
+      '  … 7 older states are no longer stored',
       '  2026-07-01T09:00:00.010Z  completed    thinking.done',
     ]);
   });

@@ -163,7 +163,7 @@ security:
     [['x', '--sh', '--arg', 'a:string) b (int'], 'is not'],
     [
       ['x', '--sh', '--to', 'channel:console:*'],
-      '--to says whom a held call waits for; give --held as well',
+      '--to is the approval target of a held call; give --held as well',
     ],
     [['x', '--sh', '--held', '--to', 'ops'], 'service.yaml was not changed'],
     [['x', '--sh', '--description', ' '], 'the description is one line of text'],

@@ -115,7 +115,7 @@ describe('the story with a model', () => {
     const { printed, failure } = await play(mock.url);
     expect(failure).toBeNull();
     expect(printed.match(/^\d\. .*$/gm)).toEqual([
-      '1. Somebody asks for a refund, and waits for the answer',
+      '1. A customer requests a refund and waits for the answer',
       '2. The agent has looked the order up and wants to pay; that call is held',
       '3. A person releases it',
       '4. The agent calls issue_refund again; that call is held too',

@@ -172,7 +172,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     const failure = await client.sendMessage(sending(message)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnsupportedOperationError);
     expect(failure).toMatchObject({
-      message: `task ${task.id} is completed and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+      message: `task ${task.id} is completed and accepts no message; omit taskId and keep contextId to continue the conversation`,
     });
     const next = await client.sendMessage(
       sending({ parts: [{ text: 'thanks' }], contextId: task.contextId }),

@@ -148,7 +148,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
       const expected = refusedAtDoor(surface, 503, said, 1);
       expect({ status, body }).toEqual(expected);
     }
-    await disk.mend();
+    await disk.fix();
     const sent = await ask(agent, surface, 'send', { message: surface.saying('hi') });
     expect(surface.taskOf(sent).status.state).toBe(surface.state('completed'));
     await expectIntact(agent.auditPath);

@@ -123,13 +123,13 @@ describe.each(wireSurfaces)('$name', (surface) => {
       expect(await told(operation, to(done))).toEqual(
         refusal(
           -32004,
-          `task ${done} is completed and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+          `task ${done} is completed and accepts no message; omit taskId and keep contextId to continue the conversation`,
         ),
       );
       expect(await told(operation, to(atWork))).toEqual(
         refusal(
           -32004,
-          `task ${atWork} is still running and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+          `task ${atWork} is still running and accepts no message; omit taskId and keep contextId to continue the conversation`,
         ),
       );
       expect(await told(operation, to('none'))).toEqual(refusal(-32001, 'task not found'));

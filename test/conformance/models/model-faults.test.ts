@@ -117,7 +117,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: `no model for ${canaryKey}` } }));
     },
-    /does not know the model m \(404\); mend model.name or model.base_url$/,
+    /does not know the model m \(404\); fix model.name or model.base_url$/,
   ],
   [
     'is somewhere else',

@@ -118,6 +118,6 @@ it('a call that comes as text is an answer, and the log says why it was not made
   expect(
     agent.log.filter(({ level }) => level === 'warn').map(({ message: text }) => text),
   ).toContain(
-    'model: a tool call came as text and was not made; turn on the tool parser of the model server',
+    'model: a tool call arrived as text and was not run; enable the tool parser of the model server',
   );
 });

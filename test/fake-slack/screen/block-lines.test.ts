@@ -43,7 +43,7 @@ describe('what a message shows', () => {
     expect(blockLines(blocks, workspace)).toEqual([
       { kind: 'title', text: 'Approval needed' },
       { kind: 'text', text: 'Tool: pay' },
-      { kind: 'text', text: 'Asked by: *ann*' },
+      { kind: 'text', text: 'Requested by: *ann*' },
       { kind: 'text', text: '5 EUR' },
       { kind: 'quote', text: '{"a": 1}' },
       { kind: 'quote', text: 'end' },

@@ -66,7 +66,7 @@ function stream(response: ServerResponse, piece: string | Buffer): void {
 
 type Opened = () => Promise<IllAgent>;
 
-const late = 'the agent does not answer in time';
+const late = 'the agent did not respond in time';
 const broken = 'the connection to the agent broke';
 
 const ills: [string, number, string | RegExp, Opened][] = [
@@ -202,7 +202,7 @@ describe('an agent of ill will', () => {
   it('says no task where one was asked for, and that is said', async () => {
     const page = await openWith(await IllAgent.open((_, to) => void to.end('[1, 2]')));
     const { status, body } = await page.get('/api/agents/ill/tasks/t1');
-    expect([status, body]).toEqual([502, { error: 'the agent answered with what is no task' }]);
+    expect([status, body]).toEqual([502, { error: 'the agent did not return a task' }]);
   });
 });
 

@@ -195,7 +195,7 @@ it('is called off: a late callback is told so, no code is exchanged, and no agen
   const late = await fetch(callback);
   expect([late.status, await late.text(), late.headers.get('cache-control')]).toEqual([
     400,
-    'This sign-in was called off, so nobody is signed in. Close this page.\n',
+    'This sign-in was canceled. Close this page.\n',
     'no-store',
   ]);
   expect(await statusOf(dashboard, state)).toEqual(failed);
@@ -216,10 +216,7 @@ it('forgets the token of one that is called off when it is done, and leaves one 
   const created = { ...agent, model: { ...model, session: used.state } };
   expect((await dashboard.post('/api/create', created)).status).toBe(201);
   const late = await dashboard.post('/api/oauth/cancel', { state: used.state });
-  expect([late.status, late.body.error]).toEqual([
-    409,
-    'an agent is made with this sign-in by now',
-  ]);
+  expect([late.status, late.body.error]).toEqual([409, 'this sign-in is already used by an agent']);
   expect(await statusOf(dashboard, used.state)).toEqual({ status: 'done' });
 });
 

@@ -141,7 +141,7 @@ describe('a model that means harm or fails', () => {
     const events = await heard(page, { messages: asking('x') });
     expect(events.at(-1)).toEqual({
       name: 'error',
-      data: { error: 'openai gpt-5 ran out of tokens before it was done; ask for less at once' },
+      data: { error: 'openai gpt-5 ran out of tokens; request less at once' },
     });
     expect(namesOf(events)).not.toContain('skill_draft');
   });

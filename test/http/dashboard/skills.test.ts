@@ -148,7 +148,7 @@ describe('the builtin tools', () => {
         properties: {
           timezone: {
             type: 'string',
-            description: 'IANA name such as Europe/Berlin; UTC if left out',
+            description: 'IANA name such as Europe/Berlin; UTC if omitted',
           },
         },
         additionalProperties: false,

@@ -27,7 +27,7 @@ describe('the pause before the next link', () => {
     expect([asking(400), asking(7_000), asking(86_400_000)]).toEqual([1_000, 7_000, 300_000]);
   });
 
-  it('is five minutes when a person has to mend something', () => {
+  it('is five minutes when a person has to fix something', () => {
     expect(pauseAfter({ failures: 1, fault: lasting }, 0)).toBe(300_000);
   });
 });
@@ -167,7 +167,7 @@ describe('the connection', () => {
     });
   });
 
-  it('has failed when only a person can mend it, and tries again after five minutes', () => {
+  it('has failed when only a person can fix it, and tries again after five minutes', () => {
     const { clock, down, state, live } = startConnection();
     down('link-1', lasting);
     const first = { state: state(), live: live() };

@@ -115,7 +115,7 @@ describe('a conversation', () => {
       'The task failed: defer: abandoned by service restart. Say it again to start anew.',
     ],
     [{ kind: 'canceled', text: 'canceled: timeout' }, 'The task was canceled: timeout.'],
-    [{ kind: 'gone' }, 'What became of this message is no longer known; say it again.'],
+    [{ kind: 'gone' }, 'The outcome of this message is no longer available. Send it again.'],
   ])('tells of the end %j', async (end, words) => {
     const thread = startThread();
     await thread.end(end);
@@ -125,23 +125,20 @@ describe('a conversation', () => {
   it('says that an answer without words is done', async () => {
     const thread = startThread();
     await thread.answer(completed(' \n'));
-    expect(thread.said[1]).toBe('m-1 Done; there is nothing to say.');
+    expect(thread.said[1]).toBe('m-1 Done.');
   });
 });
 
 describe('an agent that does not take a message', () => {
   it.each<[Refusal, string]>([
-    [
-      'unauthorized',
-      'I could not start on this: the agent does not accept my sign-in; tell whoever runs it.',
-    ],
+    ['unauthorized', 'I could not start: the agent rejected my sign-in. Contact its operator.'],
     [
       'assurance',
-      'This needs a stronger sign-in than a chat can show, so it was not done; ask for it over another way.',
+      'This needs a stronger sign-in than a chat can provide, so it was not done. Use another client.',
     ],
-    ['admission', 'The agent takes on no new work at the moment; try again later.'],
-    ['tooLong', 'That is too long for me; say it in fewer words.'],
-    ['refused', 'The agent did not take this message; tell whoever runs it.'],
+    ['admission', 'The agent accepts no new work at the moment. Try again later.'],
+    ['tooLong', 'That message is too long. Shorten it.'],
+    ['refused', 'The agent rejected this message. Contact its operator.'],
   ])('is asked once when it says %s', async (refusal, words) => {
     const thread = startThread();
     await thread.answer(refused(refusal));
@@ -153,21 +150,18 @@ describe('an agent that does not take a message', () => {
   });
 
   it.each<[Asked | Error, string]>([
-    [
-      refused('running'),
-      'The task of this thread is still busy with something else; say it again in a moment.',
-    ],
+    [refused('running'), 'The task of this thread is still busy. Send it again in a moment.'],
     [
       refused('limited', 500),
-      'The agent is asked for too much at the moment; say it again in a minute.',
+      'The agent receives too many requests at the moment. Send it again in a minute.',
     ],
     [
       refused('unavailable'),
-      'The agent cannot be reached at the moment; say it again in a few minutes.',
+      'The agent cannot be reached at the moment. Send it again in a few minutes.',
     ],
     [
       new Error('socket'),
-      'The agent cannot be reached at the moment; say it again in a few minutes.',
+      'The agent cannot be reached at the moment. Send it again in a few minutes.',
     ],
   ])('is asked again after growing pauses when it says %j', async (answer, words) => {
     const thread = startThread();

@@ -10,8 +10,8 @@ import {
 describe('what a thread is told', () => {
   it('is the same for everybody when it waits, is full, or was asked for nothing', () => {
     expect([lateText, fullText, hintText]).toEqual([
-      'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.',
-      'Too many messages wait in this thread already; say it again once they are answered.',
+      'This takes longer than 6 minutes. The task continues, and the answer will appear here.',
+      'Too many messages are waiting in this thread; send it again once they are answered.',
       'Say what you need in the same message, and I will work on it.',
     ]);
   });
@@ -39,7 +39,7 @@ describe('what a thread is told', () => {
 
   it('of a task that is at work and of which nothing more will come is that it was not taken', () => {
     expect(wordsOf({ kind: 'running' })).toEqual({
-      markdown: 'The agent did not take this message; tell whoever runs it.',
+      markdown: 'The agent rejected this message. Contact its operator.',
       mark: 'failed',
     });
   });

@@ -43,7 +43,7 @@ function turn(...story: (string | number | BuilderTurnEvent)[]) {
 }
 
 const end = { type: 'model.finished' } as const;
-const quiet = ['error', 'the model said nothing for 60 seconds; try again'];
+const quiet = ['error', 'the model sent nothing for 60 seconds; try again'];
 
 describe('a turn of the skill builder', () => {
   it('tells each piece, then the words', () => {
@@ -96,7 +96,7 @@ describe('a turn of the skill builder', () => {
     const { value, told, isAsked } = turn(...drops);
     expect([value, told.at(-1), isAsked]).toEqual([
       'failed',
-      ['error', 'the model did not come to an end within 10 minutes; ask for less'],
+      ['error', 'the model did not finish within 10 minutes; request less'],
       false,
     ]);
   });

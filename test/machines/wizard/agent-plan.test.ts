@@ -141,7 +141,7 @@ describe('the plan of an agent', () => {
     expect(agentPlan({ ...named, auth: { mode: 'custom', settings } })).toEqual({
       ...smallest,
       note: [
-        ' Who is let in is yours to write:',
+        ' Write your own authentication, such as:',
         ' auth:',
         '   providers:',
         '     - type: oidc',

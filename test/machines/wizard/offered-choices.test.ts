@@ -14,9 +14,9 @@ import {
 it('offers these providers, a script first, with the models that they are known for', () => {
   const gpt = ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'];
   const claude = ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'];
-  const own = 'A server of your own, which speaks the wire of OpenAI';
+  const own = 'OpenAI-compatible server';
   expect(providers.map(({ name, label, models }) => [name, label, models])).toEqual([
-    ['scripted', 'A script, which needs no key', []],
+    ['scripted', 'A script (needs no key)', []],
     ['openai', 'OpenAI', gpt],
     ['anthropic', 'Anthropic', claude],
     ['google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash']],
@@ -56,7 +56,7 @@ it('says of each tool what an agent can do with it', () => {
     "file_write writes the agent's files",
     "file_edit changes the agent's files",
     'glob_search finds files by name',
-    'grep_search finds files by what they hold',
+    'grep_search finds files by their content',
     'cli_execute runs listed programs in a sandbox',
   ]);
 });
@@ -78,7 +78,7 @@ it('offers three channels, of which Telegram cannot ask for a decision', () => {
 
 it('offers these ways to sign in, none first', () => {
   expect(authOffers.map(({ mode, label }) => [mode, label])).toEqual([
-    ['none', 'None: anybody on this machine'],
+    ['none', 'None: anyone on this machine'],
     ['oidc', 'OIDC (JWT)'],
     ['http_verifier', 'HTTP verifier'],
     ['cloud_sigv4', 'AWS IAM (signed request)'],

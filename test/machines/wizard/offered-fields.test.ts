@@ -48,7 +48,7 @@ const asked: [string, Choice, Asked[]][] = [
         ['1', ':a', '1:', 'a:b', '1:a b', '1:a:b'],
       ],
       [
-        ...(['allowed_users', 'optional', 'Who may talk to it', '12345, @ann'] as const),
+        ...(['allowed_users', 'optional', 'Allowed users', '12345, @ann'] as const),
         [['12345'], ['@ann'], ['ann_1', ' 42 ', '']],
         [['0'], ['-42'], ['042'], ['@'], ['@1a'], ['a b'], ['12345', 'a-b'], 'ann'],
       ],
@@ -71,7 +71,7 @@ const asked: [string, Choice, Asked[]][] = [
       ],
       [
         ...(['secret', 'optional', 'Secret of the signature'] as const),
-        'what openssl rand -base64 32 prints',
+        'output of openssl rand -base64 32',
         [random, `whsec_${random}`, 'x'.repeat(16), 'whsec'.repeat(4), `whsec_${random}AA==`],
         ['x'.repeat(15), `whsec_${'A'.repeat(20)}`, `whsec_${random}A`, `${random} x`],
       ],
@@ -103,7 +103,7 @@ const asked: [string, Choice, Asked[]][] = [
         ['v.example.com', 'http://v.example.com'],
       ],
       [
-        ...(['default_org', 'optional', 'Organisation when none is named', 'acme'] as const),
+        ...(['default_org', 'optional', 'Default organisation', 'acme'] as const),
         ['acme inc'],
         ['a\nb'],
       ],

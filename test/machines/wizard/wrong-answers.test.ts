@@ -85,7 +85,8 @@ describe('a model', () => {
     provider,
     model: { ...firstAnswers.model, name: 'm', ...more },
   });
-  const noAddress = 'this is no address of a server; write it as https://models.example.com/v1';
+  const noAddress =
+    'this is not the address of a server; write it as https://models.example.com/v1';
   const own = (address: string) => of('openai-compatible', { address });
 
   it.each<Row>([
@@ -258,7 +259,7 @@ describe('fallbacks', () => {
     [
       'have an address where it is needed',
       of({ provider: 'openai-compatible' }),
-      'this is no address of a server; write it as https://models.example.com/v1',
+      'this is not the address of a server; write it as https://models.example.com/v1',
     ],
     ['have an address where it is enough to', of({ provider: 'ollama' }), null],
     ['have a key', of({ key: 'k' }), null],
@@ -340,7 +341,7 @@ describe('a passphrase', () => {
 
   it('that is left out leaves the variables to be looked at', () => {
     expect(wrong('security', { security: { variables: { PATH: 'x' }, passphrase: '' } })).toBe(
-      'this name steers how programs run, and a secret cannot have it; use another, such as SHOP_KEY',
+      'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
     );
   });
 });

@@ -37,11 +37,11 @@ describe('a tool that waits', () => {
 
 describe('whom it waits for', () => {
   const whom =
-    'datetime_now: whom it waits for is a target such as channel:console:* or channel:slack:#ops';
+    'datetime_now: the approval target must be a target such as channel:console:* or channel:slack:#ops';
   const cannot = (adapter: string) =>
-    `datetime_now: ${adapter} cannot ask for a decision; name console, dashboard, slack or webhook`;
+    `datetime_now: ${adapter} does not support approvals; use console, dashboard, slack or webhook`;
   const none = (adapter: string) =>
-    `datetime_now: the agent has no channel ${adapter}; switch it on, or ask elsewhere`;
+    `datetime_now: the agent has no channel ${adapter}; enable it, or use another target`;
   const another = 'datetime_now: the webhook has one receiver; name that one';
 
   it.each([

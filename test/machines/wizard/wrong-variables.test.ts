@@ -46,7 +46,7 @@ describe('a variable by a name', () => {
 
   it.each(['PATH', 'LD_PRELOAD', 'SERVICE_COMMAND'])('%s is not, as it steers programs', (name) => {
     expect(wrongVariables('security', { ...firstAnswers, ...security({ [name]: '' }) })).toBe(
-      'this name steers how programs run, and a secret cannot have it; use another, such as SHOP_KEY',
+      'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
     );
   });
 
@@ -61,7 +61,7 @@ describe('a variable by a name', () => {
     const token = { A: 'x', SERVICE_TOKEN: 'x' };
     expect(wrongVariables('security', { ...firstAnswers, ...security(token) })).toBeNull();
     expect(wrongVariables('skills', { ...firstAnswers, ...skills(token) })).toBe(
-      'SERVICE_TOKEN steers how scripts run and is not passed on; use another name',
+      'SERVICE_TOKEN affects how scripts run and is not passed on; use another name',
     );
   });
 });

@@ -40,7 +40,7 @@ export function admissionFromEnvironment(env: NodeJS.ProcessEnv): AdmissionSetup
   return {
     settings: { url, token, orgId, workspaceId },
     warning: null,
-    info: `admission: on; ${origin} is asked before an invocation starts`,
+    info: `admission: on; ${origin} is called before an invocation starts`,
   };
 }
 

@@ -67,9 +67,9 @@ async function verifyToken(
 function unknownTo({ tokens, isOptional }: AuthenticatorOptions) {
   const isIapRead = tokens.some(({ tokenKind }) => tokenKind === 'iap');
   return ({ bearer, iapAssertion }: Credentials): Verification => {
-    if (bearer !== null) return rejected('the bearer token is not known here', kindOf(bearer));
+    if (bearer !== null) return rejected('the bearer token is unknown', kindOf(bearer));
     if (isIapRead && iapAssertion !== null) {
-      return rejected('the assertion of the proxy is not known here', 'iap');
+      return rejected('the assertion of the proxy is unknown', 'iap');
     }
     if (isOptional) return { kind: 'anonymous' };
     return {

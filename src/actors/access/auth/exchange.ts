@@ -52,7 +52,7 @@ export function exchange({ url, timeout, dispatcher, ...options }: Question): Pr
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const tooLong = () => unavailable('answered more than 64 KiB');
   const text = strictText(await collectBytes(body, largest, tooLong));
-  if (text === null) throw unavailable('answered no UTF-8');
+  if (text === null) throw unavailable('returned invalid UTF-8');
   return text;
 }
 

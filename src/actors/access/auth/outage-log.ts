@@ -20,7 +20,7 @@ export class OutageLog {
     this.#loggedAt = now;
     this.#log.warn(
       { provider: this.#provider, error: error.message },
-      'authentication: a provider cannot be asked',
+      'authentication: a provider cannot be reached',
     );
   }
 }

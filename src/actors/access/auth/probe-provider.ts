@@ -49,7 +49,7 @@ async function probeKeys(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
   const options = { signal: AbortSignal.timeout(documentTimeout) };
   const response = await fetchOrTell(url, options, fetchIt);
   const keySet = keySetSchema.safeParse(await response.json().catch(() => null));
-  if (!keySet.success) throw new Error(`${url} must answer a key set with a key`);
+  if (!keySet.success) throw new Error(`${url} must return a key set with at least one key`);
   return { date: response.headers.get('date') };
 }
 

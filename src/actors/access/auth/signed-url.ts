@@ -95,7 +95,7 @@ function parametersOf(url: URL): Record<string, string> {
     }
     if (Object.hasOwn(found, key)) throw new SignedUrlError(`its URL has ${key} more than once`);
     if (patterns[key]?.test(value) !== true) {
-      throw new SignedUrlError(`${key} in its URL is not what a signer writes there`);
+      throw new SignedUrlError(`${key} in its URL is not the value a signer writes`);
     }
     found[key] = value;
   }
@@ -129,10 +129,9 @@ function checkTime(
   if (!(lifetime <= longest)) {
     throw new SignedUrlError(`X-Amz-Expires in its URL is above ${longest / 1_000}`);
   }
-  if (Number.isNaN(signedAt))
-    throw new SignedUrlError('X-Amz-Date in its URL is no day that there is');
+  if (Number.isNaN(signedAt)) throw new SignedUrlError('X-Amz-Date in its URL is not a valid date');
   if (!(signedAt <= now + skew))
-    throw new SignedUrlError('it is signed for later; check the clocks');
+    throw new SignedUrlError('it is signed for a later time; check the clocks');
   if (!(now < signedAt + lifetime)) throw new SignedUrlError('it has expired');
 }
 

@@ -56,7 +56,7 @@ export function sigv4Verifier(
   const rules = rulesOf(settings);
   const verifySigned = async (question: SignedQuestion, key: string): Promise<TokenVerdict> => {
     try {
-      if (flights.isFull) throw new ProviderUnavailableError('too many tokens are asked about');
+      if (flights.isFull) throw new ProviderUnavailableError('too many tokens are being verified');
       const identity = await ask(question, settings, outbound);
       if (identity === null) return refusal('invalid', unsigned);
       // In this cache a time to live of 0 means no expiry.
@@ -131,7 +131,8 @@ async function ask(
     throw new ProviderUnavailableError(`the provider answered ${status}; it must answer 200`);
   }
   const identity = readCallerIdentity(text);
-  if (identity === null) throw new ProviderUnavailableError('the provider names nobody plainly');
+  if (identity === null)
+    throw new ProviderUnavailableError('the provider returned no usable identity');
   return identity;
 }
 

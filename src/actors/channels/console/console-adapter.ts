@@ -20,7 +20,7 @@ export function createConsoleAdapter({ write, agentUrl, clock }: ConsoleOptions)
     try {
       for (const line of lines) write(line);
     } catch (cause) {
-      throw new DeliveryError('the console cannot be written to; it is tried again', {
+      throw new DeliveryError('the console cannot be written to; retrying', {
         fault: 'later',
         cause,
       });

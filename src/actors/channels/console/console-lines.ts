@@ -84,12 +84,12 @@ function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): st
   }
   if (news === 'written') {
     const last = request.messages?.at(-1);
-    return `still waits; ${last?.from ?? 'somebody'} has written since: ${last?.text ?? ''}`;
+    return `still waiting; new message from ${last?.from ?? 'the requester'}: ${last?.text ?? ''}`;
   }
   if (news === 'repeated') return `still waits; it was requested ${request.requests ?? 1} times`;
   if (news === 'reminded') return `still waits for a release, auto-deny ${timeLeft(request, now)}`;
   return stage === 'escalated'
-    ? `still waits, so others are asked as well, auto-deny ${timeLeft(request, now)}`
+    ? `still waiting, escalated to others, auto-deny ${timeLeft(request, now)}`
     : null;
 }
 
@@ -101,7 +101,7 @@ function outcomeText(outcome: ApprovalOutcome): string {
       return `was ${outcome.kind} by ${outcome.approver}${note}`;
     }
     case 'timedOut':
-      return 'was denied, as nobody decided in time';
+      return 'was denied: no decision in time';
     case 'canceled':
       return `was canceled: ${outcome.reason}`;
     case 'abandoned':

@@ -81,7 +81,10 @@ export class Conversations {
       return true;
     }
     if (this.#waiting.length + this.#intake.size >= mostWaiting) {
-      log.warn({ adapter, id }, 'conversation: a message was not taken, as too many threads wait');
+      log.warn(
+        { adapter, id },
+        'conversation: a message was rejected: too many threads are waiting',
+      );
       return false;
     }
     try {
@@ -185,8 +188,8 @@ export class Conversations {
           log.warn(
             { adapter: to.adapter, task_id: to.thread, error: reasonOf(error) },
             kind === 'say'
-              ? 'conversation: something could not be said in its thread'
-              : 'conversation: a mark could not be put beside its message',
+              ? 'conversation: a message could not be posted in its thread'
+              : 'conversation: a reaction could not be added to its message',
           ),
       },
     });

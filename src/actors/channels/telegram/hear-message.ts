@@ -42,11 +42,11 @@ export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMe
   if (!isPrivate && !isAddressed(message, self)) return null;
   const ref = refOf(message);
   if (!isAllowed(from, hearing.allowedUsers)) {
-    const text = `You are not on the list of those who may speak to this agent. Your Telegram id is ${from.id}; give it to whoever runs the agent.`;
+    const text = `You are not on the list of users of this agent. Your Telegram id is ${from.id}; send it to the operator of the agent.`;
     return { kind: 'refusal', ref, person: personOf(from).id, text };
   }
   if (message.text === undefined && message.caption === undefined) {
-    return { kind: 'hint', ref, text: 'I read text only; write to me what I can do for you.' };
+    return { kind: 'hint', ref, text: 'I can read text only. Describe your request in a message.' };
   }
   const text = isPrivate ? wordsOf(message).text.trim() : withoutMention(message, self);
   if (text === '' || isGreeting(text, self)) {

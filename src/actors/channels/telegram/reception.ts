@@ -73,7 +73,7 @@ export class Reception {
 }
 
 function closed(): DeliveryError {
-  return new DeliveryError('telegram: could not take a message in: the agent takes none now', {
+  return new DeliveryError('telegram: a message was rejected: the agent accepts none now', {
     fault: 'later',
   });
 }

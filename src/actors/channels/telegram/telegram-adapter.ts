@@ -134,7 +134,7 @@ class TelegramAdapter implements ChannelAdapter {
 
 function onlyConversations(): DeliveryError {
   return new DeliveryError(
-    'telegram carries conversations only; name another adapter in security.defer',
+    'telegram supports conversations only; use another adapter in security.defer',
     { fault: 'target' },
   );
 }

@@ -121,14 +121,14 @@ export class TelegramConversation implements ConversationPort {
   #warnOnce(failure: DeliveryError): void {
     if (this.#hasWarned || failure.fault === 'later') return;
     this.#hasWarned = true;
-    this.#log.warn({}, `${failure.message}; answers come without marks where that is so`);
+    this.#log.warn({}, `${failure.message}; answers are sent without reactions in that chat`);
   }
 }
 
 function readRef(ref: JsonObject): TelegramRef {
   const read = refShape.safeParse(ref);
   if (read.success) return read.data;
-  throw new DeliveryError('telegram: could not answer: nothing says in which chat', {
+  throw new DeliveryError('telegram: could not answer: the chat is unknown', {
     fault: 'message',
   });
 }

@@ -10,8 +10,7 @@ interface Meaning {
 
 const badToken: Meaning = {
   fault: 'target',
-  words:
-    'Telegram does not know the bot token; take it from @BotFather again and restart the agent',
+  words: 'Telegram rejected the bot token; copy it from @BotFather again and restart the agent',
 };
 
 const meanings: Readonly<Record<number, Meaning>> = {
@@ -23,18 +22,18 @@ const meanings: Readonly<Record<number, Meaning>> = {
   },
   // Telegram answers a malformed token with 404.
   404: badToken,
-  429: { fault: 'later', words: 'Telegram asks for a pause' },
+  429: { fault: 'later', words: 'Telegram rate limit reached' },
 };
 
 const conflict: Meaning = {
   fault: 'target',
   words:
-    'another process reads the messages of this bot; stop it, or give each agent a bot of its own',
+    'another process reads the messages of this bot; stop it, or use a separate bot for each agent',
 };
 
 const hookConflict: Meaning = {
   fault: 'target',
-  words: 'another process keeps setting a webhook for this bot; give each agent a bot of its own',
+  words: 'another process keeps setting a webhook for this bot; use a separate bot for each agent',
 };
 
 const lostChat =
@@ -58,7 +57,7 @@ function meaningOf(error: unknown): Meaning {
   if (refused !== null) {
     return { fault: refused instanceof EgressError ? 'target' : 'later', words: refused.message };
   }
-  return { fault: 'later', words: 'Telegram cannot be reached, or gave no answer of its kind' };
+  return { fault: 'later', words: 'Telegram cannot be reached, or returned an unknown response' };
 }
 
 function refusalOf({ error_code: status, description }: GrammyError): Meaning {

@@ -48,7 +48,7 @@ async function meet(client: TelegramClient, signal: AbortSignal): Promise<Telegr
     await client.ask('ask who the bot is', (api, abort) => api.getMe(abort), { signal }),
   );
   if (!found.success) {
-    throw new DeliveryError('telegram: could not ask who the bot is: the answer cannot be read', {
+    throw new DeliveryError('telegram: could not identify the bot: the response cannot be read', {
       fault: 'later',
     });
   }
@@ -64,7 +64,7 @@ async function meet(client: TelegramClient, signal: AbortSignal): Promise<Telegr
 
 function faultOf(error: unknown): LinkFault {
   if (!(error instanceof DeliveryError)) {
-    const message = 'telegram: reading broke off, which is a defect of the agent';
+    const message = 'telegram: reading stopped because of a defect of the agent';
     return { message, lasting: false, retryAfter: null };
   }
   const { message, fault, retryAfter } = error;

@@ -75,9 +75,9 @@ export class UpdateReader {
     signal: AbortSignal,
   ): Promise<void> {
     const fresh = updates.filter(({ id }) => this.#next === null || id >= this.#next);
-    if (fresh.length === 0) throw later('Telegram repeats itself, or its answer cannot be read');
+    if (fresh.length === 0) throw later('Telegram repeats updates, or its response cannot be read');
     if (unreadable > 0) {
-      this.#options.log.warn({ unreadable }, 'telegram: messages in no known shape were left out');
+      this.#options.log.warn({ unreadable }, 'telegram: skipped messages of an unknown form');
     }
     for (const { id, message } of fresh) {
       if (message !== null) await this.#take(id, message, take);
@@ -95,8 +95,8 @@ export class UpdateReader {
       if (error instanceof DeliveryError) throw error;
       const times = this.#failing.id === id ? this.#failing.times + 1 : 1;
       this.#failing = { id, times };
-      this.#options.log.error({ error, times }, 'telegram: a message could not be taken in');
-      if (times < mostTries) throw later('a message could not be taken in');
+      this.#options.log.error({ error, times }, 'telegram: a message could not be accepted');
+      if (times < mostTries) throw later('a message could not be accepted');
     }
   }
 }

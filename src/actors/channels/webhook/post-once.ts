@@ -47,10 +47,10 @@ function refusalOf(name: string, { status, headers }: Response, now: number): De
   const answered = `the webhook ${JSON.stringify(name)} answered ${status}`;
   if (status === 408 || status === 429 || status >= 500) {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now);
-    return new DeliveryError(`${answered}; it is tried again`, { fault: 'later', retryAfter });
+    return new DeliveryError(`${answered}; retrying`, { fault: 'later', retryAfter });
   }
   if (status === 410) {
-    return new DeliveryError(`${answered}: it takes no more of these; name another one`, {
+    return new DeliveryError(`${answered}: the receiver is gone; use another one`, {
       fault: 'message',
     });
   }
@@ -70,7 +70,7 @@ function failureOf(name: string, error: unknown, isLate: boolean): DeliveryError
   }
   const reason = isLate ? `no answer within ${patience / 1_000} s` : codeOf(error);
   return new DeliveryError(
-    `the webhook ${JSON.stringify(name)} cannot be reached (${reason}); it is tried again`,
+    `the webhook ${JSON.stringify(name)} cannot be reached (${reason}); retrying`,
     { fault: 'later' },
   );
 }

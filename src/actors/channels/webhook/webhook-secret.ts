@@ -13,7 +13,7 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3
 export function webhookSecretFault(secret: string): string | null {
   if (secret.trim() === '') return 'must not be empty; make one with: openssl rand -base64 32';
   if (secret.trim() !== secret) {
-    return 'begins or ends with white space; write it without, as receivers would miss it';
+    return 'begins or ends with white space; remove it, since receivers would not match it';
   }
   const keys = prefixed(secret) ?? [secret];
   const isBase64 = (key: string) => !key.startsWith(prefix) || base64.test(encodedOf(key));

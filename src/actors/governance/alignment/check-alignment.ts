@@ -37,8 +37,7 @@ function checkAddress({ provider, base_url = '' }: AlignmentSettings): Alignment
   }
   const url = URL.parse(base_url);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    const message =
-      'base_url is not a web address; write one such as https://embeddings.example.com/v1';
+    const message = 'base_url is not a URL; write one such as https://embeddings.example.com/v1';
     return [{ path, message, severity: 'error' }];
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -48,7 +47,7 @@ function checkAddress({ provider, base_url = '' }: AlignmentSettings): Alignment
   }
   if (url.protocol === 'https:' || isLoopbackUrl(url)) return [];
   const message =
-    'base_url sends what callers say, and the key if there is one, in clear text to another machine; use https';
+    'base_url sends messages of callers and the key in clear text to another machine; use https';
   return [{ path, message, severity: 'warning' }];
 }
 

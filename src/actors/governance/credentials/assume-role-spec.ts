@@ -117,7 +117,7 @@ export function findBaseIdentity(
   const region = regionOf(spec, env);
   if (!regionName.test(region)) {
     const message =
-      'AWS_REGION or AWS_DEFAULT_REGION does not name a region; mend it, or add region';
+      'AWS_REGION or AWS_DEFAULT_REGION does not name a region; fix it, or add region';
     findings.push({ path: ['region'], message, severity: 'error' });
   }
   if (findings.length > 0) return { ok: false, findings };

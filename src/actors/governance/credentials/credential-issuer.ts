@@ -100,5 +100,5 @@ function staticCredential(variables: StaticSpec, env: Environment): Credential {
 function required<T>(reading: SpecReading<T>): T {
   if (reading.ok) return reading.spec;
   const [finding] = reading.findings;
-  throw new CredentialError(finding?.message ?? 'its entry cannot be read; mend credentials');
+  throw new CredentialError(finding?.message ?? 'its entry cannot be read; fix credentials');
 }

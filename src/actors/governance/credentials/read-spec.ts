@@ -16,7 +16,7 @@ export function knownKeys<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return describeIssue(issue);
-      return issue.keys.map((key) => `this key is not known; ${adviceOn(key, known)}`).join('\n');
+      return issue.keys.map((key) => `unknown key; ${adviceOn(key, known)}`).join('\n');
     },
   });
 }
@@ -37,7 +37,7 @@ function findingsOf(issue: z.core.$ZodIssue): CredentialFinding[] {
   const messages = issue.message.split('\n');
   return issue.keys.map((key, index) => ({
     path: [...path, key],
-    message: messages[index] ?? 'this key is not known; remove it',
+    message: messages[index] ?? 'unknown key; remove it',
     severity: 'error',
   }));
 }

@@ -11,10 +11,10 @@ export interface StsFailure {
 /** Meanings of the service's error codes, worded for the operator. */
 const meanings = new Map([
   ['AccessDenied', 'the role may not be assumed; check its trust policy and external_id'],
-  ['InvalidClientTokenId', 'the access key is not known; check the variable that holds it'],
+  ['InvalidClientTokenId', 'the access key is unknown; check its variable'],
   ['SignatureDoesNotMatch', 'the secret key is wrong; check the variable that holds it'],
   ['ExpiredToken', 'the identity that assumes the role has expired; renew it'],
-  ['MalformedPolicyDocument', 'policy is not a policy document; mend it'],
+  ['MalformedPolicyDocument', 'policy is not a policy document; fix it'],
   ['PackedPolicyTooLarge', 'policy is too large; shorten it'],
   ['RegionDisabled', 'the region is not enabled for the account; enable it or set region'],
   ['ValidationError', 'a value was not accepted; check duration, and the limits of the role'],

@@ -40,7 +40,7 @@ export function compileRules(rules: GuardrailRules): CompiledRules & { problems:
     else
       all.problems.push({
         path,
-        message: `the guardrails of skill ${skill.id} are broken; mend them`,
+        message: `the guardrails of skill ${skill.id} are broken; fix them`,
       });
   }
   return all;

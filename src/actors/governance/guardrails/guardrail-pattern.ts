@@ -47,7 +47,7 @@ export const tooLarge =
   'the pattern is too large once its repetitions are written out; lower the counts or split it';
 
 const descriptions: Record<string, string> = {
-  'invalid character class range': 'has a character class or range that RE2 does not know; mend it',
+  'invalid character class range': 'has a character class or range that RE2 does not know; fix it',
   'invalid named capture': 'has a malformed group name; write (?P<name>...)',
   'duplicate capture group name': 'uses one group name twice; rename one',
   'invalid nested repetition operator':
@@ -72,7 +72,7 @@ export function patternProblem(error: unknown): string {
   if (kind === 'invalid or unsupported Perl syntax' || /^\(\?<[=!]/.test(input ?? ''))
     return `the pattern ${describePerl(input)}`;
   if (kind === 'invalid escape sequence') return `the pattern ${describeEscape(input)}`;
-  return `the pattern ${descriptions[kind] ?? 'is not RE2 syntax; mend it'}`;
+  return `the pattern ${descriptions[kind] ?? 'is not RE2 syntax; fix it'}`;
 }
 
 function describePerl(input: string | null): string {
@@ -90,5 +90,5 @@ function describePerl(input: string | null): string {
 function describeEscape(input: string | null): string {
   return /^\\[1-9kg]/.test(input ?? '')
     ? 'has a backreference, which RE2 cannot match in linear time; rewrite it without one'
-    : 'has an escape with \\ that RE2 does not know; mend it';
+    : 'has an escape with \\ that RE2 does not know; fix it';
 }

@@ -20,7 +20,7 @@ export function isRedactionName(name: string): boolean {
 export function redactionRules(names: readonly string[]): RedactionRule[] {
   const found = new Set<RedactionRule>();
   for (const name of names) {
-    if (!isRedactionName(name)) throw new RangeError('a redaction rule has a name nobody knows');
+    if (!isRedactionName(name)) throw new RangeError('a redaction rule has an unknown name');
     const rule = rules.get(name);
     for (const member of rule ? [rule] : (groups[name] ?? [])) found.add(member);
   }

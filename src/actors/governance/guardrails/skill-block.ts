@@ -54,5 +54,5 @@ function unknownKey(path: RuleProblem['path'], key: string): RuleProblem {
   const [list] = path;
   const rule = list === 'deny_output' ? outputRule : denyRule;
   const known = Object.keys(path.length === 1 ? blockSchema.shape : rule.shape);
-  return { path, message: `this key is not known; ${suggestName(key, known)}` };
+  return { path, message: `unknown key; ${suggestName(key, known)}` };
 }

@@ -7,7 +7,7 @@ const longestPath = 256;
 const longestValue = 1_024;
 const longestOfAll = 8_192;
 
-const unscrubbed = '[left out: secrets could not be looked for]';
+const unscrubbed = '[omitted: the search for secrets failed]';
 
 interface Difference {
   path: string;

@@ -13,7 +13,7 @@ export function hiding(
 }
 
 /** Placeholder for arguments that could not be searched for secrets. */
-const unscrubbed = '[left out: secrets could not be looked for]';
+const unscrubbed = '[omitted: the search for secrets failed]';
 
 /**
  * Returns arguments redacted for people and logs: `hide` is applied to each name and value. Never throws; if `hide`

@@ -152,7 +152,7 @@ function dial(
   }
 }
 
-const unchecked = 'was connected to an address that nobody checked';
+const unchecked = 'was connected to an unchecked address';
 
 function answering(addresses: [HostAddress, ...HostAddress[]]): LookupFunction {
   return (_hostname, { all }, callback) => {

@@ -135,7 +135,7 @@ function rewritten(
 
 function checkUrl(url: URL, refuse: FetchPorts['refuse']): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw refuse(hopOf(url), 'is asked for over neither http nor https');
+    throw refuse(hopOf(url), 'uses neither http nor https');
   }
   const fault = userFault(url);
   if (fault !== null) throw refuse(hopOf(url), fault);

@@ -115,7 +115,7 @@ export function hopOf({ protocol, hostname, port }: URL): Hop {
 
 /** Returns the fault of a URL with a user name or password; `null` if it has neither. */
 export function userFault({ username, password }: URL): string | null {
-  return username === '' && password === '' ? null : 'is asked for with a user name in its URL';
+  return username === '' && password === '' ? null : 'has a user name in its URL';
 }
 
 /**
@@ -126,7 +126,7 @@ function hostHeaderFault(host: string, headers: GivenHeaders): string | null {
   const named = headerOf(headers, 'host');
   return named === null || normaliseHost(named) === host
     ? null
-    : 'is asked for with the Host header of another';
+    : 'has the Host header of another host';
 }
 
 function deadlineOf({ deadline, limits }: Sending): number | null {

@@ -40,7 +40,7 @@ export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy):
   const host = normaliseHost(hostname);
   if (host === null) return { host: keptStart(hostname, 253), why: 'is no host' };
   if (protocol !== 'http:' && protocol !== 'https:') {
-    return { host, why: 'is asked for over neither http nor https' };
+    return { host, why: 'uses neither http nor https' };
   }
   const closed = closedBy({ ...hop, host }, scope, policy);
   if (closed === unlisted || isIP(host) === 0) return { host, why: closed };
@@ -77,6 +77,6 @@ function closedBy(
   if (hosts.lists({ host, port, isTunnel }, skill)) return null;
   const isListedWithoutPort = isTunnel && hosts.lists({ host, port, isTunnel: false }, skill);
   return isListedWithoutPort
-    ? `is asked for a tunnel to port ${port}, which no entry names`
+    ? `requests a tunnel to port ${port}, which no entry allows`
     : unlisted;
 }

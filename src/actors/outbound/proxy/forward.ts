@@ -32,7 +32,7 @@ export async function forward(
 ): Promise<void> {
   const url = targetOf(incoming.url ?? '');
   if (url === null) {
-    const text = 'this proxy takes CONNECT host:port and requests for a whole http:// address';
+    const text = 'this proxy accepts CONNECT host:port and requests with a full http:// address';
     return answer(response, { status: 400, text });
   }
   const gone = new AbortController();

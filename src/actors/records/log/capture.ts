@@ -32,7 +32,7 @@ const margin = 64 * 1024;
 /** Maximum texts of one value that are scanned individually; further ones are omitted. */
 const mostTexts = 1_000;
 
-const unscrubbed = '[left out: secrets could not be looked for]';
+const unscrubbed = '[omitted: the search for secrets failed]';
 
 /**
  * Creates the content capture of the audit log (docs/contract/configuration.md, docs/contract/audit.md); `null` if

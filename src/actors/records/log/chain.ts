@@ -8,7 +8,7 @@ export type ChainReason =
   | 'prev_hash is not the hash the log should continue from'
   | 'prev_hash does not match the previous line'
   | 'the checkpoint does not match the lines before it'
-  | 'the lines up to here are not those of the kept checkpoint'
+  | 'the lines up to here do not match the kept checkpoint'
   | 'the log ends before the kept checkpoint';
 
 /** A break of the chain; `expected` and `actual` state the difference. */
@@ -107,7 +107,7 @@ export class Chain {
     }
     if (this.#before + this.events !== kept.count) return null;
     this.#keptSeen = true;
-    const reason = 'the lines up to here are not those of the kept checkpoint';
+    const reason = 'the lines up to here do not match the kept checkpoint';
     return isSame ? null : { reason, expected: kept.head, actual: this.head };
   }
 }

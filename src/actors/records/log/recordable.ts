@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 
 const maximumDepth = 16;
 const maximumStringBytes = 16 * 1024;
-const tooDeep = '[left out: nested too deep]';
+const tooDeep = '[omitted: nested too deep]';
 
 const encoder = new TextEncoder();
 

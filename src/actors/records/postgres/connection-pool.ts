@@ -39,7 +39,7 @@ export class ConnectionPool {
     this.#max = max;
     this.#refusals = new OutageNotice({
       ...{ log, explain },
-      begins: 'store: no further connection to the database can be made; those that stand go on',
+      begins: 'store: no further database connection can be opened; existing ones remain in use',
       ends: 'store: connections to the database can be made again',
     });
     const made = this.#made;

@@ -16,7 +16,7 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
   return [
     [
       /^ECONNREFUSED/,
-      `${database} cannot be reached, since nobody listens at its address`,
+      `${database} cannot be reached, since no server listens at its address`,
       `start PostgreSQL, or correct host and port in ${variable}`,
     ],
     [
@@ -31,7 +31,7 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
     ],
     [
       /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_(UNTRUSTED|SIGNATURE))/,
-      `${database} shows a certificate of an authority that is not known here`,
+      `${database} presents a certificate of an unknown authority`,
       `add sslrootcert=/path/of/ca.pem with the certificate of that authority to ${variable}`,
     ],
     [
@@ -46,12 +46,12 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
     ],
     [
       /does not support SSL/,
-      `${database} takes no connection over TLS, as its URL asks for`,
+      `${database} does not accept TLS, which its URL requires`,
       `set ssl = on at the server, or sslmode=disable in ${variable} on a network of your own`,
     ],
     [
       /^(CERT|ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO)|SSL connection/,
-      `${database} cannot be reached over TLS as its URL asks for`,
+      `${database} cannot be reached over TLS, which its URL requires`,
       `correct sslmode and the certificates in ${variable}`,
     ],
     [
@@ -61,12 +61,12 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
     ],
     [
       /^28000.*pg_hba/,
-      `${database} lets nobody in with this user, address and kind of connection`,
+      `${database} refuses this user, address and kind of connection`,
       `add a line to its pg_hba.conf, or sslmode=verify-full to ${variable} where the server asks for TLS`,
     ],
     [
       /^28|SASL|password must be/,
-      `${database} lets nobody in with the user and the password there`,
+      `${database} refuses the user and password in it`,
       `correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`,
     ],
     [
@@ -82,7 +82,7 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
     ],
     [
       /^25006/,
-      `${database} takes no writes, as a standby does, or one that is set to read only`,
+      `${database} is read-only, for example a standby`,
       `name the primary in ${variable}, or set default_transaction_read_only = off`,
     ],
     [/^53100/, `${database} has no room left on its disk`, 'free space there, or add some'],

@@ -61,7 +61,7 @@ export class HeldDuty {
       const end = await begin();
       await end(await Promise.race([lock.lost.then(() => false), aborted(signal)]));
     } catch (error) {
-      log.error({ error }, 'store: what one daemon of several does could not be done');
+      log.error({ error }, 'store: a duty of the keeper failed');
     } finally {
       this.#isHeld = false;
       await lock.release().catch(() => undefined);

@@ -78,8 +78,8 @@ export class JobEngine implements JobWriter {
     const { database, schema, log, explain } = options;
     const outage = new OutageNotice({
       ...{ log, explain },
-      begins: 'jobs: the engine cannot be asked',
-      ends: 'jobs: the engine can be asked again',
+      begins: 'jobs: the engine is unavailable',
+      ends: 'jobs: the engine is available again',
     });
     const boss = await startEngine(database, schema, {
       superviseIntervalSeconds: 2,
@@ -239,7 +239,7 @@ export class JobEngine implements JobWriter {
       if (this.#held.isHeld(job)) await this.#boss.deleteJob(works, [job]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn({ error: reason, task_id: task }, 'jobs: a task is not taken up yet');
+      this.#options.log.warn({ error: reason, task_id: task }, 'jobs: a task is not resumed yet');
       await this.#boss.fail(works, [job]);
     }
     this.#held.forget(job);

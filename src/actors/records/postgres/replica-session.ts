@@ -70,8 +70,8 @@ export class ReplicaSession {
     this.#ports = ports;
     this.#outage = new OutageNotice({
       log: ports.log,
-      begins: 'store: the database takes no writes',
-      ends: 'store: the database takes writes again',
+      begins: 'store: the database rejects writes',
+      ends: 'store: the database accepts writes again',
       explain: (error) => ports.database.explain(error),
     });
     this.#timer = setInterval(() => void this.#look(), lookEvery).unref();

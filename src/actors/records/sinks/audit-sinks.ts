@@ -98,8 +98,8 @@ function nameOf({ type }: SinkSettings, earlier: readonly SinkSettings[]): strin
 function tell(flip: SinkFlip, { log, record }: AuditSinksOptions): void {
   const { sink, state, dropped, error } = flip;
   const fields = { sink, state, dropped, ...(error === null ? {} : { error }) };
-  if (state === 'down') log.warn(fields, 'audit: a sink takes no lines');
-  else log.info(fields, 'audit: a sink takes lines again');
+  if (state === 'down') log.warn(fields, 'audit: a sink rejects lines');
+  else log.info(fields, 'audit: a sink accepts lines again');
   record({ event: 'audit_sink', fields });
 }
 

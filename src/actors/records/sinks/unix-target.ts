@@ -21,9 +21,7 @@ function dial(path: string, signal: AbortSignal): Promise<Writable> {
   socket.once('connect', () => resolve(socket));
   // Attached for the whole life of the socket: an error without a listener would crash the process.
   socket.on('error', (error) => {
-    reject(
-      new SinkError(`nobody takes lines on the socket (${failureWord(error)})`, { cause: error }),
-    );
+    reject(new SinkError(`no process reads the socket (${failureWord(error)})`, { cause: error }));
   });
   return promise.finally(() => signal.removeEventListener('abort', stop));
 }

@@ -28,5 +28,5 @@ export function acceptCall(
 /** In a truncated turn even a call that looks complete may be incomplete. */
 function cutFault(tool: string, cut: CutReason): string {
   const by = cut === 'length' ? 'its limit of length' : 'a content filter';
-  return `${tool} was not run, as the answer that asked for it was cut off by ${by}; ask again with less`;
+  return `${tool} was not run, since the model's answer was cut off by ${by}; request less at once`;
 }

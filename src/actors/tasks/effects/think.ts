@@ -125,7 +125,7 @@ function withOffered(call: ToolCall, offered: ReadonlyMap<string, Tool>): ToolCa
 const callAsText = /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<｜tool▁calls?▁begin｜>/;
 
 const wroteCallAsText =
-  'model: a tool call came as text and was not made; turn on the tool parser of the model server';
+  'model: a tool call arrived as text and was not run; enable the tool parser of the model server';
 
 /** Returns the single model call of a turn without call reports. */
 function calledOf({ provider, name }: LanguageModel, began: number): ModelCall {

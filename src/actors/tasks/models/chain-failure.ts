@@ -21,7 +21,7 @@ export function chainFailure(
 function resting(candidate: Candidate, now: number): string {
   const seconds = Math.max(1, Math.ceil((candidate.readyAt - now) / 1_000));
   const rest = formatDuration(seconds * 1_000);
-  return `${nameOf(candidate)} failed a moment ago and is asked again in ${rest}; try again then`;
+  return `${nameOf(candidate)} failed a moment ago and is retried in ${rest}; try again then`;
 }
 
 function keyOf({ provider, model }: ModelName): string {

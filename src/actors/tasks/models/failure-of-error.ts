@@ -102,7 +102,7 @@ function failureInStream(
 }
 
 function unreadable(subject: ModelSubject): ModelFailure {
-  const text = `the answer of ${placeOf(subject)} could not be read; check that model.base_url speaks the wire of ${subject.provider}`;
+  const text = `the answer of ${placeOf(subject)} could not be read; check that model.base_url serves the API of ${subject.provider}`;
   return new ModelFailure('unusable', text);
 }
 
@@ -110,11 +110,11 @@ function failureOfConnection(error: unknown, subject: ModelSubject): ModelFailur
   if (isBrokenOff(error)) return brokenOff(subject);
   const code = connectionCode(error);
   const why = code === null ? '' : ` (${code})`;
-  const mend =
+  const fix =
     subject.provider === 'ollama'
-      ? 'start it with ollama serve, or mend model.base_url'
+      ? 'start it with ollama serve, or fix model.base_url'
       : 'check model.base_url and the network';
-  const text = `${placeOf(subject)} could not be reached${why}; ${mend}`;
+  const text = `${placeOf(subject)} could not be reached${why}; ${fix}`;
   return new ModelFailure('unreachable', text);
 }
 

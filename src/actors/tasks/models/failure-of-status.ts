@@ -53,7 +53,7 @@ export function failureOfStatus(
   }
   const tool = status === 400 || status === 422 ? refusedTool(message, tools) : null;
   if (tool !== null && !noTools.test(message)) {
-    const text = `${who} refused the tool ${tool} (${status}); mend the schema of its arguments, or take the tool from the agent`;
+    const text = `${who} refused the tool ${tool} (${status}); fix the schema of its arguments, or take the tool from the agent`;
     return new ModelFailure('refused', text);
   }
   return new ModelFailure('refused', refusalOf(status, subject, message));
@@ -73,16 +73,16 @@ function refusalOf(status: number, subject: ModelSubject, message: string): stri
         ? `${placeOf(subject)} wants a key (${status}); name the variable that holds it in model.api_key_env`
         : `${provider} refused the key in ${keyVariable} (${status}); check that it is right and may use ${model}`;
     case 404: {
-      const mend =
+      const fix =
         provider === 'ollama'
-          ? `run ollama pull ${model}, or mend model.name`
-          : 'mend model.name or model.base_url';
-      return `${placeOf(subject)} does not know the model ${model} (404); ${mend}`;
+          ? `run ollama pull ${model}, or fix model.name`
+          : 'fix model.name or model.base_url';
+      return `${placeOf(subject)} does not know the model ${model} (404); ${fix}`;
     }
     case 400:
       return noTools.test(message)
-        ? `${who} takes no tools (400); name a model that does`
-        : `${who} did not take the request (400); check model.name and the schemas of the tools`;
+        ? `${who} does not support tools (400); use a model that does`
+        : `${who} rejected the request (400); check model.name and the schemas of the tools`;
     default:
       return status >= 300 && status < 400
         ? `${placeOf(subject)} answered with a redirect (${status}), which is not followed; write the address it leads to as model.base_url`

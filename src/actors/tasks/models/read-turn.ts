@@ -160,7 +160,7 @@ function faultOf(
     case 'content-filter':
       return new ModelFailure('unusable', `${who} held its answer back (content filter)`);
     case 'length':
-      return new ModelFailure('unusable', `${who} used up its tokens before it said anything`);
+      return new ModelFailure('unusable', `${who} used up its tokens before it produced text`);
     default: {
       const what = hasThought ? 'with thoughts and no answer' : 'with nothing';
       return new ModelFailure('unusable', `${who} answered ${what}; ask again in other words`);

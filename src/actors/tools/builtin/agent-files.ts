@@ -71,11 +71,11 @@ export function hiddenFrom(files: ReadableFiles, names: readonly string[]): stri
   const steps = stepsOf(files, names);
   // A path that does not exist yet may become a file or a folder.
   if (steps.some((step) => isNamedLikeSecret(step, true)) || isSecretFile(steps.at(-1))) {
-    return 'is named like a secret, which no tool may see';
+    return 'is named like a secret, which tools cannot read';
   }
-  if (isConfiguration(name)) return 'configures the agent, which no tool may see';
+  if (isConfiguration(name)) return 'is configuration of the agent, which tools cannot read';
   if (steps.some((step) => files.state.some((path) => belongsTo(path, step)))) {
-    return 'is state of the agent, which no tool may see';
+    return 'is state of the agent, which tools cannot read';
   }
   return null;
 }
@@ -90,11 +90,11 @@ export function writeRefusal(files: AgentFiles, names: readonly string[]): strin
     names.includes('node_modules') ||
     instructions.test(name) ||
     steps.some((step) => files.code.includes(step));
-  if (isCode) return 'is what the agent is made of, which no tool may write';
+  if (isCode) return 'is part of the agent, which tools cannot write';
   const folders = files.writable();
   if (folders.some((folder) => steps.includes(folder))) return null;
   const named = folders.map((folder) => relative(files.directory, folder)).join(', ');
-  return `lies outside of the folders that tools may write; ${named === '' ? 'egress.writable names none' : `write below ${named}`}`;
+  return `is outside the folders that tools can write; ${named === '' ? 'egress.writable names none' : `write below ${named}`}`;
 }
 
 function stepsOf({ directory }: ReadableFiles, names: readonly string[]): string[] {

@@ -121,12 +121,12 @@ function unary(
 ): Decimal {
   if (operator === '-') return valueOf(argument, of).negated();
   if (operator === '+') return valueOf(argument, of);
-  throw new CalculationError(`the operator ${operator} is not known`);
+  throw new CalculationError(`the operator ${operator} is unknown`);
 }
 
 function binary({ operator, left, right }: BinaryExpression, of: NumberOf): Decimal {
   const operate = operators.get(operator);
-  if (operate === undefined) throw new CalculationError(`the operator ${operator} is not known`);
+  if (operate === undefined) throw new CalculationError(`the operator ${operator} is unknown`);
   const isPower = operator === '^' || operator === '**';
   // By convention -2 ^ 2 is -(2 ^ 2); the parser reads it differently.
   if (isPower && left.type === 'UnaryExpression') {
@@ -154,5 +154,5 @@ function call({ callee, arguments: given }: CallExpression, of: NumberOf): Decim
 
 function unknown(name: string): CalculationError {
   const names = [...mathFunctions.keys(), ...constants.keys()].join(', ');
-  return new CalculationError(`${name.slice(0, 40)} is not known; there are ${names}`);
+  return new CalculationError(`${name.slice(0, 40)} is unknown; known names are ${names}`);
 }

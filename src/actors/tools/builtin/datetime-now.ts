@@ -12,7 +12,7 @@ export function datetimeNow({ clock }: Pick<BuiltinDependencies, 'clock'>): Tool
       properties: {
         timezone: {
           type: 'string',
-          description: 'IANA name such as Europe/Berlin; UTC if left out',
+          description: 'IANA name such as Europe/Berlin; UTC if omitted',
         },
       },
       additionalProperties: false,

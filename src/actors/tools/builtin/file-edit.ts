@@ -35,7 +35,7 @@ export function fileEdit({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
         new_text: { type: 'string', description: 'What is to stand there instead' },
         replace_all: {
           type: 'boolean',
-          description: 'Whether every place is changed; false if left out',
+          description: 'Whether every place is changed; false if omitted',
         },
       },
       required: ['path', 'old_text', 'new_text'],

@@ -1,8 +1,8 @@
 import { ToolError } from '../../ports.ts';
 
 const reasons: Record<string, string> = {
-  ENOENT: 'there is nothing there',
-  ENOTDIR: 'a part of it is no folder',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of it is not a folder',
   EISDIR: 'it is a folder',
   ELOOP: 'it has become a link',
   EACCES: 'the agent may not open it',

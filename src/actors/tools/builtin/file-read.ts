@@ -22,13 +22,13 @@ export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
         offset: {
           type: 'integer',
           minimum: 1,
-          description: 'Number of the first line to return; 1 if left out',
+          description: 'Number of the first line to return; 1 if omitted',
         },
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: 100_000,
-          description: `How many lines to return at most; ${usualLines} if left out`,
+          description: `How many lines to return at most; ${usualLines} if omitted`,
         },
       },
       required: ['path'],

@@ -20,7 +20,7 @@ export function fileWrite({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
         overwrite: {
           type: 'boolean',
           description:
-            'Whether a file that is there already is replaced; false, which refuses it, if left out',
+            'Whether a file that is there already is replaced; false, which refuses it, if omitted',
         },
       },
       required: ['path', 'content'],

@@ -23,13 +23,13 @@ export function globSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
         },
         path: {
           type: 'string',
-          description: "Folder to look in, from the agent's folder; all of it if left out",
+          description: "Folder to look in, from the agent's folder; all of it if omitted",
         },
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: 5_000,
-          description: 'How many files to return at most; 500 if left out',
+          description: 'How many files to return at most; 500 if omitted',
         },
       },
       required: ['pattern'],

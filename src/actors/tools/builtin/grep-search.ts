@@ -32,19 +32,19 @@ export function grepSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
         },
         path: {
           type: 'string',
-          description: "Folder to look in, from the agent's folder; all of it if left out",
+          description: "Folder to look in, from the agent's folder; all of it if omitted",
         },
         glob: {
           type: 'string',
           maxLength: 500,
-          description: 'Which files to look in, such as **/*.md; all of them if left out',
+          description: 'Which files to look in, such as **/*.md; all of them if omitted',
         },
-        ignore_case: { type: 'boolean', description: 'false if left out' },
+        ignore_case: { type: 'boolean', description: 'false if omitted' },
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: 2_000,
-          description: 'How many lines to return at most; 200 if left out',
+          description: 'How many lines to return at most; 200 if omitted',
         },
       },
       required: ['pattern'],

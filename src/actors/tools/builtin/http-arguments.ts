@@ -7,7 +7,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 export const httpParameters: JsonObject = {
   type: 'object',
   properties: {
-    method: { enum: methods, description: 'GET if left out' },
+    method: { enum: methods, description: 'GET if omitted' },
     url: { type: 'string', description: 'An http or https URL' },
     headers: {
       type: 'object',

@@ -23,7 +23,7 @@ export async function bodyText(response: Response, mebibytes = 1): Promise<strin
 
 function binary(mediaType: string): string {
   const printable = mediaType.replace(/[^\x20-\x7e]/g, '').slice(0, 100);
-  return `[left out: the body is ${printable}, not text]`;
+  return `[omitted: the body is ${printable}, not text]`;
 }
 
 /** Returns the declared character set; an unknown one is read as UTF-8. */

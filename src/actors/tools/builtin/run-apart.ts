@@ -49,7 +49,7 @@ function failureOf(
   }
   const { code, message: said } = error as NodeJS.ErrnoException;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    const message = `${tool} needed more memory than a tool may take and was stopped; ask for less`;
+    const message = `${tool} exceeded the memory limit and was stopped; request less`;
     return new ToolError(message, { kind: 'too much memory', ...cause });
   }
   if (said === 'Task queue is at limit') {

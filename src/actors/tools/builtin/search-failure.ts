@@ -7,7 +7,7 @@ export function searchFailure(error: unknown): { problem: string } {
   }
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
-      return { problem: 'argument path cannot be used: there is nothing there' };
+      return { problem: 'argument path cannot be used: it does not exist' };
     case 'ENOTDIR':
     case 'ELOOP':
       return { problem: 'argument path must be a folder' };

@@ -10,7 +10,7 @@ export function uuidGenerate({ clock }: Pick<BuiltinDependencies, 'clock'>): Too
     parameters: {
       type: 'object',
       properties: {
-        version: { enum: [4, 7], description: '4 is random, 7 sorts by time; 4 if left out' },
+        version: { enum: [4, 7], description: '4 is random, 7 sorts by time; 4 if omitted' },
       },
       additionalProperties: false,
     },

@@ -45,19 +45,19 @@ export function webFetch(): Tool {
         whole_page: {
           type: 'boolean',
           description:
-            'Whether navigation and the like are returned beside the main part; false if left out',
+            'Whether navigation and the like are returned beside the main part; false if omitted',
         },
         offset: {
           type: 'integer',
           minimum: 0,
           description:
-            'How many characters of the text to leave out before the first; 0 if left out',
+            'How many characters of the text to leave out before the first; 0 if omitted',
         },
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: 500_000,
-          description: `How many characters to return at most; ${usualCharacters} if left out`,
+          description: `How many characters to return at most; ${usualCharacters} if omitted`,
         },
       },
       required: ['url'],

@@ -32,7 +32,7 @@ export function webSearch({ env, settings }: Pick<BuiltinDependencies, 'env' | '
           type: 'integer',
           minimum: 1,
           maximum: 20,
-          description: 'How many pages to return at most; 5 if left out',
+          description: 'How many pages to return at most; 5 if omitted',
         },
       },
       required: ['query'],

@@ -36,10 +36,7 @@ export function connectionFault(error: unknown): ServerFault {
   const code = codeOf(error);
   if (code !== null) return new ServerFault(`could not be reached (${code})`, options);
   const why = misspoken(error);
-  return new ServerFault(
-    `does not speak MCP as it should${why === '' ? '' : ` (${why})`}`,
-    options,
-  );
+  return new ServerFault(`does not follow MCP${why === '' ? '' : ` (${why})`}`, options);
 }
 
 /** Returns whether a call failed because the connection is lost, not for a reason of its own. */
@@ -60,10 +57,10 @@ function httpFault(error: HttpRefusal): ServerFault {
   const { status, retryAfter, wantsOAuth, isSessionGone: isForgotten } = error;
   const options = { cause: error, retryAfter, isForgotten };
   if (refusedStatuses.has(status)) {
-    const mend = wantsOAuth
+    const fix = wantsOAuth
       ? 'it wants OAuth, so put a token into its headers in service.yaml'
-      : 'look at its headers in service.yaml';
-    const message = `did not let the agent in (HTTP ${status}); ${mend}`;
+      : 'check its headers in service.yaml';
+    const message = `refused the agent (HTTP ${status}); ${fix}`;
     return new ServerFault(message, { isLasting: true, ...options });
   }
   if (status === 405) {
@@ -71,8 +68,7 @@ function httpFault(error: HttpRefusal): ServerFault {
       'answered with HTTP 405, as a server of the HTTP+SSE transport of 2024-11-05 does; write its address for streamable HTTP as url';
     return new ServerFault(message, { isLasting: true, ...options });
   }
-  const pause =
-    retryAfter === null ? '' : `; it asks to be left alone for ${formatDuration(retryAfter)}`;
+  const pause = retryAfter === null ? '' : `; retry after ${formatDuration(retryAfter)}`;
   return new ServerFault(`answered with HTTP ${status}${pause}`, options);
 }
 

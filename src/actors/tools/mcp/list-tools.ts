@@ -34,5 +34,5 @@ export async function listTools(client: Client, server: string): Promise<ReadOff
     cursor = answer.nextCursor;
     if ((cursor ?? null) === null) return readOffer(server, found);
   }
-  throw new ServerFault(`tells of its tools on more than ${mostPages} pages`);
+  throw new ServerFault(`lists its tools on more than ${mostPages} pages`);
 }

@@ -199,6 +199,6 @@ export class McpSession {
         `mcp: ${this.#ports.server} asked the agent for ${asked}, which is refused`,
       );
     }
-    throw new McpError(ErrorCode.MethodNotFound, 'this client takes no requests');
+    throw new McpError(ErrorCode.MethodNotFound, 'this client accepts no requests');
   }
 }

@@ -26,7 +26,7 @@ export function messageGate(clock: Pick<Clock, 'now'>): (message: JSONRPCMessage
 
 /** Creates the fault for a server that exceeds its message rate. */
 export function flood(): ServerFault {
-  return new ServerFault('says more than anybody can read');
+  return new ServerFault('sends more than can be read');
 }
 
 /** Removes the agent's credentials from a server's error before it is truncated and quoted. */

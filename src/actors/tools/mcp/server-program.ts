@@ -29,7 +29,7 @@ export function missingPrograms(
       const program = programOf(command, agentDirectory);
       if (statSync(program, { throwIfNoEntry: false })?.isFile() === true) return [];
       return [
-        { index, message: `${name} needs the program ${program}, which is no file; mend the path` },
+        { index, message: `${name} needs the program ${program}, which is no file; fix the path` },
       ];
     } catch (error) {
       if (!(error instanceof ServerFault)) throw error;

@@ -92,7 +92,7 @@ export class ServerTools {
         return this.#isSeen(tool, standings.get(tool.name));
       }
       this.#say(
-        `mcp: the tool ${tool.name} of ${server} is left out: the agent has another of its name`,
+        `mcp: the tool ${tool.name} of ${server} is skipped: the agent has another tool of its name`,
       );
       return false;
     });
@@ -113,7 +113,7 @@ export class ServerTools {
     const unmatched = unmatchedRules(server, offered, this.#parts.ruled);
     for (const { rule, nearest, withholds } of unmatched) {
       const near = nearest === null ? '' : `; the nearest is ${nearest}`;
-      const then = withholds ? `; the tools of ${server} are withheld until it is mended` : '';
+      const then = withholds ? `; the tools of ${server} are withheld until it is fixed` : '';
       if (!this.#say(`mcp: the rule ${rule} fits no tool of ${server}${near}${then}`)) continue;
       const fields = { server, rule, ...(nearest === null ? {} : { nearest }) };
       this.#record({ event: 'mcp_rule_unmatched', fields }).catch(() => undefined);
@@ -148,7 +148,7 @@ export class ServerTools {
       return this.#parts.seen.check(server, offered, isNamed);
     } catch (error) {
       const isOurs = error instanceof SeenToolsError;
-      const reason = isOurs ? error.message : 'what was seen cannot be written down';
+      const reason = isOurs ? error.message : 'the accepted tools cannot be stored';
       this.#say(`mcp: the tools of ${server} are withheld: ${reason}`);
       return new Map();
     }
@@ -160,9 +160,9 @@ export class ServerTools {
     const { name: server } = this.#server;
     const why =
       standing === 'new'
-        ? 'nobody has seen it yet'
-        : 'its description or its arguments are not what they were';
-    const look = `\`${commandLine('mcp list')}\` shows it and says what lets it in`;
+        ? 'it has not been accepted yet'
+        : 'its description or its arguments have changed';
+    const look = `\`${commandLine('mcp list')}\` shows it and the command that accepts it`;
     if (this.#say(`mcp: the tool ${name} of ${server} is withheld: ${why}; ${look}`, sha256)) {
       const fields = { server, tool: name, sha256, reason: standing };
       this.#record({ event: 'mcp_tool_withheld', fields }).catch(() => undefined);
@@ -195,7 +195,7 @@ export class ServerTools {
     try {
       await record(...events);
     } catch (error) {
-      log.error({ error, server: this.#server.name }, 'mcp: the audit log could not be told');
+      log.error({ error, server: this.#server.name }, 'mcp: the event could not be logged');
       throw error;
     }
   }

@@ -31,7 +31,7 @@ function rootOf(said: JsonValue): JsonObject {
 
 function noArguments(): UnfitToolError {
   return new UnfitToolError(
-    'takes something else than named arguments (its inputSchema has no type: object)',
+    'does not accept named arguments (its inputSchema has no type: object)',
   );
 }
 

@@ -58,7 +58,7 @@ async function sandboxFailure(find: Find): Promise<string | null> {
   try {
     const said = await runNothing();
     if (said === null) return null;
-    return `bwrap does not work here (${said}); update the package bubblewrap to 0.8 or later and allow user namespaces`;
+    return `bwrap does not work on this machine (${said}); update the package bubblewrap to 0.8 or later and allow user namespaces`;
   } catch {
     return 'bwrap could not be tried; see that the temporary folder can be written to';
   }
@@ -86,7 +86,7 @@ async function runNothing(): Promise<string | null> {
     const [how, said] = await Promise.all([text(control), text(errors), once(child, 'close')]);
     clearTimeout(timer);
     if (how === '{"code":0,"signal":null}') return null;
-    return said.trim().split('\n').at(-1)?.slice(0, 200) || 'it does not say why';
+    return said.trim().split('\n').at(-1)?.slice(0, 200) || 'no reason given';
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -133,7 +133,7 @@ async function runKeptApart(
 }
 
 function codeChanged(tool: string, file: string): ToolError {
-  const message = `${tool} was not run: ${file} is not what it was when the agent started; restart the agent to use it`;
+  const message = `${tool} was not run: ${file} has changed since the agent started; restart the agent to use it`;
   return new ToolError(message, { kind: 'script changed' });
 }
 

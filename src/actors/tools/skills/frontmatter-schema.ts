@@ -35,13 +35,12 @@ const requires = z.looseObject({
 
 const serviceBlock = z
   .looseObject({
-    requires: requires.nullish().describe('What the machine must have, checked at the start.'),
+    requires: requires.nullish().describe('Requirements of the machine, checked at the start.'),
     idempotent: z
       .union([z.boolean(), z.array(z.string())])
       .nullish()
       .meta({
-        description:
-          'Tools of which a second run of the same call does no harm: all (`true`), or those named.',
+        description: 'Tools whose calls can safely run twice: all (`true`), or those listed.',
         example: ['lookup_order'],
       }),
     held: z
@@ -53,7 +52,7 @@ const serviceBlock = z
         example: ['issue_refund'],
       }),
     risk: text.meta({
-      description: 'What its tools could do at worst, in one sentence for whoever adds the skill.',
+      description: 'Worst effect of its tools, in one sentence for the person who adds the skill.',
       example: 'Pays money out; a refund cannot be taken back.',
     }),
     guardrails: z
@@ -61,7 +60,7 @@ const serviceBlock = z
       .optional()
       .meta({
         description:
-          'Rules as under `security.guardrails`, which are added to those of `service.yaml` and take nothing away.',
+          'Rules as under `security.guardrails`, added to those of `service.yaml`; they remove nothing.',
         example: { deny_output: [{ pattern: 'customer-\\d+', action: 'redact' }] },
       }),
   })
@@ -91,7 +90,7 @@ export const frontmatterSchema = z.looseObject({
     example: ['orders', 'refunds'],
   }),
   egress_domains: names.meta({
-    description: 'Public hosts that the scripts of this skill may reach, beside those of `egress`.',
+    description: 'Public hosts that the scripts of this skill may reach, in addition to `egress`.',
     example: ['api.example.com'],
   }),
   metadata: z

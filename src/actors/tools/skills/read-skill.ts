@@ -39,7 +39,7 @@ export async function readSkill(
   if (resolved.kind === 'outside') {
     return refuse('the skill file leads out of the agent folder; move it inside');
   }
-  if (resolved.kind === 'missing') return refuse('the skill file does not exist; mend the path');
+  if (resolved.kind === 'missing') return refuse('the skill file does not exist; fix the path');
   let frontmatter: Frontmatter;
   try {
     frontmatter = parseFrontmatter(readRegularFile(resolved.path, largestFile).toString('utf8'));

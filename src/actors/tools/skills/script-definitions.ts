@@ -134,7 +134,7 @@ function unknownNames(
   return names
     .filter((name) => !known.has(normalName(name)))
     .map((name) => ({
-      message: `${key} names ${name}, which is not a tool of the skill ${skill.id}; mend the name`,
+      message: `${key} names ${name}, which is not a tool of the skill ${skill.id}; fix the name`,
       file: skill.file,
       line: 1,
       column: 1,

@@ -63,7 +63,7 @@ function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Rema
     const place = /\(line (\d+) column (\d+)\)/.exec(reason);
     const line = Number(place?.[1] ?? block.margins.length) - 1;
     return {
-      message: `tool ${tool}: the JSON block does not parse; mend the JSON here`,
+      message: `tool ${tool}: the JSON block does not parse; fix the JSON here`,
       line: block.line + line,
       column: (block.margins[line] ?? 0) + Number(place?.[2] ?? 1),
     };

@@ -39,7 +39,7 @@ const verified = (provider: string, tokenKind: string, userId = provider) => ({
 const unknown = (tokenKind: string) => ({
   kind: 'rejected',
   reason: 'rejected',
-  message: 'the bearer token is not known here',
+  message: 'the bearer token is unknown',
   tokenKind,
 });
 
@@ -151,7 +151,7 @@ describe('the authentication chain', () => {
     expect(await first.verify(both(null, 'junk'))).toEqual({
       kind: 'rejected',
       reason: 'rejected',
-      message: 'the assertion of the proxy is not known here',
+      message: 'the assertion of the proxy is unknown',
       tokenKind: 'iap',
     });
     const last = await authenticating([own, iap]);

@@ -171,7 +171,7 @@ describe('an address of a directory', () => {
 });
 
 describe('a directory of several tenants', () => {
-  it('takes those that are listed, with the keys they share', async () => {
+  it('takes listed hosts only, with the keys they share', async () => {
     const { server, verify, sign, iss } = await signingIn({
       allow_multi_tenant: true,
       allowed_tenants: [other.toUpperCase()],

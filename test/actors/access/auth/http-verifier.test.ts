@@ -107,7 +107,7 @@ describe('a verifier of the operator', () => {
       {
         level: 'warn',
         fields: { provider: 'staff', error: expect.stringMatching(/^the provider /) },
-        message: 'authentication: a provider cannot be asked',
+        message: 'authentication: a provider cannot be reached',
       },
     ]);
     expect(JSON.stringify(log)).not.toContain('canary');

@@ -33,7 +33,7 @@ const elsewhere = `its URL is not for https://sts.${region}.amazonaws.com`;
 const odd = 'its URL has more than https://, the host, / and a query, or is not spelt plainly';
 const unknown = 'its URL has a parameter that GetCallerIdentity does not have';
 const twice = 'its URL has Action more than once';
-const has = (parameter: string) => `${parameter} in its URL is not what a signer writes there`;
+const has = (parameter: string) => `${parameter} in its URL is not the value a signer writes`;
 const lacks = (parameter: string) => `its URL has no ${parameter}`;
 const onlyHost = 'it must sign the header Host and no other (X-Amz-SignedHeaders=host)';
 const alsoAudience =
@@ -159,7 +159,7 @@ describe('a signed question', () => {
     ['no host', with_('SignedHeaders', 'x-service-audience'), onlyHost],
     ['a session of two lines', with_('Security-Token', 'a\nb'), has('X-Amz-Security-Token')],
     ['a date that is over', { parameters: at(-901) }, 'it has expired'],
-    ['a date to come', { parameters: at(60) }, 'it is signed for later; check the clocks'],
+    ['a date to come', { parameters: at(60) }, 'it is signed for a later time; check the clocks'],
     [
       'a day of its own',
       {
@@ -168,7 +168,7 @@ describe('a signed question', () => {
           'X-Amz-Credential': `AKIAIOSFODNN7EXAMPLE/20269999/${region}/sts/aws4_request`,
         },
       },
-      'X-Amz-Date in its URL is no day that there is',
+      'X-Amz-Date in its URL is not a valid date',
     ],
     ['no credential', with_('Credential', undefined), lacks('X-Amz-Credential')],
     [

@@ -120,7 +120,7 @@ describe('the console', () => {
     [
       'changed',
       [{ stage: 'escalated' }],
-      ['still waits, so others are asked as well, auto-deny in 4m50s'],
+      ['still waiting, escalated to others, auto-deny in 4m50s'],
     ],
     ['changed', [{ stage: 'asked' }], []],
     [
@@ -130,7 +130,7 @@ describe('the console', () => {
     ],
     ['ended', [{}, outcomes.approved], ['was approved by ann@example.com: checked']],
     ['ended', [{}, outcomes.rejected], ['was rejected by bob@example.com']],
-    ['ended', [{}, outcomes.timedOut], ['was denied, as nobody decided in time']],
+    ['ended', [{}, outcomes.timedOut], ['was denied: no decision in time']],
     ['ended', [{}, outcomes.canceled], ['was canceled: workflow_failure']],
     ['ended', [{}, outcomes.abandoned], ['was given up, as the agent was restarted']],
     [
@@ -147,7 +147,7 @@ describe('the console', () => {
   it('says only how it ended of a call that it never asked about', async () => {
     const { adapter, lines } = aConsole();
     await adapter.deliver(aNotice({ target }, outcomes.timedOut), signal);
-    expect(lines).toEqual(['issue_refund of task task:1 was denied, as nobody decided in time']);
+    expect(lines).toEqual(['issue_refund of task task:1 was denied: no decision in time']);
   });
 
   it('shows what could draw on a screen as escapes', async () => {
@@ -185,7 +185,7 @@ describe('the console', () => {
       clock: new ManualClock(asked),
     });
     expect(await failureOf(adapter.deliver(aNotice({ target }), signal))).toEqual(
-      new DeliveryError('the console cannot be written to; it is tried again', {
+      new DeliveryError('the console cannot be written to; retrying', {
         fault: 'later',
         cause,
       }),

@@ -309,7 +309,7 @@ describe('an agent that does not take a message', () => {
     const noted = await chat.ended('[failed]');
     expect(noted).toEqual([
       '[working]',
-      'I could not start on this: the agent does not accept my sign-in; tell whoever runs it.',
+      'I could not start: the agent rejected my sign-in. Contact its operator.',
       '[failed]',
     ]);
   });
@@ -328,7 +328,7 @@ describe('an agent that does not take a message', () => {
     const { conversations, chat } = await chatWith(agent);
     await conversations.receive(say('refund 7'));
     expect((await chat.ended('[failed]')).at(-2)).toBe(
-      'This needs a stronger sign-in than a chat can show, so it was not done; ask for it over another way.',
+      'This needs a stronger sign-in than a chat can provide, so it was not done. Use another client.',
     );
   });
 
@@ -387,7 +387,7 @@ describe('an agent that does not take a message', () => {
       { timeout: 10_000, interval: 5 },
     );
     expect(chat.said()).toEqual([
-      'The agent cannot be reached at the moment; say it again in a few minutes.',
+      'The agent cannot be reached at the moment. Send it again in a few minutes.',
     ]);
   });
 });
@@ -408,9 +408,9 @@ describe('what goes wrong with a chat', () => {
       error: 'the adapter gone is not configured any more',
     };
     expect(logged).toEqual([
-      ['conversation: a mark could not be put beside its message', about],
-      ['conversation: something could not be said in its thread', about],
-      ['conversation: a mark could not be put beside its message', about],
+      ['conversation: a reaction could not be added to its message', about],
+      ['conversation: a message could not be posted in its thread', about],
+      ['conversation: a reaction could not be added to its message', about],
     ]);
   });
 

@@ -246,7 +246,7 @@ describe('the Slack adapter', () => {
       fault: 'gone',
     });
     await expect(adapter.update({}, ended, 'ended', never)).rejects.toMatchObject({
-      message: 'slack: it is not known where the message was posted',
+      message: 'slack: the channel of the message is unknown',
       fault: 'gone',
     });
   });

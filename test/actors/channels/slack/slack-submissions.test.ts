@@ -55,7 +55,7 @@ describe('a click on Reject', () => {
               label: { type: 'plain_text', text: 'Reason', emoji: false },
               hint: {
                 type: 'plain_text',
-                text: 'Whoever asked reads it, and the audit log keeps it.',
+                text: 'The requester can read it, and it is stored in the audit log.',
                 emoji: false,
               },
               element: {
@@ -200,7 +200,9 @@ describe('a reason', () => {
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
     expect(await clicks.submit(view, 'mine now', 'eve')).toEqual(
-      refused('You may not decide this, so it still waits. Only the approvers of this tool may.'),
+      refused(
+        'You are not allowed to decide this. It is still waiting. Only the approvers of this tool may decide.',
+      ),
     );
     expect(clicks.decisions(asked.task)).toEqual([
       {
@@ -267,7 +269,7 @@ describe('a reason', () => {
     const handled = await Promise.all([1, 2, 3].map(() => clicks.handle(body, { id: 'one' })));
     handled.push(await clicks.handle(body, { id: 'one' }));
     const answer = refused(
-      'You may not decide this, so it still waits. Only the approvers of this tool may.',
+      'You are not allowed to decide this. It is still waiting. Only the approvers of this tool may decide.',
     );
     expect(handled).toEqual([answer, answer, answer, answer]);
     expect(clicks.decisions(asked.task)).toHaveLength(1);
@@ -307,7 +309,7 @@ describe('a reason while something is broken', () => {
     expect(clicks.told).toEqual([
       {
         user: 'U0EVE00001',
-        text: 'You may not decide this, so it still waits. Only the approvers of this tool may.',
+        text: 'You are not allowed to decide this. It is still waiting. Only the approvers of this tool may decide.',
       },
     ]);
   });

@@ -157,7 +157,7 @@ describe('hearMessage', () => {
   });
 
   it.each(['photo', 'voice', 'sticker', 'document', 'poll'])('says that it reads no %s', (kind) => {
-    const text = 'I read text only; write to me what I can do for you.';
+    const text = 'I can read text only. Describe your request in a message.';
     expect(hear({ [kind]: {} })).toEqual(hint(text));
   });
 

@@ -7,9 +7,9 @@ import { startTelegram, until } from './a-telegram.ts';
 
 const greeting = 'I am Desk. Write to me, and the answer comes here.';
 const badToken =
-  'Telegram does not know the bot token; take it from @BotFather again and restart the agent';
+  'Telegram rejected the bot token; copy it from @BotFather again and restart the agent';
 const rival =
-  'another process reads the messages of this bot; stop it, or give each agent a bot of its own';
+  'another process reads the messages of this bot; stop it, or use a separate bot for each agent';
 
 const polls = (fake: FakeTelegram) => fake.called('getUpdates');
 
@@ -95,7 +95,7 @@ describe('the Telegram adapter', () => {
     await fake.reached('sendMessage', 2);
     expect(heard.map(({ text }) => text)).toEqual(['What are these?', 'end']);
     expect(fake.called('sendMessage').map(({ text }) => text)).toEqual([
-      'I read text only; write to me what I can do for you.',
+      'I can read text only. Describe your request in a message.',
       greeting,
     ]);
   });
@@ -126,7 +126,7 @@ describe('the Telegram adapter', () => {
   it('carries no approvals', async () => {
     const { adapter } = await startTelegram();
     const refusal = {
-      message: 'telegram carries conversations only; name another adapter in security.defer',
+      message: 'telegram supports conversations only; use another adapter in security.defer',
       fault: 'target',
       retryAfter: null,
     };
@@ -166,7 +166,7 @@ describe('the connection to Telegram', () => {
       'getUpdates',
       'a webhook',
       { status: 409, description: "Conflict: can't use getUpdates method while webhook is active" },
-      'read new messages: another process keeps setting a webhook for this bot; give each agent a bot of its own',
+      'read new messages: another process keeps setting a webhook for this bot; use a separate bot for each agent',
     ],
   ])('waits five minutes when %s tells of %s for a minute', async (method, _, fault, why) => {
     const fake = await FakeTelegram.start();
@@ -247,7 +247,7 @@ describe('the connection to Telegram', () => {
     clock.advance(8_000);
     await until(() => fake.called('getMe').length === 5 && adapter.state === 'backoff');
     const why =
-      'telegram: could not ask who the bot is: Telegram cannot be reached, or gave no answer of its kind';
+      'telegram: could not ask who the bot is: Telegram cannot be reached, or returned an unknown response';
     expect(logged.map(([, , message]) => message)).toEqual([
       why,
       'telegram: connected',
@@ -364,7 +364,7 @@ describe('the connection to Telegram', () => {
     }
     await until(() => polls(fake).at(-1)?.['offset'] === 102);
     expect(tried).toEqual(Array.from({ length: 8 }, () => 'Hi'));
-    const why = 'telegram: could not take a message in: the agent takes none now';
+    const why = 'telegram: a message was rejected: the agent accepts none now';
     expect(new Set(logged.filter(([level]) => level !== 'info').map(([, , text]) => text))).toEqual(
       new Set([why]),
     );

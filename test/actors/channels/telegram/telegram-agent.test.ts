@@ -123,7 +123,7 @@ describe('an agent on Telegram', () => {
     fake.fail('getUpdates', { status: 401 });
     fake.say({ text: 'hello' });
     const why =
-      'telegram: could not read new messages: Telegram does not know the bot token; take it from @BotFather again and restart the agent';
+      'telegram: could not read new messages: Telegram rejected the bot token; copy it from @BotFather again and restart the agent';
     await until(() => agent.log.some(({ message }) => message === why));
     expect((await agent.as(agent.token).get('/healthz')).status).toBe(200);
     expectKept(agent);

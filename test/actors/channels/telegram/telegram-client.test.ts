@@ -50,8 +50,8 @@ const failing = (why: string, fault: string, retryAfter: number | null = null) =
 });
 
 const badToken =
-  'Telegram does not know the bot token; take it from @BotFather again and restart the agent';
-const unreachable = 'Telegram cannot be reached, or gave no answer of its kind';
+  'Telegram rejected the bot token; copy it from @BotFather again and restart the agent';
+const unreachable = 'Telegram cannot be reached, or returned an unknown response';
 const lostChat = 'the chat is gone or closed to the bot; add it to the chat again';
 const shutOut =
   'Telegram lets the bot write there no longer: it was blocked, or is not in the group; add it again';
@@ -84,9 +84,9 @@ describe('TelegramClient', () => {
     [
       'a limit',
       { status: 429, retryAfter: 7 },
-      failing('Telegram asks for a pause', 'later', 7_000),
+      failing('Telegram rate limit reached', 'later', 7_000),
     ],
-    ['a limit without a time', { status: 429 }, failing('Telegram asks for a pause', 'later')],
+    ['a limit without a time', { status: 429 }, failing('Telegram rate limit reached', 'later')],
     ['a failure', { status: 500 }, failing('Telegram fails with 500', 'later')],
     ['a page', 'html', failing(unreachable, 'later')],
     ['a reset', 'reset', failing(unreachable, 'later')],

@@ -49,7 +49,7 @@ async function openTelegram(actors: readonly AnyActorRef[]) {
 
 describe('the shortest paths of a connection, before Telegram', () => {
   walkChart(connectionMachine, { ...ofEach, ...refusedForGood('maybe') }, openTelegram, {
-    // What looks as if a person had to mend it is believed after eight failures.
+    // What looks as if a person had to fix it is believed after eight failures.
     fingerprint: ({ context }) => Math.min(context.failures, 8),
     passing: ['draining.opening', 'draining.pausing'],
     look: ({ fake }, { value }) => expect(fake.isPolled).toBe(carries(value)),

@@ -124,7 +124,7 @@ describe('TelegramConversation.say', () => {
     async (odd) => {
       const failure = await failureOf(conversation.say(odd, 'Done', signal));
       expect(failure).toEqual(
-        new DeliveryError('telegram: could not answer: nothing says in which chat', {
+        new DeliveryError('telegram: could not answer: the chat is unknown', {
           fault: 'message',
         }),
       );
@@ -165,7 +165,7 @@ describe('TelegramConversation.mark', () => {
     expect(logged).toEqual([
       [
         {},
-        'telegram: could not mark a message: Telegram refuses it with 400; answers come without marks where that is so',
+        'telegram: could not mark a message: Telegram refuses it with 400; answers are sent without reactions in that chat',
       ],
     ]);
   });

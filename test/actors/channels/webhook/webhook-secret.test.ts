@@ -14,7 +14,7 @@ describe('webhookSecretFault', () => {
     [' \n', `must not be empty; ${make}`],
     [
       'a-secret-of-24-characters\n',
-      'begins or ends with white space; write it without, as receivers would miss it',
+      'begins or ends with white space; remove it, since receivers would not match it',
     ],
     ['fifteen-bytes-x', `must hold 16 bytes or more; ${make}`],
     [`whsec_${'A'.repeat(20)}`, `must hold 16 bytes or more; ${make}`],

@@ -130,8 +130,7 @@ describe('the check of intent alignment', () => {
       expect(find({ base_url })).toEqual([
         {
           path: ['base_url'],
-          message:
-            'base_url is not a web address; write one such as https://embeddings.example.com/v1',
+          message: 'base_url is not a URL; write one such as https://embeddings.example.com/v1',
           severity: 'error',
         },
       ]);
@@ -159,7 +158,7 @@ describe('the check of intent alignment', () => {
     [
       { base_url: 'http://127.example.com/v1' },
       'base_url',
-      'base_url sends what callers say, and the key if there is one, in clear text to another machine; use https',
+      'base_url sends messages of callers and the key in clear text to another machine; use https',
     ],
     [
       { provider: 'ollama' },

@@ -94,10 +94,10 @@ describe('the spec of a role', () => {
           message: 'this must be a duration from 15m to 12h',
           severity: 'error',
         },
-        { path: ['colour'], message: 'this key is not known; remove it', severity: 'error' },
+        { path: ['colour'], message: 'unknown key; remove it', severity: 'error' },
         {
           path: ['regoin'],
-          message: 'this key is not known; did you mean region?',
+          message: 'unknown key; did you mean region?',
           severity: 'error',
         },
       ],
@@ -169,8 +169,7 @@ describe('the identity that assumes a role', () => {
       findings: [
         {
           path: ['region'],
-          message:
-            'AWS_REGION or AWS_DEFAULT_REGION does not name a region; mend it, or add region',
+          message: 'AWS_REGION or AWS_DEFAULT_REGION does not name a region; fix it, or add region',
           severity: 'error',
         },
       ],

@@ -173,7 +173,7 @@ it.each([
     'the identity that assumes the role has expired; renew it',
     1,
   ],
-  [400, refusal('MalformedPolicyDocument', canary), 'policy is not a policy document; mend it', 1],
+  [400, refusal('MalformedPolicyDocument', canary), 'policy is not a policy document; fix it', 1],
   [400, refusal('canary', canary), 'the token service refused the request (HTTP 400)', 1],
   [302, '', 'the token service refused the request (HTTP 302)', 1],
   [500, refusal('InternalFailure', canary), 'the token service failed; try again later', 2],

@@ -107,15 +107,15 @@ describe('a static credential', () => {
       'unknown keys',
       { envs: {}, env: { A: { from_evn: 'SHOP_KEY', colour: 1 } } },
       [
-        'error 0.spec.env.A.from_evn | this key is not known; did you mean from_env?',
-        'error 0.spec.env.A.colour | this key is not known; remove it',
-        'error 0.spec.envs | this key is not known; did you mean env?',
+        'error 0.spec.env.A.from_evn | unknown key; did you mean from_env?',
+        'error 0.spec.env.A.colour | unknown key; remove it',
+        'error 0.spec.envs | unknown key; did you mean env?',
       ],
     ],
     [
       'both forms',
       { name: 'A', from_env: 'SHOP_KEY', env: {} },
-      ['error 0.spec.env | this key is not known; remove it'],
+      ['error 0.spec.env | unknown key; remove it'],
     ],
     [
       'variables that are not set',
@@ -132,22 +132,22 @@ describe('a static credential', () => {
       'names that steer a script',
       { env: { LD_PRELOAD: { from_env: 'SHOP_KEY' }, service_task_id: { from_env: 'SHOP_KEY' } } },
       [
-        'error 0.spec.env.LD_PRELOAD | LD_PRELOAD steers how scripts run and is not passed on; use another name',
-        'error 0.spec.env.service_task_id | service_task_id steers how scripts run and is not passed on; use another name',
+        'error 0.spec.env.LD_PRELOAD | LD_PRELOAD affects how scripts run and is not passed on; use another name',
+        'error 0.spec.env.service_task_id | service_task_id affects how scripts run and is not passed on; use another name',
       ],
     ],
     [
       'a name that steers a script and a variable that is not set',
       { env: { PATH: { from_env: 'UNSET' } } },
       [
-        'error 0.spec.env.PATH | PATH steers how scripts run and is not passed on; use another name',
+        'error 0.spec.env.PATH | PATH affects how scripts run and is not passed on; use another name',
         'error 0.spec.env.PATH.from_env | the environment variable UNSET is not set; it must hold the value of PATH',
       ],
     ],
     [
       'a reserved name in the short form',
       { name: 'PATH', from_env: 'SHOP_KEY' },
-      ['error 0.spec.name | PATH steers how scripts run and is not passed on; use another name'],
+      ['error 0.spec.name | PATH affects how scripts run and is not passed on; use another name'],
     ],
     [
       'what is no name',
@@ -216,7 +216,7 @@ describe('an assumed role', () => {
       { session_token_env: 'EMPTY' },
       'session_token_env | the environment variable EMPTY is not set; it must belong to the identity that assumes the role',
     ],
-    [{ role_arm: roleArn }, 'role_arm | this key is not known; did you mean role_arn?'],
+    [{ role_arm: roleArn }, 'role_arm | unknown key; did you mean role_arn?'],
   ])('refuses %j', (spec, line) => {
     expect(checked('sts_assume_role', { role_arn: roleArn, ...spec })).toEqual([
       `error 0.spec.${line}`,
@@ -246,7 +246,7 @@ describe('an assumed role', () => {
     expect(checked('sts_assume_role', { role_arn: roleArn }, variables)).toEqual([
       'error 0.spec.access_key_env | the environment variable AWS_ACCESS_KEY_ID is not set; it must belong to the identity that assumes the role',
       'error 0.spec.secret_key_env | the environment variable AWS_SECRET_ACCESS_KEY is not set; it must belong to the identity that assumes the role',
-      'error 0.spec.region | AWS_REGION or AWS_DEFAULT_REGION does not name a region; mend it, or add region',
+      'error 0.spec.region | AWS_REGION or AWS_DEFAULT_REGION does not name a region; fix it, or add region',
     ]);
   });
 });

@@ -68,8 +68,8 @@ describe('the spec of a static credential', () => {
       'keys that nobody knows, in the order in which they stand',
       { name: 'A', secret: 'SHOP', secrte: 'SHOP', colour: 'red' },
       [
-        [['secrte'], 'this key is not known; did you mean secret?'],
-        [['colour'], 'this key is not known; remove it'],
+        [['secrte'], 'unknown key; did you mean secret?'],
+        [['colour'], 'unknown key; remove it'],
       ],
     ],
   ])('is refused with %s', (_, written, findings) => {
@@ -93,7 +93,7 @@ describe('the spec of a static credential', () => {
     expect(checkStaticSpec(spec, { LONG: 'abcdef', SHORT: 'abcde' })).toEqual([
       {
         path: ['PATH'],
-        message: 'PATH steers how scripts run and is not passed on; use another name',
+        message: 'PATH affects how scripts run and is not passed on; use another name',
         severity: 'error',
       },
       {

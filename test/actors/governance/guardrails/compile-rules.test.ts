@@ -148,7 +148,7 @@ describe('rules that do not stand', () => {
     expect(compileRules(someRules({ skills }))).toEqual({
       ...compiled('skill b '),
       problems: [
-        { path: ['skills', 0], message: 'the guardrails of skill a are broken; mend them' },
+        { path: ['skills', 0], message: 'the guardrails of skill a are broken; fix them' },
       ],
     });
   });

@@ -46,7 +46,7 @@ describe('a pattern of a rule', () => {
     ['(a)\\1', `the pattern has a backreference, ${perl} one`],
     ['(?P<n>a)\\k<n>', `the pattern has a backreference, ${perl} one`],
     ['(?>a)', 'the pattern has an atomic group, which RE2 does not have; write (?:...)'],
-    ['a\\y', 'the pattern has an escape with \\ that RE2 does not know; mend it'],
+    ['a\\y', 'the pattern has an escape with \\ that RE2 does not know; fix it'],
     ['a{1001}', 'the pattern has a repetition count that RE2 does not take; count to 1000 at most'],
     [
       '(a{100}){100}',
@@ -55,7 +55,7 @@ describe('a pattern of a rule', () => {
     ['a(b', 'the pattern has a ( without its ); close it or write \\('],
     ['a)b', 'the pattern has a ) without its (; open it or write \\)'],
     ['[a', 'the pattern has a [ without its ]; close it or write \\['],
-    ['[z-a]', 'the pattern has a character class or range that RE2 does not know; mend it'],
+    ['[z-a]', 'the pattern has a character class or range that RE2 does not know; fix it'],
     ['*a', 'the pattern has a *, +, ? or {n} with nothing before it to repeat; escape it with \\'],
     ['a\\', 'the pattern ends in a lone \\; write \\\\ or remove it'],
     [
@@ -120,11 +120,11 @@ describe('the problem of a pattern', () => {
     ['(?P<n', 'has a malformed group name; write (?P<name>...)'],
     ['(?<a b>c)', 'has a malformed group name; write (?P<name>...)'],
     ['(?P<n>a)(?P<n>b)', 'uses one group name twice; rename one'],
-    ['\\p{Klingon}', 'has a character class or range that RE2 does not know; mend it'],
-    ['[[:(?<=:]]', 'has a character class or range that RE2 does not know; mend it'],
+    ['\\p{Klingon}', 'has a character class or range that RE2 does not know; fix it'],
+    ['[[:(?<=:]]', 'has a character class or range that RE2 does not know; fix it'],
     ['a{2,1}', 'has a repetition count that RE2 does not take; count to 1000 at most'],
-    ['\\G', 'has an escape with \\ that RE2 does not know; mend it'],
-    ['\\y\\1', 'has an escape with \\ that RE2 does not know; mend it'],
+    ['\\G', 'has an escape with \\ that RE2 does not know; fix it'],
+    ['\\y\\1', 'has an escape with \\ that RE2 does not know; fix it'],
     [
       '(a)\\g1',
       'has a backreference, which RE2 cannot match in linear time; rewrite it without one',
@@ -142,7 +142,7 @@ describe('the problem of a pattern', () => {
     [
       'RE2 finds something new wrong with it',
       new RE2JSSyntaxException('invalid UTF-8', 'a'),
-      'is not RE2 syntax; mend it',
+      'is not RE2 syntax; fix it',
     ],
     [
       'RE2 fails over it',

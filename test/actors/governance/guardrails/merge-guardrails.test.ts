@@ -53,11 +53,11 @@ describe('the guardrails of a skill', () => {
       'an unknown key',
       { deny_comands: [], enabled: false },
       [
-        { path: ['deny_comands'], message: 'this key is not known; did you mean deny_commands?' },
+        { path: ['deny_comands'], message: 'unknown key; did you mean deny_commands?' },
         {
           path: ['enabled'],
           message:
-            'this key is not known; use one of deny_commands, deny_prompts, deny_output, denied_tools, redact, or remove it',
+            'unknown key; use one of deny_commands, deny_prompts, deny_output, denied_tools, redact, or remove it',
         },
       ],
     ],
@@ -67,7 +67,7 @@ describe('the guardrails of a skill', () => {
       [
         {
           path: ['deny_output', 0, 'actoin'],
-          message: 'this key is not known; did you mean action?',
+          message: 'unknown key; did you mean action?',
         },
       ],
     ],

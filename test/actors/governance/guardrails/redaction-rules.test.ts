@@ -117,7 +117,7 @@ describe('a redaction rule', () => {
 describe('the redaction rules of a name', () => {
   it.each(['', 'emial', 'toString', '__proto__'])('that nobody knows are an error: %j', (name) => {
     expect(() => redactionRules(['email', name])).toThrow(
-      new RangeError('a redaction rule has a name nobody knows'),
+      new RangeError('a redaction rule has an unknown name'),
     );
   });
 

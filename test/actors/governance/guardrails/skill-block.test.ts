@@ -34,8 +34,8 @@ describe('the guardrails that a skill wrote', () => {
       'keys that nobody knows',
       { deny_comand: [], on: true },
       [
-        [['deny_comand'], 'this key is not known; did you mean deny_commands?'],
-        [['on'], `this key is not known; ${useLists}`],
+        [['deny_comand'], 'unknown key; did you mean deny_commands?'],
+        [['on'], `unknown key; ${useLists}`],
       ],
     ],
     [
@@ -46,15 +46,9 @@ describe('the guardrails that a skill wrote', () => {
         deny_output: [{ pattern: 'a', action: 'block', message: 'b' }],
       },
       [
-        [
-          ['deny_commands', 0, 'action'],
-          'this key is not known; use one of pattern, message, or remove it',
-        ],
-        [['deny_prompts', 1, 'mesage'], 'this key is not known; did you mean message?'],
-        [
-          ['deny_output', 0, 'message'],
-          'this key is not known; use one of pattern, action, or remove it',
-        ],
+        [['deny_commands', 0, 'action'], 'unknown key; use one of pattern, message, or remove it'],
+        [['deny_prompts', 1, 'mesage'], 'unknown key; did you mean message?'],
+        [['deny_output', 0, 'message'], 'unknown key; use one of pattern, action, or remove it'],
       ],
     ],
     [

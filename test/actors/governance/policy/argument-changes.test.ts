@@ -71,7 +71,7 @@ describe('argumentChanges', () => {
     const broken = (): string => {
       throw new Error('no rules');
     };
-    const leftOut = '[left out: secrets could not be looked for]';
+    const leftOut = '[omitted: the search for secrets failed]';
     expect(argumentChanges({ a: secret }, {}, broken)).toEqual([
       { path: leftOut, before: leftOut },
     ]);

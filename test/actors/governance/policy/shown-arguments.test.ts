@@ -36,12 +36,12 @@ describe('arguments as people are shown them', () => {
     });
   });
 
-  it('are left out where secrets could not be looked for', () => {
+  it('are left out where the search for secrets failed', () => {
     const broken = (): string => {
       throw new Error('no token');
     };
     expect(shownArguments({ to: 'ann' }, broken)).toEqual({
-      arguments: '[left out: secrets could not be looked for]',
+      arguments: '[omitted: the search for secrets failed]',
     });
   });
 });

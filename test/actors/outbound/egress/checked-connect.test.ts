@@ -91,7 +91,7 @@ describe('a connection of the policy', () => {
         Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress }),
       );
       const { egress, records } = anEgress();
-      const why = 'was connected to an address that nobody checked';
+      const why = 'was connected to an unchecked address';
       const failure = await failureOf(
         egress.within(scope, () => egress.fetch(`http://a.example.test:${port}/`)),
       );

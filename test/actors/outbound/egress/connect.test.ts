@@ -123,7 +123,7 @@ describe('a bare connection', () => {
   it('is a tunnel, for which a host without a port is not listed', async () => {
     const { port, connections } = await aListener();
     const { egress, records } = anEgress();
-    const why = `is asked for a tunnel to port ${port}, which no entry names`;
+    const why = `requests a tunnel to port ${port}, which no entry allows`;
     const hop = { hostname: 'a.example.test', port };
     expect(await failureOf(egress.connect(hop, scope))).toMatchObject({
       message: `egress blocked: a.example.test ${why} (mode=allowlist)`,

@@ -255,7 +255,7 @@ describe('egress', () => {
     async (url) => {
       const { egress } = anEgress();
       expect(await failureOf(egress.fetch(url))).toMatchObject({
-        message: expect.stringContaining('is asked for over neither http nor https'),
+        message: expect.stringContaining('uses neither http nor https'),
       });
     },
   );
@@ -266,8 +266,7 @@ describe('egress', () => {
       egress.within(scope, () => egress.fetch('http://ops:canary-5@api.example.test/')),
     );
     expect(failure).toMatchObject({
-      message:
-        'egress blocked: api.example.test is asked for with a user name in its URL (mode=allowlist)',
+      message: 'egress blocked: api.example.test has a user name in its URL (mode=allowlist)',
     });
     const { dispatcher } = egress;
     const origin = 'http://ops:canary-5@api.example.test';
@@ -275,7 +274,7 @@ describe('egress', () => {
       dispatcher.request({ origin, path: '/', method: 'GET' }),
     );
     expect(await failureOf(direct)).toEqual(failure);
-    const refused = recorded('api.example.test', 'is asked for with a user name in its URL');
+    const refused = recorded('api.example.test', 'has a user name in its URL');
     expect(records).toEqual([refused, refused]);
   });
 
@@ -289,7 +288,7 @@ describe('egress', () => {
     );
     expect(await failureOf(fronted)).toMatchObject({
       message:
-        'egress blocked: api.example.test is asked for with the Host header of another (mode=allowlist)',
+        'egress blocked: api.example.test has the Host header of another host (mode=allowlist)',
     });
     const own = await request(url, { dispatcher, headers: ['host', `API.example.test:${port}`] });
     expect(await own.body.text()).toBe('hello');
@@ -387,7 +386,7 @@ describe('egress', () => {
     ['http://ops@0x7f.1/', '127.0.0.1'],
   ])('records %s as %s', async (url, domain) => {
     const { egress, records } = anEgress();
-    const why = 'is asked for with a user name in its URL';
+    const why = 'has a user name in its URL';
     const failure = await failureOf(egress.within(scope, () => egress.fetch(url)));
     expect(failure).toEqual(new EgressError({ host: domain, why, mode: 'allowlist' }));
     expect(records).toEqual([recorded(domain, why)]);
@@ -397,7 +396,7 @@ describe('egress', () => {
     ['http://api.example.test/', null],
     ['http://unknown.example.test/', null],
     ['http://elsewhere.test/', 'elsewhere.test is not on the allowlist'],
-    ['http://ops@api.example.test/', 'api.example.test is asked for with a user name in its URL'],
+    ['http://ops@api.example.test/', 'api.example.test has a user name in its URL'],
     ['http://private.example.test/', 'private.example.test resolves to a private address'],
   ])(
     'says of %s beforehand, without a record, what it would be refused for: %s',

@@ -58,19 +58,19 @@ describe('a request through the policy', () => {
       'a URL with a name',
       { ...request, origin: 'http://ops@a.test' },
       'a.test',
-      'is asked for with a user name in its URL',
+      'has a user name in its URL',
     ],
     [
       'the Host of another',
       { ...request, headers: { Accept: 'a.test', Host: 'b.test' } },
       'a.test',
-      'is asked for with the Host header of another',
+      'has the Host header of another host',
     ],
     [
       'a Host that is none',
       { ...request, headers: ['Host', ''] },
       'a.test',
-      'is asked for with the Host header of another',
+      'has the Host header of another host',
     ],
   ])('is refused and taken by nobody when it asks for %s', (_, options, host, why) => {
     expect(send(options)).toEqual({
@@ -151,9 +151,9 @@ describe('the hop of a URL', () => {
 
   it.each([
     ['http://a.test/', null],
-    ['http://ops@a.test/', 'is asked for with a user name in its URL'],
-    ['http://:canary@a.test/', 'is asked for with a user name in its URL'],
-    ['http://ops:canary@a.test/', 'is asked for with a user name in its URL'],
+    ['http://ops@a.test/', 'has a user name in its URL'],
+    ['http://:canary@a.test/', 'has a user name in its URL'],
+    ['http://ops:canary@a.test/', 'has a user name in its URL'],
   ])('%s has the fault %s', (url, fault) => {
     expect(userFault(new URL(url))).toBe(fault);
   });

@@ -53,8 +53,8 @@ describe('a redirect', () => {
     ['http://169.254.169.254/latest', '169.254.169.254', 'is not on the allowlist'],
     ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1', 'is not on the allowlist'],
     ['http://private.example.test/', 'private.example.test', 'resolves to a private address'],
-    ['http://u:p@b.example.test/', 'b.example.test', 'is asked for with a user name in its URL'],
-    ['ftp://b.example.test/', 'b.example.test', 'is asked for over neither http nor https'],
+    ['http://u:p@b.example.test/', 'b.example.test', 'has a user name in its URL'],
+    ['ftp://b.example.test/', 'b.example.test', 'uses neither http nor https'],
   ])('to %s is refused', async (location, host, why) => {
     const { port, seen } = await aRedirector();
     const { egress, records } = anEgress({ names: { 'private.example.test': ['10.0.0.1'] } });

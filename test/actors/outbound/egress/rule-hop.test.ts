@@ -82,7 +82,7 @@ describe('the ruling on a hop', () => {
           const ruling = ruleHop({ protocol, hostname: 'api.example.com', port: 21 }, on, policy);
           expect(ruling).toEqual({
             host: 'api.example.com',
-            why: 'is asked for over neither http nor https',
+            why: 'uses neither http nor https',
           });
         }
       }

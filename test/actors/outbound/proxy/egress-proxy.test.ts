@@ -226,7 +226,7 @@ describe('egress proxy, plain HTTP', () => {
     const answer = await ask(proxy.port, `GET ${target} HTTP/1.1`, 'Host: x', authorization);
     expect(answer).toMatchObject({
       status: 400,
-      body: 'this proxy takes CONNECT host:port and requests for a whole http:// address',
+      body: 'this proxy accepts CONNECT host:port and requests with a full http:// address',
     });
     expect(records).toEqual([]);
   });

@@ -138,7 +138,7 @@ describe('createCapture', () => {
     const scrub = () => {
       throw new Error('out of memory');
     };
-    const left = '[left out: secrets could not be looked for]';
+    const left = '[omitted: the search for secrets failed]';
     expect(capturing(ended('ok'), {}, scrub)).toStrictEqual({ result: left });
     expect(capturing(started({}), {}, scrub)).toStrictEqual({ args: left });
   });

@@ -132,10 +132,10 @@ describe('chainLine', () => {
     const nested = (levels: number): JsonValue => (levels === 0 ? 'end' : [nested(levels - 1)]);
     expect(recordedFields({ a: nested(14) })).toStrictEqual({ a: nested(14) });
     const text = JSON.stringify(recordedFields({ a: nested(15) }));
-    expect(text).toBe(`{"a":${'['.repeat(14)}"[left out: nested too deep]"${']'.repeat(14)}}`);
+    expect(text).toBe(`{"a":${'['.repeat(14)}"[omitted: nested too deep]"${']'.repeat(14)}}`);
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
-    expect(JSON.stringify(recordedFields(circle))).toContain('[left out: nested too deep]');
+    expect(JSON.stringify(recordedFields(circle))).toContain('[omitted: nested too deep]');
   });
 
   it('cuts a string above 16 KiB between code points and says its size', () => {

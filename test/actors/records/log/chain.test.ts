@@ -145,7 +145,7 @@ describe('a checkpoint in a log', () => {
 
 describe('a checkpoint that was kept elsewhere', () => {
   const departed = (expected: string, actual: string): ChainBreak => ({
-    reason: 'the lines up to here are not those of the kept checkpoint',
+    reason: 'the lines up to here do not match the kept checkpoint',
     expected,
     actual,
   });

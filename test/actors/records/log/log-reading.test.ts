@@ -165,7 +165,7 @@ describe('a line that departs from a kept checkpoint', () => {
     const { lines } = signed(3);
     expect(await verdictOf(lines, { keys: taking, kept })).toStrictEqual({
       ...place,
-      reason: 'the lines up to here are not those of the kept checkpoint',
+      reason: 'the lines up to here do not match the kept checkpoint',
       expected: kept.head,
       actual: sha256Hex(Buffer.from(lines[1]!.trimEnd())),
     });

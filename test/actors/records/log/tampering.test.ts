@@ -118,7 +118,7 @@ const operators: Record<string, Operator> = {
   'goes on as another log': (lines, i) => [
     [...lines.slice(0, i), ...foreign.slice(i, lines.length)],
     i === 0
-      ? found(lines.length, 'the lines up to here are not those of the kept checkpoint')
+      ? found(lines.length, 'the lines up to here do not match the kept checkpoint')
       : found(i + 1, linkBroken),
   ],
   'strips the signature': (lines, i) => [

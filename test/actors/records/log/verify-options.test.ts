@@ -157,7 +157,7 @@ describe('a kept checkpoint', () => {
       line: 5,
       seq: 5,
       event: 'tool_exec',
-      reason: 'the lines up to here are not those of the kept checkpoint',
+      reason: 'the lines up to here do not match the kept checkpoint',
       expected: kept.head,
       actual: headOf(other.lines[5]!),
     });

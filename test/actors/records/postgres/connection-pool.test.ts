@@ -52,7 +52,7 @@ it('who asks waits for the connections that stand while there is no further one'
   await Promise.all([slow(), slow()]);
   const rows = (await Promise.all(Array.from({ length: 100 }, slow))).flat();
   expect([rows.length, new Set(rows.map(({ pid }) => pid)).size]).toEqual([100, 2]);
-  const scarce = 'store: no further connection to the database can be made; those that stand go on';
+  const scarce = 'store: no further database connection can be opened; existing ones remain in use';
   const reason =
     'the database of REFUNDS_URL has no connection left; raise max_connections of PostgreSQL, or lower store.pool';
   expect(told).toEqual([['warn', { error: reason }, scarce]]);

@@ -55,7 +55,7 @@ describe('databaseError', () => {
     const refused = databaseError(new UnreachableError(failing('28P01')), where);
     expect(refused).toBeInstanceOf(DatabaseError);
     expect(refused).toMatchObject({
-      reason: 'the database of REFUNDS_URL lets nobody in with the user and the password there',
+      reason: 'the database of REFUNDS_URL refuses the user and password in it',
     });
     const unanswered = databaseError(new UnreachableError(failing('', 'timeout expired')), where);
     expect(unanswered).toMatchObject({

@@ -50,9 +50,9 @@ describe('a database that answers and takes no writes', () => {
           error:
             'the database of REFUNDS_URL has no room left on its disk; free space there, or add some',
         },
-        'store: the database takes no writes',
+        'store: the database rejects writes',
       ],
-      ['info', {}, 'store: the database takes writes again'],
+      ['info', {}, 'store: the database accepts writes again'],
     ]);
   });
 });

@@ -144,7 +144,7 @@ describe('a sink on a UNIX socket', () => {
       sink: 'unix',
       state: 'down',
       dropped: 0,
-      error: 'nobody takes lines on the socket (ENOENT)',
+      error: 'no process reads the socket (ENOENT)',
     };
     const up = { sink: 'unix', state: 'up', dropped: 2 };
     expect(recorded).toEqual([
@@ -152,8 +152,8 @@ describe('a sink on a UNIX socket', () => {
       { event: 'audit_sink', fields: up },
     ]);
     expect(logged).toEqual([
-      { level: 'warn', ...down, message: 'audit: a sink takes no lines' },
-      { level: 'info', ...up, message: 'audit: a sink takes lines again' },
+      { level: 'warn', ...down, message: 'audit: a sink rejects lines' },
+      { level: 'info', ...up, message: 'audit: a sink accepts lines again' },
     ]);
   });
 

@@ -48,7 +48,7 @@ async function openListener() {
       await vi.waitFor(() => expect(dials).toHaveLength(1), patient);
       if (isListening) await new Promise<void>((resolve) => server.listen(path, resolve));
       for (const made of dials.splice(0)) made();
-      if (!isListening) return sink.isSaidDown('nobody takes lines on the socket (ENOENT)');
+      if (!isListening) return sink.isSaidDown('no process reads the socket (ENOENT)');
       await vi.waitFor(() => expect(callers.size).toBe(1), patient);
       server.close();
       await sink.isSaidUp();

@@ -62,7 +62,7 @@ describe('a UNIX socket that takes none', () => {
     const { signal } = new AbortController();
     await expect(unixTarget(path).connect(signal)).rejects.toMatchObject({
       code: 'sink_failed',
-      message: 'nobody takes lines on the socket (ENOENT)',
+      message: 'no process reads the socket (ENOENT)',
       cause: { code: 'ENOENT' },
     });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -78,7 +78,7 @@ describe('a UNIX socket that takes none', () => {
     const connecting = unixTarget('/nowhere').connect(stopping.signal);
     stopping.abort(new Error('enough'));
     await expect(connecting).rejects.toMatchObject({
-      message: 'nobody takes lines on the socket (no reason given)',
+      message: 'no process reads the socket (no reason given)',
       cause: { message: 'enough' },
     });
     expect(dialled.map(({ destroyed }) => destroyed)).toEqual([true]);

@@ -44,7 +44,7 @@ async function goOn(directory: string) {
 }
 
 describe('opening the log after a crash', () => {
-  it('finds nothing to mend when the file and the store agree', async () => {
+  it('finds nothing to fix when the file and the store agree', async () => {
     const { directory } = await crashed();
     expect(await goOn(directory)).toEqual({
       recovery: { torn: null, replayed: 0 },

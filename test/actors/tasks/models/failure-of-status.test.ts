@@ -59,7 +59,7 @@ describe('a status of a provider', () => {
       400,
       'sk-1234 is odd',
       'refused',
-      'openai gpt did not take the request (400); check model.name and the schemas of the tools',
+      'openai gpt rejected the request (400); check model.name and the schemas of the tools',
     ],
     ...[
       [
@@ -77,14 +77,14 @@ describe('a status of a provider', () => {
           status,
           message,
           'refused',
-          `openai gpt refused the tool shop__${tool} (${status}); mend the schema of its arguments, or take the tool from the agent`,
+          `openai gpt refused the tool shop__${tool} (${status}); fix the schema of its arguments, or take the tool from the agent`,
         ] as [number, string, string, string],
     ),
     [
       400,
       'tools.7.custom.name: a tool that was never offered',
       'refused',
-      'openai gpt did not take the request (400); check model.name and the schemas of the tools',
+      'openai gpt rejected the request (400); check model.name and the schemas of the tools',
     ],
     [
       418,
@@ -103,9 +103,9 @@ describe('a status of a provider', () => {
     ]).toEqual([
       [
         'refused',
-        'ollama at http://127.0.0.1:11434 does not know the model llama (404); run ollama pull llama, or mend model.name',
+        'ollama at http://127.0.0.1:11434 does not know the model llama (404); run ollama pull llama, or fix model.name',
       ],
-      ['refused', 'ollama llama takes no tools (400); name a model that does'],
+      ['refused', 'ollama llama does not support tools (400); use a model that does'],
     ]);
   });
 

@@ -82,7 +82,7 @@ describe('a tool that a provider would refuse as it is', () => {
       return Response.json({ error: { message, type: 'invalid_request_error' } }, { status: 400 });
     });
     expect(turn).toBe(
-      'openai m refused the tool shop__files.list (400); mend the schema of its arguments, or take the tool from the agent',
+      'openai m refused the tool shop__files.list (400); fix the schema of its arguments, or take the tool from the agent',
     );
   });
 });

@@ -94,7 +94,7 @@ describe.each(calls.slice(1))('%s, which writes,', (name, args) => {
       const tool = await aBuiltin(name, directory, {}, writable);
       return tool.run(args(path), aRun()).catch((error: unknown) => (error as Error).message);
     };
-    const outside = `${name}: argument path lies outside of the folders that tools may write; `;
+    const outside = `${name}: argument path is outside the folders that tools can write; `;
     for (const path of paths) {
       expect(await refused(['work', 'out'], path)).toBe(`${outside}write below work, out`);
       expect(await refused([], path)).toBe(`${outside}egress.writable names none`);
@@ -166,7 +166,7 @@ describe.each(calls)('%s', (name, args) => {
       `${name}: argument path cannot be used: it is a folder`,
     );
     await expect(call(directory, name, args('.'))).rejects.toThrow(
-      /: argument path (cannot be used: it is a folder|lies outside of the folders that tools may write)/,
+      /: argument path (cannot be used: it is a folder|is outside the folders that tools can write)/,
     );
     await expect(call(directory, name, args('a\0b'))).rejects.toThrow(
       `${name}: argument path is no path`,
@@ -178,7 +178,7 @@ describe.each(calls.slice(1))('%s', (name, args) => {
   it.each(code)('does not write %s, which the agent is made of', async (path) => {
     const directory = filled([path]);
     await expect(call(directory, name, args(path))).rejects.toEqual(
-      new ToolError(`${name}: argument path is what the agent is made of, which no tool may write`),
+      new ToolError(`${name}: argument path is part of the agent, which tools cannot write`),
     );
     expect(readFileSync(join(directory, path), 'utf8')).toBe(canary);
   });
@@ -252,7 +252,7 @@ describe('file_read', () => {
       'file_read: the file has 3 lines; ask for an earlier one',
     );
     await expect(read({ path: 'b.txt' })).rejects.toThrow(
-      'file_read: argument path cannot be used: there is nothing there',
+      'file_read: argument path cannot be used: it does not exist',
     );
   });
 
@@ -386,8 +386,8 @@ describe.each([
       ['..', escape],
       ['folder', escape],
       [outside, escape],
-      ['.service', 'argument path is named like a secret, which no tool may see'],
-      ['nowhere', 'argument path cannot be used: there is nothing there'],
+      ['.service', 'argument path is named like a secret, which tools cannot read'],
+      ['nowhere', 'argument path cannot be used: it does not exist'],
     ];
     for (const [path = '', problem] of problems) {
       await expect(call(directory, name, { ...args, path })).rejects.toEqual(

@@ -155,7 +155,7 @@ describe('the body of an answer', () => {
     ['text/plain', Buffer.from('a\0b'), 'text/plain'],
     [null, Buffer.from([0, 1, 2]), 'of no stated type'],
   ])('is left out in words when it is %s and no text', async (type, bytes, named) => {
-    expect(await bodyOf(type, bytes)).toBe(`[left out: the body is ${named}, not text]`);
+    expect(await bodyOf(type, bytes)).toBe(`[omitted: the body is ${named}, not text]`);
   });
 
   it('is cut off after 1 MiB, with a mark', async () => {

@@ -151,7 +151,7 @@ describe('a server over HTTP', () => {
     [
       'answers with a page',
       (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
-      'failed: shop__echo failed: its server does not speak MCP as it should (its answer is neither JSON nor events)',
+      'failed: shop__echo failed: its server does not follow MCP (its answer is neither JSON nor events)',
     ],
     [
       'breaks',
@@ -324,7 +324,7 @@ describe('a server over HTTP', () => {
         );
       }
       await vi.waitFor(
-        () => expect(warnings()).toEqual(['mcp: shop says more than anybody can read']),
+        () => expect(warnings()).toEqual(['mcp: shop sends more than can be read']),
         patient,
       );
       expect(asked.filter(({ body }) => body !== null && 'result' in body).length).toBeLessThan(
@@ -366,7 +366,7 @@ describe('a server over HTTP', () => {
       'that greets with a number for its version',
       (_, response, { id }) =>
         answer(response, { id, result: { ...greeting, protocolVersion: 7 } }),
-      'does not speak MCP as it should (protocolVersion of its answer is not what MCP has there)',
+      'does not follow MCP (protocolVersion of its answer is not what MCP has there)',
     ],
     [
       'that is asked too often',
@@ -402,7 +402,7 @@ describe('a server over HTTP', () => {
   it.each([401, 403])('that answers with %d is left to a person', async (status) => {
     const { url } = await aServer((_, response) => response.writeHead(status).end());
     const { log, call } = await connected(new PuppetFolder([]), [shop(url)]);
-    const message = `mcp: shop did not let the agent in (HTTP ${status}); look at its headers in service.yaml`;
+    const message = `mcp: shop did not let the agent in (HTTP ${status}); check its headers in service.yaml`;
     expect(log).toEqual([{ level: 'warn', fields: { server: 'shop', lasting: true }, message }]);
     expect(await call('shop__echo')).toBe('no tool shop__echo');
   });

@@ -9,7 +9,7 @@ import { listed } from './puppet.ts';
 const text = { type: 'string' };
 const shared = { type: 'object', properties: { a: text }, required: ['a'] };
 const outside = 'has an inputSchema that refers to a schema outside of it';
-const unnamed = 'takes something else than named arguments (its inputSchema has no type: object)';
+const unnamed = 'does not accept named arguments (its inputSchema has no type: object)';
 
 /** Returns what becomes of a tool with a schema: its parameters, or why it is left out. */
 function becomes(inputSchema: unknown): unknown {

@@ -52,12 +52,12 @@ describe('readOffer', () => {
     [
       'a schema of a text',
       listed('a', { inputSchema: { type: 'string' } }),
-      'takes something else than named arguments (its inputSchema has no type: object)',
+      'does not accept named arguments (its inputSchema has no type: object)',
     ],
     [
       'a schema that is none',
       listed('a', { inputSchema: 'object' }),
-      'takes something else than named arguments (its inputSchema has no type: object)',
+      'does not accept named arguments (its inputSchema has no type: object)',
     ],
     [
       'a schema without a bottom',

@@ -190,7 +190,7 @@ describe('a server over stdio', () => {
     ['empty', 'tells of its tools on more than 32 pages'],
     ['crowd', 'has more than 256 tools'],
     ['book', 'sent a message of more than 4 MiB'],
-    ['nonsense', 'does not speak MCP as it should (tools of its answer is not what MCP has there)'],
+    ['nonsense', 'does not follow MCP (tools of its answer is not what MCP has there)'],
   ])('whose list of tools is no such list (%s) is let go of', async (mode, fault) => {
     const bad = puppetConfig({ env: { PUPPET: mode } });
     const till = puppetConfig({ name: 'till', tools: { allow: ['echo'] } });
@@ -262,7 +262,7 @@ describe('a server over stdio', () => {
     const { call, warnings } = await connected(everyTool(), [puppetConfig()]);
     expect(JSON.parse(await call('shop__ask'))).toEqual({
       code: -32601,
-      message: expect.stringContaining('this client takes no requests'),
+      message: expect.stringContaining('this client accepts no requests'),
     });
     expect(warnings()).toEqual([
       'mcp: shop asked the agent for sampling/createMessage, which is refused',

@@ -301,7 +301,7 @@ describe('scriptTool', () => {
     rmSync(join(directory, 'ran'));
     const before = readFileSync(join(directory, file));
     writeFileSync(join(directory, file), content);
-    const changed = `go was not run: ${file} is not what it was when the agent started; restart the agent to use it`;
+    const changed = `go was not run: ${file} has changed since the agent started; restart the agent to use it`;
     await expect(script.run({}, run)).rejects.toMatchObject({
       message: changed,
       kind: 'script changed',

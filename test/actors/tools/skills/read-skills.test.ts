@@ -118,7 +118,7 @@ More words.
     const { problems } = await readSkills(agentFolder({}), { mainPath: 'docs/AGENT.md' });
     expect(problems).toEqual([
       {
-        message: 'the skill file does not exist; mend the path',
+        message: 'the skill file does not exist; fix the path',
         file: 'docs/AGENT.md',
         line: 1,
         column: 1,
@@ -169,7 +169,7 @@ More words.
     ['---\n- name\n---\n', expect.stringContaining('must be keys with values'), 2, 1],
     [
       '---\nname: a\ndescription: d\nmetadata: {service: {requires: {env: {required: [NODE_OPTIONS]}}}}\n---\n',
-      'requires.env: NODE_OPTIONS steers how scripts run and is not passed on; use another name',
+      'requires.env: NODE_OPTIONS affects how scripts run and is not passed on; use another name',
       4,
       11,
     ],
@@ -222,7 +222,7 @@ More words.
       ['SKILL.md', 7, 'tool gone has a script gone.sh that is not a file; replace it'],
       ['skills/folder/SKILL.md', 1, 'the skill file leads out of the agent folder; move it inside'],
       ['skills/link.md', 1, 'the skill file leads out of the agent folder; move it inside'],
-      ['skills/lost/SKILL.md', 1, 'the skill file does not exist; mend the path'],
+      ['skills/lost/SKILL.md', 1, 'the skill file does not exist; fix the path'],
     ]);
   });
 

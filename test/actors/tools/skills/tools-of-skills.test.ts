@@ -204,7 +204,7 @@ describe('tool sections', () => {
     [
       '```json\n{\n  "type": "object",\n}\n```',
       9,
-      'the JSON block does not parse; mend the JSON here',
+      'the JSON block does not parse; fix the JSON here',
     ],
     [
       '```json\n{"type": "array"}\n```',
@@ -269,7 +269,7 @@ describe('tool sections', () => {
       'SKILL.md': '---\nname: a\ndescription: d\nmetadata: {service: {idempotent: [gone]}}\n---\n',
     });
     expect((await readSkills(folder)).warnings.map(({ message }) => message)).toEqual([
-      'idempotent names gone, which is not a tool of the skill a; mend the name',
+      'idempotent names gone, which is not a tool of the skill a; fix the name',
     ]);
   });
 });

@@ -53,7 +53,7 @@ export class SlackDeliveries {
     const { web, look } = this.#options;
     const { channel, ts } = ref;
     if (typeof channel !== 'string' || typeof ts !== 'string') {
-      throw new DeliveryError('slack: it is not known where the message was posted', {
+      throw new DeliveryError('slack: the channel of the message is unknown', {
         fault: 'gone',
       });
     }
@@ -94,7 +94,7 @@ async function attempt<Answer>(doing: string, call: () => Promise<Answer>): Prom
 }
 
 function unreadable(doing: string): DeliveryError {
-  return new DeliveryError(`slack: ${doing} failed: the answer is not one of Slack`, {
+  return new DeliveryError(`slack: ${doing} failed: the response is not from Slack`, {
     fault: 'later',
   });
 }

@@ -75,7 +75,7 @@ export class SlackInteractions {
     }
     const { notice } = standing;
     if (standing.kind === 'ended') {
-      if (standing.isPostedHere) await this.#replies.mend(place, notice);
+      if (standing.isPostedHere) await this.#replies.fix(place, notice);
       await this.#tell(click, tooLate(notice), notice);
       return true;
     }

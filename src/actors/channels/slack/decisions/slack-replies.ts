@@ -32,7 +32,7 @@ export class SlackReplies {
   ): Promise<void> {
     const { web } = this.#options;
     const said = { text: escapeMarkup(words), blocks: [section(words)] };
-    await this.#send(notice, 'telling somebody what came of a click', () =>
+    await this.#send(notice, 'replying to a click', () =>
       web.chat.postEphemeral({ channel, user: userId, ...said }),
     );
   }
@@ -56,7 +56,7 @@ export class SlackReplies {
   }
 
   /** Updates a message that still has buttons so that it shows the outcome of the wait. */
-  async mend({ channel, ts }: MessagePlace, notice: ApprovalNotice): Promise<void> {
+  async fix({ channel, ts }: MessagePlace, notice: ApprovalNotice): Promise<void> {
     const { web, look } = this.#options;
     await this.#send(notice, 'taking the buttons off a message', () =>
       web.chat.update({ channel, ts, ...messageOf(notice, look) }),

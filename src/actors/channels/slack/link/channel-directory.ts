@@ -73,7 +73,7 @@ export class ChannelDirectory {
     }
     if (kept !== undefined && kept !== id) {
       throw targetError(
-        `${JSON.stringify(name)} is another channel (${id}) than the one that was asked so far (${kept}), as after one was renamed; write the id of the one you mean in "to"`,
+        `${JSON.stringify(name)} is a different channel (${id}) than before (${kept}), perhaps after a rename; set the id of the intended channel in "to"`,
       );
     }
     if (kept === undefined) await this.#keep(name, id);
@@ -124,7 +124,7 @@ export class ChannelDirectory {
       if (next === '' || next === cursor) return [...ids];
       cursor = next;
     }
-    throw targetError('the workspace has too many channels to look one up; write its id in "to"');
+    throw targetError('the workspace has too many channels to search; set the channel id in "to"');
   }
 
   async #page(cursor: string | undefined) {
@@ -148,6 +148,6 @@ function targetError(words: string): DeliveryError {
 }
 
 function storeError(name: string, cause: unknown): DeliveryError {
-  const words = `the store failed at which channel is called ${JSON.stringify(name)}; it is asked again`;
+  const words = `the store failed to look up the channel ${JSON.stringify(name)}; retrying`;
   return new DeliveryError(`slack: ${words}`, { fault: 'later', cause });
 }

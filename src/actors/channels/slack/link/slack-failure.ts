@@ -78,7 +78,7 @@ function remedyOf({ why }: EgressError): string {
 
 function platformFailure(error: WebAPIPlatformError): Failure {
   const code = slackCode(error);
-  if (code === null) return { ...passing, words: 'the answer is not one of Slack' };
+  if (code === null) return { ...passing, words: 'the response is not from Slack' };
   if (code === 'ratelimited') return rateLimited(error.data.response_metadata?.retryAfter ?? null);
   const lasting = brokenTokens.has(code);
   const remedy = remedies.get(code);
@@ -97,7 +97,7 @@ function scopeRemedy(error: WebAPIPlatformError): string {
 function rateLimited(seconds: number | null): Failure {
   const asked = seconds === null || !Number.isFinite(seconds) ? null : Math.max(0, seconds * 1_000);
   const retryAfter = asked === null ? null : Math.min(asked, longestRest);
-  return { ...passing, words: 'Slack wants to be asked less often', retryAfter };
+  return { ...passing, words: 'Slack rate limit reached', retryAfter };
 }
 
 function httpFailure(status: number): Failure {

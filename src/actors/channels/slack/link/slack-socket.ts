@@ -129,7 +129,7 @@ export class SlackSocket {
   #skip(): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;
-    this.#options.log.warn({}, 'slack: a frame was skipped, as it is none that Slack sends');
+    this.#options.log.warn({}, 'slack: skipped an unknown frame');
   }
 
   #greet({ appId, lifetime }: SlackFrame & { kind: 'hello' }): void {
@@ -158,7 +158,7 @@ export class SlackSocket {
     const url = URL.parse(address ?? '');
     const isSafe = url?.protocol === 'wss:' || new URL(apiUrl).protocol === 'http:';
     if (url === null || !isSafe) {
-      throw new SlackSetupError('Slack named no address to connect to; look at api_url');
+      throw new SlackSetupError('Slack returned no address to connect to; check api_url');
     }
     const port = url.port === '' ? (url.protocol === 'wss:' ? 443 : 80) : Number(url.port);
     outbound.discovered?.({ host: url.hostname, port, source: 'channels.slack' });

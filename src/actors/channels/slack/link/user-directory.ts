@@ -145,7 +145,7 @@ export class UserDirectory {
     this.#noted.add(message);
     this.#options.log?.warn(
       { error: message },
-      'slack: people cannot be looked up, so nobody is known by email',
+      'slack: users cannot be looked up, so no email is available',
     );
   }
 }

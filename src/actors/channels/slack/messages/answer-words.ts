@@ -9,15 +9,15 @@ import { longestReason } from './reject-modal.ts';
 
 /** Replies to a click or reason that reached no task. */
 export const refusalWords = {
-  unknown: 'This approval is not known any more, so nothing was decided.',
+  unknown: 'This approval no longer exists, so nothing was decided.',
   misplaced:
-    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'This message is out of date for this approval, so nothing was decided. ' +
     'Use the newer message.',
   unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
   unchecked:
-    'Slack could not say who you are just now, so nothing was decided. Try again in a moment.',
+    'Slack could not identify you just now, so nothing was decided. Try again in a moment.',
   uncheckable:
-    'Slack does not let the agent look people up, so nothing was decided. Ask the operator of the agent; its log names the missing scope.',
+    'Slack does not allow the agent to look up users, so nothing was decided. Contact the operator of the agent; its log names the missing scope.',
   unshown:
     'Slack could not show you the whole call, so nothing was decided. Click again, or decide in the dashboard or on the command line.',
   noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',
@@ -53,7 +53,7 @@ export function answerWords(
     case 'resolved':
       return null;
     case 'recorded':
-      return `Your approval counts: ${approvals} of ${request.quorum}.`;
+      return `Your approval is recorded: ${approvals} of ${request.quorum}.`;
     case 'forbidden':
       return forbiddenWords(request, approver);
     case 'decided':
@@ -62,20 +62,20 @@ export function answerWords(
         : overWords;
     case 'notPending':
       return notice.outcome === null
-        ? 'This approval has expired, or its task is over. Nothing was decided.'
+        ? 'This approval has expired, or its task has ended. Nothing was decided.'
         : tooLate(notice);
     case 'otherDeferral':
       return overWords;
     case 'otherArguments':
-      return 'The call has other arguments by now than this message shows. Nothing was decided.';
+      return 'The arguments of the call have changed since this message. Nothing was decided.';
     case 'otherRuns':
-      return 'The call would run something else by now. Nothing was decided.';
+      return 'What the call would run has changed since this message. Nothing was decided.';
   }
 }
 
 const pastOf = { approve: 'approved', reject: 'rejected' } as const;
 
-const overWords = 'This approval is over; the task waits for nothing or for another one by now.';
+const overWords = 'This approval has ended; the task waits for another one or for none.';
 
 /**
  * Returns whether the rule must distinguish users by email, because it requires several approvals or excludes the
@@ -87,10 +87,10 @@ export function needsEmail({ quorum, fourEyes }: ApprovalRequest): boolean {
 
 function forbiddenWords(request: ApprovalRequest, { email }: SlackApprover): string {
   const { approvers, fourEyes } = request;
-  const words = ['You may not decide this, so it still waits.'];
+  const words = ['You are not allowed to decide this. It is still waiting.'];
   if (email === null && (approvers !== null || needsEmail(request))) {
-    words.push('Slack told us no email address of yours.');
-  } else if (fourEyes) words.push('Whoever asked may not decide.');
-  if (approvers !== null) words.push('Only the approvers of this tool may.');
+    words.push('Slack did not provide your email address.');
+  } else if (fourEyes) words.push('The requester may not decide.');
+  if (approvers !== null) words.push('Only the approvers of this tool may decide.');
   return words.join(' ');
 }

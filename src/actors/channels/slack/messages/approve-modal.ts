@@ -62,7 +62,7 @@ function modal(blocks: KnownBlock[], close: string): ModalView {
 function heading(request: ApprovalRequest): KnownBlock {
   return section(
     `Tool: ${cut(oneLine(request.tool), 300)}`,
-    `Asked by: ${cut(oneLine(requesterWords(request)), 300)}`,
+    `Requested by: ${cut(oneLine(requesterWords(request)), 300)}`,
   );
 }
 

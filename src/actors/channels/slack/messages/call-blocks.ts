@@ -39,7 +39,7 @@ export function callBlocks(
   ];
   const isCut = (isContextCut && !isRepeat) || (lines !== null && lines.isCut);
   if (isCut) blocks.push(smallPrint(cutWords(lines?.leftOut ?? 0, isWaiting)));
-  if (blocks.length === 0) blocks.push(smallPrint('Nothing more is known about the call.'));
+  if (blocks.length === 0) blocks.push(smallPrint('No further details of the call are available.'));
   return { blocks, isCut };
 }
 

@@ -40,7 +40,7 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   const { request, outcome } = notice;
   const blocks: KnownBlock[] = [
     header(`${headingOf(notice)}: ${oneLine(request.tool)}`),
-    section(`Tool: ${nameOf(request.tool)}`, `Asked by: ${nameOf(requesterWords(request))}`),
+    section(`Tool: ${nameOf(request.tool)}`, `Requested by: ${nameOf(requesterWords(request))}`),
     ...callBlocks(request, outcome === null).blocks,
     ...(outcome === null ? writtenBlocks(request) : []),
   ];
@@ -83,7 +83,7 @@ function waiting(request: ApprovalRequest, look: MessageLook): KnownBlock[] {
 const stageWords: Record<ApprovalRequest['stage'], string | null> = {
   asked: null,
   reminded: 'Reminder: half of the time is over.',
-  escalated: 'Escalated: as nobody decided in time, more people are asked.',
+  escalated: 'Escalated: no decision in time, so more approvers are notified.',
 };
 
 function buttons(request: ApprovalRequest, look: MessageLook): ActionsBlock {
@@ -131,7 +131,7 @@ function fallbackOf(notice: ApprovalNotice): string {
   const tool = cut(oneLine(request.tool), 100);
   if (outcome !== null) return escapeMarkup(`${tool}: ${cut(endingOf(notice), longestName)}`);
   const asked = cut(oneLine(requesterWords(request)), 100);
-  return escapeMarkup(`${headingOf(notice)}: ${tool}, asked by ${asked}`);
+  return escapeMarkup(`${headingOf(notice)}: ${tool}, requested by ${asked}`);
 }
 
 function nameOf(name: string | null): string {

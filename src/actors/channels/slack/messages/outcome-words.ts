@@ -24,19 +24,19 @@ export function headingOf({ request, outcome }: ApprovalNotice): string {
 export function endingOf({ request, outcome }: ApprovalNotice): string {
   switch (outcome?.kind) {
     case undefined:
-      return 'Nobody has decided yet.';
+      return 'No decisions yet.';
     case 'approved':
       return `Approved by ${oneLine(outcome.approver)}`;
     case 'rejected':
       return `Rejected by ${oneLine(outcome.approver)}`;
     case 'timedOut':
-      return `Nobody decided within ${formatDuration(request.timeout)}, so the call was denied.`;
+      return `No decision within ${formatDuration(request.timeout)}, so the call was denied.`;
     case 'canceled':
-      return 'The task was called off before anybody decided.';
+      return 'The task was canceled before a decision.';
     case 'abandoned':
       return outcome.reason === 'service_restart'
         ? 'The service was restarted while the call waited, so the task failed. Send the task again.'
-        : 'Whoever sent the task left before anybody decided, so the task failed. Send the task again.';
+        : 'The caller disconnected before a decision, so the task failed. Send the task again.';
   }
 }
 

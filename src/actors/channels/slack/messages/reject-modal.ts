@@ -44,14 +44,14 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
     blocks: [
       section(
         `Tool: ${cut(oneLine(tool), 300)}`,
-        `Asked by: ${cut(oneLine(requesterWords(request)), 300)}`,
+        `Requested by: ${cut(oneLine(requesterWords(request)), 300)}`,
       ),
       {
         type: 'input',
         block_id: reasonField,
         optional: true,
         label: plainText('Reason'),
-        hint: plainText('Whoever asked reads it, and the audit log keeps it.'),
+        hint: plainText('The requester can read it, and it is stored in the audit log.'),
         element: {
           type: 'plain_text_input',
           action_id: reasonField,

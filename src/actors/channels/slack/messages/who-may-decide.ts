@@ -9,9 +9,9 @@ const listed = { most: 20, longest: 100 };
 export function whoMayDecide(request: ApprovalRequest): string[] {
   const { approvers, quorum, fourEyes, approvals } = request;
   const lines = [
-    `May decide: ${approvers === null ? 'anyone in this channel' : namesOf(approvers)}`,
+    `Who can decide: ${approvers === null ? 'anyone in this channel' : namesOf(approvers)}`,
   ];
-  if (fourEyes) lines.push('Four eyes: whoever asked may not decide.');
+  if (fourEyes) lines.push('Four eyes: the requester may not decide.');
   if (quorum > 1) {
     lines.push(`Approvals: ${approvals.length} of ${quorum}, one rejection rejects`);
     if (approvals.length > 0) lines.push(`Approved so far by: ${approversOf(request)}`);

@@ -38,10 +38,10 @@ function needsOf({
   return [
     { scope: 'chat:write', purpose: 'with which it posts', severity: 'error' },
     ...(targets.length > 0 ? naming : []),
-    { scope: 'users:read', purpose: 'which tells who somebody is', severity: identity },
+    { scope: 'users:read', purpose: 'which identifies users', severity: identity },
     {
       scope: 'users:read.email',
-      purpose: 'which tells whether somebody is among the approvers',
+      purpose: 'which checks whether a user is an approver',
       severity: identity,
     },
     ...(conversations ? speaking : []),

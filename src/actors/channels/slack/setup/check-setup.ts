@@ -44,11 +44,14 @@ async function checkTarget({ web, directory }: SlackSetup, target: string): Prom
   try {
     const { channel } = await web.conversations.info({ channel: await directory.resolve(target) });
     if (channel?.is_archived === true) {
-      return finding(`${target} is archived, so nobody is asked there`, 'name another channel');
+      return finding(
+        `${target} is archived, so no approver is notified there`,
+        'name another channel',
+      );
     }
     if (channel?.is_member === false) {
       return finding(
-        `the bot is not in ${target}, so nobody is asked there`,
+        `the bot is not in ${target}, so no approver is notified there`,
         'invite it in that channel with /invite and its name',
       );
     }
@@ -58,7 +61,7 @@ async function checkTarget({ web, directory }: SlackSetup, target: string): Prom
     return {
       severity: 'error',
       subject: target,
-      message: `nobody is asked in ${target}: ${wordsOf(error)}`,
+      message: `no approver is notified in ${target}: ${wordsOf(error)}`,
     };
   }
 }

@@ -144,7 +144,7 @@ export class SlackConversation implements ConversationPort {
     try {
       return await people.find(user);
     } catch (error) {
-      if (isPassing(error)) throw deliveryError(error, 'looking up who said something');
+      if (isPassing(error)) throw deliveryError(error, 'looking up the author of a message');
       return people.person(user);
     }
   }
@@ -161,7 +161,7 @@ export class SlackConversation implements ConversationPort {
   /** Returns whether the file was uploaded; a permanent failure must not withhold the answer. */
   async #upload({ channel, thread }: Place, markdown: string): Promise<boolean> {
     const opening = cutAt(markdown.trim(), longestOpening);
-    const comment = `${slackMarkdown(opening) ?? escapeMarkup(opening)}\n…\n_The whole answer is in the file._`;
+    const comment = `${slackMarkdown(opening) ?? escapeMarkup(opening)}\n…\n_The full answer is in the file._`;
     try {
       await this.#options.web.filesUploadV2({
         channel_id: channel,

@@ -55,7 +55,7 @@ export class SlackMarks {
       if (code !== 'missing_scope') throw failure;
       if (this.#isForbidden) return;
       this.#isForbidden = true;
-      const message = 'slack: messages are not marked while they are answered';
+      const message = 'slack: messages get no reaction while they are processed';
       log.warn({ error: failure.message }, message);
     }
   }

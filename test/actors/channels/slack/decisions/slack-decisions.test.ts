@@ -41,7 +41,7 @@ describe('a click on Approve', () => {
     expect(clicks.told).toEqual([
       {
         user: eve,
-        text: 'You may not decide this, so it still waits. Only the approvers of this tool may.',
+        text: 'You are not allowed to decide this. It is still waiting. Only the approvers of this tool may decide.',
       },
     ]);
     const refused = {
@@ -83,8 +83,8 @@ describe('a click on Approve', () => {
     await clicks.click(message, 'Approve', user);
     expect(clicks.decisions(task)).toMatchObject([{ decision: 'approve', authorized: false }]);
     expect(clicks.told.map(({ text }) => text)).toEqual([
-      'You may not decide this, so it still waits. Slack told us no email address of yours. ' +
-        'Only the approvers of this tool may.',
+      'You are not allowed to decide this. It is still waiting. Slack did not provide your email address. ' +
+        'Only the approvers of this tool may decide.',
     ]);
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
@@ -104,7 +104,7 @@ describe('a click on Approve', () => {
     }
     await clicking;
     expect(clicks.told.map(({ text }) => text)).toEqual([
-      'Slack could not say who you are just now, so nothing was decided. Try again in a moment.',
+      'Slack could not identify you just now, so nothing was decided. Try again in a moment.',
     ]);
     expect(clicks.decisions(task)).toEqual([]);
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
@@ -133,14 +133,14 @@ describe('a click on Approve', () => {
     await clicks.click(message, 'Approve');
     expect(clicks.decisions(task)).toEqual([]);
     expect(clicks.told.map(({ text }) => text)).toEqual([
-      'Slack does not let the agent look people up, so nothing was decided. Ask the operator of the agent; its log names the missing scope.',
+      'Slack does not allow the agent to look up users, so nothing was decided. Contact the operator of the agent; its log names the missing scope.',
     ]);
     expect(clicks.rig.logged).toContainEqual({
       level: 'warn',
       fields: {
         error: 'give the Slack app the scope users:read and install it again (missing_scope)',
       },
-      message: 'slack: people cannot be looked up, so nobody is known by email',
+      message: 'slack: users cannot be looked up, so no email is available',
     });
   });
 
@@ -157,7 +157,7 @@ describe('a click on Approve', () => {
       expect(clicks.told).toEqual([
         {
           user: guest,
-          text: 'You may not decide this, so it still waits. Slack told us no email address of yours.',
+          text: 'You are not allowed to decide this. It is still waiting. Slack did not provide your email address.',
         },
       ]);
       expect((await clicks.rig.system.reads.find(task.id))?.deferral?.approvals).toEqual([]);
@@ -195,7 +195,7 @@ describe('a click on Approve', () => {
     expect(clicks.told).toEqual([
       {
         user: 'U0RITA0001',
-        text: 'You may not decide this, so it still waits. Whoever asked may not decide.',
+        text: 'You are not allowed to decide this. It is still waiting. The requester may not decide.',
       },
     ]);
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
@@ -314,7 +314,7 @@ describe('a long context', () => {
 
 describe('a click on a message that is not the one that was posted', () => {
   const misplaced =
-    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'This message is out of date for this approval, so nothing was decided. ' +
     'Use the newer message.';
 
   it.each(['general', 'refunds'])(
@@ -398,7 +398,7 @@ describe('a click on a message that is not the one that was posted', () => {
     const actions = [{ action_id: 'holdpoint_approve', value: 'unknown', action_ts: '1.1' }];
     await clicks.handle(clicks.clickOf(message, 'Approve', 'ann', { actions }));
     expect(clicks.told).toEqual([
-      { user: ann, text: 'This approval is not known any more, so nothing was decided.' },
+      { user: ann, text: 'This approval no longer exists, so nothing was decided.' },
     ]);
     expect(clicks.decisions(task)).toEqual([]);
   });
@@ -452,7 +452,7 @@ describe('a click after the end', () => {
     expect(clicks.calls).toEqual(['chat.update', 'chat.postEphemeral']);
   });
 
-  it('leaves a message alone in a channel where nobody was asked', async () => {
+  it('leaves a message alone in a channel where no approver was notified', async () => {
     const clicks = await SlackClicks.open();
     const { task } = await clicks.ask();
     const other = await clicks.post(task, 'general');
@@ -469,7 +469,7 @@ describe('a click after the end', () => {
       first: 'the end of the time',
       isClickFirst: false,
       state: 'failed',
-      told: ['This approval has expired, or its task is over. Nothing was decided.'],
+      told: ['This approval has expired, or its task has ended. Nothing was decided.'],
     },
   ])(
     'counts by which came first at the same moment: $first',

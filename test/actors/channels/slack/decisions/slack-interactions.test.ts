@@ -155,9 +155,7 @@ describe('a click while something is broken', () => {
     await clicks.click(message, 'Approve', 'eve');
     expect(clicks.decisions(task)).toMatchObject([{ authorized: false }]);
     expect(clicks.warnings).toHaveLength(1);
-    expect(clicks.warnings[0]).toMatch(
-      /^slack: telling somebody what came of a click failed: .*user_not_in_channel/,
-    );
+    expect(clicks.warnings[0]).toMatch(/^slack: replying to a click failed: .*user_not_in_channel/);
     expect(JSON.stringify(clicks.rig.logged)).not.toContain('eve@example.com');
   });
 

@@ -100,7 +100,7 @@ describe('a call that is too long for its message', () => {
     await clicks.rig.system.cancel(task.id, 'external_signal');
     const { acknowledged } = await clicks.handle(clicks.submissionOf(view, ''));
     expect(JSON.stringify(acknowledged)).toContain(
-      'This approval is over. The task was called off before anybody decided.',
+      'This approval is over. The task was canceled before a decision.',
     );
   });
 

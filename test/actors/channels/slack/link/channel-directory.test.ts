@@ -178,7 +178,7 @@ describe('the channels of a workspace', () => {
         fault: 'target',
       },
       second: {
-        message: 'slack: looking up the channel failed: Slack wants to be asked less often',
+        message: 'slack: looking up the channel failed: Slack rate limit reached',
         fault: 'later',
       },
       third: 'C000000001',

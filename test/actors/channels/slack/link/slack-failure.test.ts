@@ -113,7 +113,7 @@ const rows: [
     'later',
     null,
     false,
-    'the answer is not one of Slack',
+    'the response is not from Slack',
   ],
   [
     'a rate limit',
@@ -121,7 +121,7 @@ const rows: [
     'later',
     12_000,
     false,
-    'Slack wants to be asked less often',
+    'Slack rate limit reached',
   ],
   [
     'a rate limit of years',
@@ -129,7 +129,7 @@ const rows: [
     'later',
     3_600_000,
     false,
-    'Slack wants to be asked less often',
+    'Slack rate limit reached',
   ],
   [
     'a rate limit within an answer',
@@ -137,7 +137,7 @@ const rows: [
     'later',
     3_000,
     false,
-    'Slack wants to be asked less often',
+    'Slack rate limit reached',
   ],
   [
     'a broken server',

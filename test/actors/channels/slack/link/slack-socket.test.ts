@@ -97,7 +97,7 @@ describe('a socket to Slack', () => {
   it('does not connect to what is no address', async () => {
     const { down } = await openSocket(naming(() => 'no address'));
     expect(linkFault(await down)).toEqual({
-      message: 'Slack named no address to connect to; look at api_url',
+      message: 'Slack returned no address to connect to; check api_url',
       lasting: true,
       retryAfter: null,
     });

@@ -88,11 +88,11 @@ describe('the people of a workspace', () => {
       warnings: [
         {
           error: 'give the Slack app the scope users:read and install it again (missing_scope)',
-          message: 'slack: people cannot be looked up, so nobody is known by email',
+          message: 'slack: users cannot be looked up, so no email is available',
         },
         {
-          error: 'name somebody who is in the workspace (user_not_found)',
-          message: 'slack: people cannot be looked up, so nobody is known by email',
+          error: 'use a member of the workspace (user_not_found)',
+          message: 'slack: users cannot be looked up, so no email is available',
         },
       ],
     });

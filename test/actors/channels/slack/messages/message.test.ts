@@ -102,7 +102,7 @@ describe('a message that asks', () => {
   it('says that nothing is known when the context is blank', () => {
     const { blocks } = messageOf(aNotice({ context: ' \n' }), noDashboard);
     expect(textsOf(blocks).map(({ text }) => text)).toContain(
-      'Nothing more is known about the call.',
+      'No further details of the call are available.',
     );
   });
 

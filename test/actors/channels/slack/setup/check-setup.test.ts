@@ -85,8 +85,8 @@ it('says what every missing scope is for', async () => {
   expect(found).toEqual([
     bot,
     lacks('error', 'chat:write', 'with which it posts'),
-    lacks('error', 'users:read', 'which tells who somebody is'),
-    lacks('error', 'users:read.email', 'which tells whether somebody is among the approvers'),
+    lacks('error', 'users:read', 'which identifies users'),
+    lacks('error', 'users:read.email', 'which checks whether a user is an approver'),
     lacks('warning', 'app_mentions:read', 'with which it hears that it is mentioned'),
     lacks('warning', 'im:history', 'with which it hears direct messages'),
     lacks('warning', 'reactions:write', 'with which it shows how an answer stands'),
@@ -146,7 +146,7 @@ it('tells why nobody is asked in a channel', async () => {
     {
       severity: 'error',
       subject: 'C0OLD00001',
-      message: 'C0OLD00001 is archived, so nobody is asked there',
+      message: 'C0OLD00001 is archived, so no approver is notified there',
       fix: 'name another channel',
     },
     {
@@ -187,12 +187,12 @@ it('looks at fifty approvers and no more', async () => {
   expect(found.at(-1)).toEqual({
     severity: 'warning',
     subject: 'approvers',
-    message: '3 of the approvers were not looked at: there are more than 50',
+    message: '3 of the approvers were not checked: there are more than 50',
   });
   expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(50);
 });
 
-it('stops when Slack wants to be asked less often', async () => {
+it('stops when Slack rate limit reached', async () => {
   const slack = await fakeSlack();
   slack.fail({
     method: 'users.lookupByEmail',
@@ -205,7 +205,7 @@ it('stops when Slack wants to be asked less often', async () => {
     {
       severity: 'warning',
       subject: 'approvers',
-      message: '3 of the approvers were not looked at: Slack wants to be asked less often',
+      message: '3 of the approvers were not checked: Slack rate limit reached',
     },
   ]);
   expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(1);
@@ -220,7 +220,7 @@ it('goes on with the approvers when the channels cannot be looked at', async () 
   const targets = ['#refunds', '#general'];
   const [, ...found] = await check(slack, { targets, approvers: ['zoe@example.com'] });
   expect(found.map(({ subject, message }) => `${subject}: ${message}`)).toEqual([
-    'channels: 2 of the channels were not looked at: looking up the channel failed: Slack wants to be asked less often',
+    'channels: 2 of the channels were not checked: looking up the channel failed: Slack rate limit reached',
     'zoe@example.com: zoe@example.com is no Slack user, so that person cannot decide there',
   ]);
 });

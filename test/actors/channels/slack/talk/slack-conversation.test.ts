@@ -108,8 +108,7 @@ describe('what is heard in Slack', () => {
       [
         [
           {
-            error:
-              'slack: looking up who said something failed: Slack wants to be asked less often',
+            error: 'slack: looking up the author of a message failed: Slack rate limit reached',
           },
           'slack: a message was not read',
         ],
@@ -255,7 +254,7 @@ describe('what is said in Slack', () => {
       thread: message.ts,
       files: [['answer.md', markdown]],
       opening: '*Report &lt;!here&gt;*\n\nline &amp; more\nline &amp; more\nline',
-      ending: 'ore\n…\n_The whole answer is in the file._',
+      ending: 'ore\n…\n_The full answer is in the file._',
     });
   });
 
@@ -371,7 +370,7 @@ describe('the mark beside a message', () => {
     expect(logged).toEqual([
       [
         { error: expect.stringContaining('reactions:write') },
-        'slack: messages are not marked while they are answered',
+        'slack: messages get no reaction while they are processed',
       ],
     ]);
   });
