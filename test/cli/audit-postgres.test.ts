@@ -214,11 +214,7 @@ describe('a database that cannot be used', () => {
       () => 'postgres://ann:hush@nowhere.invalid/agents',
       'the name of its host leads nowhere',
     ],
-    [
-      'a wrong password',
-      (at: PostgresServer) => at.url('postgres', 'ann', 'hush'),
-      'lets nobody in',
-    ],
+    ['a wrong password', (at: PostgresServer) => at.url('postgres', 'ann', 'hush'), 'refuses'],
     [
       'no such database',
       (at: PostgresServer) => at.url('nowhere'),

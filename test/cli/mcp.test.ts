@@ -51,7 +51,7 @@ describe.concurrent('holdpoint mcp', () => {
              {"type":"object"}
   gone: not offered now
 `,
-      stderr: `let what you have seen in with \`holdpoint mcp accept shop ${pay} more@${sha256('M.').slice(0, 32)}\`\n`,
+      stderr: `accept them with \`holdpoint mcp accept shop ${pay} more@${sha256('M.').slice(0, 32)}\`\n`,
     });
     const accepted = await holdpoint(['mcp', 'accept', 'shop', pay, '--dir', path, '--json']);
     expect([accepted.code, JSON.parse(accepted.stdout)]).toEqual([

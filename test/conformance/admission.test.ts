@@ -60,7 +60,7 @@ describe('admission of an agent', () => {
     ]);
     expect(platform.calls[0]?.headers).not.toHaveProperty('workspace-id');
     expect(saidOf(agent)).toEqual([
-      ['info', `admission: on; ${platform.url} is asked before an invocation starts`],
+      ['info', `admission: on; ${platform.url} is called before an invocation starts`],
     ]);
   });
 

@@ -34,7 +34,7 @@ const isReady = (at: TestAgent, status: number) =>
   vi.waitFor(async () => expect((await at.get('/readyz')).status).toBe(status), patient);
 
 const unwritable =
-  'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
+  'the service cannot record events at the moment, so it accepts no work; try again in a moment; its log says what is wrong with the database';
 const full =
   'the database of SERVICE_DATABASE_URL has no room left on its disk; free space there, or add some';
 

@@ -18,7 +18,7 @@ afterAll(() => server.remove());
 const variable = 'SERVICE_DATABASE_URL';
 const readOnly = `the database of ${variable} is read-only, for example a standby; name the primary in ${variable}, or set default_transaction_read_only = off`;
 const unwritable =
-  'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
+  'the service cannot record events at the moment, so it accepts no work; try again in a moment; its log says what is wrong with the database';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const hold = [{ tool: 'hold', args: { n: 1 } }, { say: 'got {result}' }];

@@ -52,7 +52,7 @@ async function payed(id: string, at: TestAgent, other: TestAgent): Promise<strin
 const busy = { timeout: 90_000, interval: 100 };
 
 const unwritable =
-  'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
+  'the service cannot record events at the moment, so it accepts no work; try again in a moment; its log says what is wrong with the database';
 
 async function aDatabase(): Promise<string> {
   const database = await server.createDatabase();

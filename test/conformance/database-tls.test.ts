@@ -107,7 +107,7 @@ describe('a database over TLS', () => {
   const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 
   const unwritable =
-    'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
+    'the service cannot record events at the moment, so it accepts no work; try again in a moment; its log says what is wrong with the database';
 
   /** What the log says of the database since a number of lines, each sentence once. */
   const toldOf = ({ log }: TestAgent): unknown[] => [

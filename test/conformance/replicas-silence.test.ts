@@ -46,7 +46,7 @@ async function startTwo(query = '') {
 }
 
 const unwritable =
-  'the service cannot record anything at the moment, so it takes no work; try again in a moment; its log says what is wrong with the database';
+  'the service cannot record events at the moment, so it accepts no work; try again in a moment; its log says what is wrong with the database';
 const silent =
   'the database of SERVICE_DATABASE_URL cannot be reached, since it does not answer; check the way there, or correct host and port in SERVICE_DATABASE_URL';
 

@@ -83,7 +83,7 @@ describe('a legible text', () => {
 
 describe('a text on one line', () => {
   it.each([
-    ['  ann \n\t May decide:\u2028 anyone ', 'ann May decide: anyone'],
+    ['  ann \n\t Who can decide:\u2028 anyone ', 'ann Who can decide: anyone'],
     ['', 'unknown'],
     [' \n ', 'unknown'],
     [null, 'unknown'],

@@ -212,7 +212,7 @@ describe('an agent that cannot be tested', () => {
   it('is refused when something stands for a tool that it does not have', async () => {
     const starting = startTestAgent({ folder: refunds, tools: { issue_refnd: 'ok' } });
     await expect(starting).rejects.toThrow(
-      'the agent has no tool issue_refnd that could be stood in for; it has datetime_now, lookup_order, issue_refund',
+      'the agent has no tool issue_refnd to replace; it has datetime_now, lookup_order, issue_refund',
     );
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { linesOf, read } from './reading.ts';
 
 const warned = (kinds: string) =>
-  `warning 2:18 audit.capture | the audit log keeps what is said and done (${kinds}): let nobody read it who may not read that`;
+  `warning 2:18 audit.capture | the audit log stores contents (${kinds}): restrict who can read it`;
 
 it.each([
   ['{tool_args: true}', [warned('tool_args')]],
@@ -13,7 +13,7 @@ it.each([
     '{tool_args: true, max_bytes: 16385}',
     [
       warned('tool_args'),
-      'warning 2:47 audit.capture.max_bytes | a line keeps at most 16384 bytes of a text, so more is cut there; write max_bytes: 16384',
+      'warning 2:47 audit.capture.max_bytes | a line stores at most 16384 bytes of a text; set max_bytes: 16384',
     ],
   ],
 ])('warns once of contents that go into the log: %s', (capture, expected) => {

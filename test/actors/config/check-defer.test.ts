@@ -113,7 +113,7 @@ it.each([
   [
     'a placeholder that nobody fills in',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{tool} pays {amount}: {args}"}}',
-    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is not known; there are {tool}, {args} and {args.NAME} alone',
+    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is unknown; known names are {tool}, {args} and {args.NAME} alone',
   ],
   [
     'a placeholder with blanks, which stays as it is written',
@@ -224,7 +224,7 @@ describe('with authentication', () => {
     ],
   ])('refuses a quorum without a list: %j', (lines, place) => {
     expect(deferring(lines, auth)).toContain(
-      `error ${place} ~.tools.t.quorum | a quorum counts people of a list, and there is none; add approvers, at least 2`,
+      `error ${place} ~.tools.t.quorum | a quorum requires a list of approvers; add at least 2`,
     );
   });
 

@@ -68,7 +68,7 @@ describe('the database of the tasks', () => {
       {
         path: ['store', 'kind'],
         message:
-          'sslmode=no-verify in SERVICE_DATABASE_URL trusts whoever answers; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own',
+          'sslmode=no-verify in SERVICE_DATABASE_URL trusts any server; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own',
         severity: 'warning',
       },
     ]);

@@ -39,7 +39,7 @@ it('reads service.yaml with the variables of the environment', () => {
 it('says what to do when there is no file', () => {
   expect(loadConfig(directory, {})).toEqual(
     problem(
-      `there is no service.yaml in ${directory}; copy examples/refunds to begin with, or pass --dir`,
+      `there is no service.yaml in ${directory}; copy examples/refunds to start, or pass --dir`,
     ),
   );
 });

@@ -192,7 +192,7 @@ settings:
     [
       'settings: {api_url: "http://slack.example/api"}',
       [
-        'warning 1:21: anyone on the way to slack.example can read and change what passes; use https',
+        'warning 1:21: anyone on the path to slack.example can read and change the traffic; use https',
       ],
     ],
     ['xoxb-canary-1: 1', ['warning 1:1: ***: unknown key; remove it']],
@@ -403,7 +403,7 @@ describe('webhook', () => {
     ],
     [
       '{url: "http://10.0.0.1", secret_env: OPS_SECRET}',
-      'warning 1:31: anyone on the way to 10.0.0.1 can read and change what passes; use https',
+      'warning 1:31: anyone on the path to 10.0.0.1 can read and change the traffic; use https',
     ],
     [
       '{url: "https://d.ex", secret_env: SHORT}',

@@ -105,7 +105,7 @@ describe('openSecretEnvironment', () => {
     mkdirSync(join(other, '.env'));
     const sources = { providers: ['env'] as const, path: join(other, 's.enc'), passphrase: null };
     await expect(openSecretEnvironment({ ...sources, env: {} })).rejects.toThrow(
-      `${join(other, '.env')} is no file of at most 262144 bytes; fix or remove it`,
+      `${join(other, '.env')} is not a file of at most 262144 bytes; fix or remove it`,
     );
   });
 });

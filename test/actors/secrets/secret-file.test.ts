@@ -120,7 +120,7 @@ describe('the file of secrets', () => {
     await expect(set(path, 'A', 'x'.repeat(2 ** 20))).rejects.toEqual(
       new SecretsError(
         'secrets_unusable',
-        `${path} would hold more than 1048576 bytes; delete secrets that nobody uses`,
+        `${path} would exceed 1048576 bytes; delete unused secrets`,
       ),
     );
     expect(readdirSync(join(path, '..'))).toEqual(['secrets.enc.lock']);

@@ -59,7 +59,7 @@ describe('variables that are kept in an .env file', () => {
     const folder = agentFolder({});
     for (const value of ['canary\0', `canary'"\``]) {
       const failure = await writeEnvironment(folder, { GOOD: 'g', A: value }).catch(String);
-      expect(failure).toMatch(/^Error: the value of A cannot be kept/);
+      expect(failure).toMatch(/^Error: the value of A cannot be stored/);
       expect(failure).not.toContain('canary');
     }
     expect(statSync(join(folder, '.env'), { throwIfNoEntry: false })).toBeUndefined();

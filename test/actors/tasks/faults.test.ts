@@ -39,7 +39,7 @@ describe('a disk that takes no writes', () => {
       expect.objectContaining({
         code: 'unrecorded',
         message:
-          'the service cannot record anything at the moment, so it takes no work; free disk space and try again',
+          'the service cannot record events at the moment, so it accepts no work; free disk space and try again',
       }),
     );
     expect([pay.runs, events().length]).toEqual([[], 3]);

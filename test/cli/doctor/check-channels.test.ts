@@ -78,7 +78,7 @@ it('has a line for everything that is wrong in Slack', async () => {
       'slack',
       {
         status: 'fail',
-        message: 'the bot is not in #outside, so nobody is asked there',
+        message: 'the bot is not in #outside, so no approver is notified there',
         fix: 'invite it in that channel with /invite and its name',
       },
     ],

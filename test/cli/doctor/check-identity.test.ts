@@ -67,7 +67,7 @@ it('warns of a clock that differs by more than 30 s', async () => {
   });
 });
 
-it('fails a provider that lets nobody in, and tells of the worst first', async () => {
+it('fails a provider that refuses, and tells of the worst first', async () => {
   const server = await startKeyServer();
   const { issuer } = server;
   const failing = (reason: string) => ({
@@ -77,11 +77,11 @@ it('fails a provider that lets nobody in, and tells of the worst first', async (
   });
   server.keys = json({ keys: [] });
   expect(await check(oidc(issuer))).toEqual(
-    failing(`${issuer}/keys must answer a key set with a key`),
+    failing(`${issuer}/keys must return a key set with at least one key`),
   );
   server.keys = (response) => void response.end('<p>');
   expect(await check(oidc(issuer))).toEqual(
-    failing(`${issuer}/keys must answer a key set with a key`),
+    failing(`${issuer}/keys must return a key set with at least one key`),
   );
   server.metadata = json({}, 404);
   expect(await check(oidc(issuer))).toEqual(
@@ -93,7 +93,7 @@ it('fails a provider that lets nobody in, and tells of the worst first', async (
   const broken = await startFakeService(says({}, 503));
   expect(await check(verifier(broken.url), oidc('http://127.0.0.1:2'))).toEqual({
     status: 'fail',
-    message: `desk lets nobody in: ${broken.url} answered 503 (and 1 more)`,
+    message: `desk refuses: ${broken.url} answered 503 (and 1 more)`,
     fix: fix('desk'),
   });
 });

@@ -118,7 +118,7 @@ security:
     await make(directory, 'first', '--sh', '--held');
     await make(directory, 'second', '--sh', '--held', '--to', 'channel:console:desk');
     const kept = await make(directory, 'look', '--sh', '--held');
-    expect(kept.stdout).toContain('has a rule for look already, which was left as it is');
+    expect(kept.stdout).toContain('has a rule for look , which is unchanged');
     expect(read(directory, 'service.yaml')).toBe(`${ruled}      first:
         to: channel:dashboard:*
       second:

@@ -226,7 +226,7 @@ describe('ui', () => {
     }
     open.child.kill('SIGTERM');
     expect((await open.ended).stderr).toContain(
-      'everybody who reaches 0.0.0.0 and has the token can start and stop agents',
+      'anyone who reaches 0.0.0.0 and has the token can start and stop agents',
     );
   });
 

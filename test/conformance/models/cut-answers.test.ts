@@ -45,7 +45,7 @@ it.each(sayingSo)('an answer that was cut says so, and no call of it runs (%s)',
   expect(reasons('t2')).toEqual(['length', 'stop']);
   const told = JSON.stringify(mock.getRequests().at(-1)?.body);
   expect(told).toContain(
-    'pay was not run, as the answer that asked for it was cut off by its limit of length; ask again with less',
+    "pay was not run, since the model's answer was cut off by its limit of length; request less at once",
   );
 });
 

@@ -93,7 +93,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end(`<html>${canaryKey}</html>`);
     },
-    /could not be read; check that model.base_url speaks the wire of openai-compatible$/,
+    /could not be read; check that model.base_url serves the API of openai-compatible$/,
   ],
   [
     'answers with what is no JSON',
@@ -101,7 +101,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`data: {"${canaryKey}\n\n`);
     },
-    /could not be read; check that model.base_url speaks the wire of openai-compatible$/,
+    /could not be read; check that model.base_url serves the API of openai-compatible$/,
   ],
   [
     'refuses with a page of ten megabytes',

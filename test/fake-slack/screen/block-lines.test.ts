@@ -27,7 +27,7 @@ describe('what a message shows', () => {
     const plain = (text: string) => ({ type: 'plain_text', text });
     const blocks = [
       { type: 'header', text: plain('Approval needed') },
-      { type: 'section', text: plain('Tool: pay\nAsked by: *ann*'), fields: [plain('5 EUR')] },
+      { type: 'section', text: plain('Tool: pay\nRequested by: *ann*'), fields: [plain('5 EUR')] },
       {
         type: 'rich_text',
         elements: [

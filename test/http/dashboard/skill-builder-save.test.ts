@@ -95,7 +95,7 @@ describe('the save of a skill', () => {
     const warning = {
       rule: 'held_kept',
       message:
-        'the skill said that forecast should be held, and this text does not any more; put it back under metadata.service.held unless that is what you want',
+        'the skill said that forecast before and this text no longer does; restore it under metadata.service.held unless that is intended',
       ...{ file: null, line: 1, column: 1 },
     };
     expect(await check(weather, editing)).toEqual([warning]);

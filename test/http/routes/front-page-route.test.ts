@@ -75,7 +75,7 @@ describe('GET /', () => {
     }).toEqual({ status: 200, body: '', type: 'text/html; charset=utf-8' });
   });
 
-  it('lets nobody in who posts', async () => {
+  it('refuses who posts', async () => {
     const agent = await start();
     expect((await agent.rpc('tasks/get', { id: 'x' })).status).toBe(401);
   });

@@ -277,7 +277,7 @@ describe('whom a tool waits for', () => {
       const answers = answersOf({ approvals });
       expect(answers.approvals).toEqual({ '': { ...firstApproval, to: '' } });
       expect(wrongAnswer('approvals', answers, noOffer)).toBe(
-        'this is no tool of this agent; there are datetime_now',
+        'this is not a tool of this agent; known are datetime_now',
       );
     },
   );

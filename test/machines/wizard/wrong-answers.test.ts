@@ -57,23 +57,27 @@ describe('a provider', () => {
     [
       'that is none is told from those that are',
       { provider: 'vax' },
-      `vax is no provider; there are ${known}`,
+      `vax is not a provider; known are ${known}`,
     ],
     [
       'of 80 characters is repeated',
       { provider: 'x'.repeat(80) },
-      `${'x'.repeat(80)} is no provider; there are ${known}`,
+      `${'x'.repeat(80)} is not a provider; known are ${known}`,
     ],
     [
       'of 81 characters is not repeated to the end',
       { provider: `${'x'.repeat(80)}y` },
-      `${'x'.repeat(80)} is no provider; there are ${known}`,
+      `${'x'.repeat(80)} is not a provider; known are ${known}`,
     ],
-    ['that is empty is told as well', { provider: '' }, `this is no provider; there are ${known}`],
+    [
+      'that is empty is told as well',
+      { provider: '' },
+      `this is not a provider; known are ${known}`,
+    ],
     [
       'of two lines is not repeated',
       { provider: 'va\nx' },
-      `this is no provider; there are ${known}`,
+      `this is not a provider; known are ${known}`,
     ],
   ])('%s', (_, more, complaint) => {
     expect(wrong('provider', more)).toBe(complaint);
@@ -136,7 +140,7 @@ describe('channels', () => {
     [
       'are known ones',
       { channels: { slack: {}, sms: {} } },
-      'sms is no channel; there are slack, telegram, webhook',
+      'sms is not a channel; known are slack, telegram, webhook',
     ],
     [
       'have their fields right, each by its name',
@@ -160,7 +164,7 @@ describe('tools', () => {
     [
       'are known ones',
       tools({ names: ['uuid_generate', 'list_issues'] }),
-      'list_issues is no tool; there are datetime_now, uuid_generate, math_calculate, json_query, csv_parse, http_request, web_fetch, web_search, file_read, file_write, file_edit, glob_search, grep_search, cli_execute',
+      'list_issues is not a tool; known are datetime_now, uuid_generate, math_calculate, json_query, csv_parse, http_request, web_fetch, web_search, file_read, file_write, file_edit, glob_search, grep_search, cli_execute',
     ],
     [
       'are named once',
@@ -171,7 +175,7 @@ describe('tools', () => {
     [
       'search with a known service, though none of them searches',
       tools({ search: 'vax' }),
-      'vax is no search service; there are tavily, perplexity',
+      'vax is not a search service; known are tavily, perplexity',
     ],
     ['may search with a key', tools({ names: ['web_search'], key: 'tvly-1' }), null],
     [
@@ -217,7 +221,7 @@ describe('skills', () => {
     [
       'are of the registry',
       skills(['vax']),
-      'vax is no skill of the registry; there are github, weather',
+      'vax is not a skill of the registry; known are github, weather',
     ],
     ['are named once', skills(['github', 'github']), 'github is named twice'],
     [
@@ -232,7 +236,7 @@ describe('skills', () => {
 
   it('are none where there is no registry', () => {
     expect(wrongAnswer('skills', { ...firstAnswers, ...skills(['github']) }, noOffer)).toBe(
-      'github is no skill of the registry; there are none',
+      'github is not a skill of the registry; known are none',
     );
   });
 });
@@ -253,7 +257,7 @@ describe('fallbacks', () => {
     [
       'are no script',
       of({}, { provider: 'scripted' }),
-      `scripted is no provider of a fallback; there are ${real}`,
+      `scripted is not a provider of a fallback; known are ${real}`,
     ],
     ['have a name', of({ name: '' }), 'name a model of google'],
     [
@@ -288,7 +292,7 @@ describe('a way to sign in', () => {
     [
       'is one of those that are offered',
       { mode: 'magic', settings: {} },
-      'magic is no way to sign in; there are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom',
+      'magic is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom',
     ],
     [
       'has what it needs',
@@ -309,7 +313,7 @@ describe('what may be reached', () => {
     [
       'has a known mode',
       { mode: 'open', hosts: [] },
-      'open is no mode of egress; there are allowlist, deny-all, dev-open',
+      'open is not a mode of egress; known are allowlist, deny-all, dev-open',
     ],
     ['is 200 hosts at most', { mode: 'allowlist', hosts: hosts(200) }, null],
     ['is not 201', { mode: 'allowlist', hosts: hosts(201) }, 'at most 200 hosts are listed'],

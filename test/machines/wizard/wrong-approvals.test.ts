@@ -22,7 +22,7 @@ describe('a tool that waits', () => {
     const skills = { names: ['github'], variables: {} };
     expect(wrongAnswer('approvals', { ...firstAnswers, skills, approvals }, anOffer)).toBeNull();
     expect(wrongAnswer('approvals', { ...firstAnswers, approvals }, anOffer)).toBe(
-      'list_issues is no tool of this agent; there are datetime_now',
+      'list_issues is not a tool of this agent; known are datetime_now',
     );
   });
 

@@ -578,7 +578,7 @@ describe('an approval', () => {
     [
       409,
       { error: 'deferral already decided', decision: 'reject', approver: 'carol' },
-      'It was decided already: reject by carol.',
+      'Already decided: reject by carol.',
     ],
     [410, { error: 'deferral expired' }, 'deferral expired.'],
     [502, { error: 'refunds does not answer.' }, 'refunds does not answer.'],

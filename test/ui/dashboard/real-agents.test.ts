@@ -89,7 +89,7 @@ describe('a call that an agent makes', () => {
       await route.continue();
     });
     await approve.click();
-    await page.getByText(/It was decided already: reject/).waitFor();
+    await page.getByText(/Already decided: reject/).waitFor();
     await answered;
     expect(agent.folder.paid).toEqual([]);
     // The browser notes a 409 of its own accord.

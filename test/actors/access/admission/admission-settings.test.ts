@@ -15,7 +15,7 @@ describe('admission in the environment', () => {
     expect(admissionFromEnvironment(both)).toEqual({
       settings: { url, token: canary, orgId: '', workspaceId: '' },
       warning: null,
-      info: 'admission: on; https://platform.example.com is asked before an invocation starts',
+      info: 'admission: on; https://platform.example.com is called before an invocation starts',
     });
   });
 

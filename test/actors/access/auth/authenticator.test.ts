@@ -169,7 +169,7 @@ describe('the authentication chain', () => {
     });
   });
 
-  it('lets nobody in when a provider breaks', async () => {
+  it('refuses when a provider breaks', async () => {
     const breaking: TokenVerifier = {
       tokenKind: 'jwt',
       verify: () => Promise.reject(new Error('canary')),

@@ -104,7 +104,7 @@ describe('a directory of one tenant', () => {
     );
   });
 
-  it('lets nobody in when its keys cannot be had', async () => {
+  it('refuses when its keys cannot be had', async () => {
     const { server, verify, sign, log } = await signingIn();
     server.keys = (response) => void response.destroy();
     const token = await sign();

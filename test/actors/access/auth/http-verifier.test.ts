@@ -97,7 +97,7 @@ describe('a verifier of the operator', () => {
     ['a closed connection', dies],
     ['silence', hangs],
     ['a body without end', drips],
-  ])('lets nobody in when it answers with %s', async (_, reply) => {
+  ])('refuses when it answers with %s', async (_, reply) => {
     const { service, verify, log } = await asking(reply, { timeout: '300ms' });
     const start = performance.now();
     expect(await verify(token)).toEqual(unavailable);
@@ -115,7 +115,7 @@ describe('a verifier of the operator', () => {
     expect(log.length).toBe(1);
   });
 
-  it('lets nobody in when it is not there', async () => {
+  it('refuses when it is not there', async () => {
     const { verify } = providing('http_verifier', { url: 'http://127.0.0.1:1/' });
     expect(await verify(token)).toEqual(unavailable);
   });

@@ -72,7 +72,7 @@ it('reads the header of the proxy alone', async () => {
   expect(await show(token, 'junk')).toEqual(ann);
 });
 
-it('lets nobody in when the keys of the proxy cannot be had', async () => {
+it('refuses when the keys of the proxy cannot be had', async () => {
   const { server, show, log } = await behindProxy();
   server.keys = (response) => void response.writeHead(302, { location: '/' }).end();
   const token = await server.sign();

@@ -170,7 +170,7 @@ describe('an issuer that does not give its keys', () => {
         server.metadata = json({ issuer: server.issuer, jwks_uri: 'file:///etc/passwd' });
       },
     ],
-  ])('lets nobody in when it %s, and is left alone for five seconds', async (_name, breakIt) => {
+  ])('refuses when it %s, and is left alone for five seconds', async (_name, breakIt) => {
     const server = await startKeyServer();
     const { metadata, keys } = server;
     const { show, log } = showingTo(server);
@@ -193,7 +193,7 @@ describe('an issuer that does not give its keys', () => {
     expect(await show()).toBe(passes);
   });
 
-  it('lets nobody in when it is not there', async () => {
+  it('refuses when it is not there', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server, { jwks_url: 'http://127.0.0.1:1/keys' });
     expect(await show()).toBe(unavailable);

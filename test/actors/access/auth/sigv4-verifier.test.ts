@@ -319,7 +319,7 @@ describe('the token service', () => {
     ['XML of an error', says(`<ErrorResponse><Arn>${arn}</Arn></ErrorResponse>`)],
     ['more than 64 KiB', says(' '.repeat(65_537))],
     ['a closed connection', dies],
-  ])('lets nobody in when it answers with %s', async (_, reply) => {
+  ])('refuses when it answers with %s', async (_, reply) => {
     const { service, show, log } = await asking(reply);
     expect(await show()).toEqual(unavailable);
     expect(service.calls.length).toBe(1);

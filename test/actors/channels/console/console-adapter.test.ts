@@ -52,7 +52,7 @@ describe('the console', () => {
       '             to: "mallory[U+00A0]"',
     ]);
     expect(lines.at(-1)).toBe(
-      'issue_refund of task task:1 still waits; rita@example.com has written since: stop\\u000anow',
+      'issue_refund of task task:1 still waiting; new message from rita@example.com: stop\\u000anow',
     );
   });
 

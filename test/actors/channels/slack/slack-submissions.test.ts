@@ -44,7 +44,7 @@ describe('a click on Reject', () => {
               type: 'section',
               text: {
                 type: 'plain_text',
-                text: 'Tool: pay\nAsked by: rita@example.com',
+                text: 'Tool: pay\nRequested by: rita@example.com',
                 emoji: false,
               },
             },
@@ -191,7 +191,7 @@ describe('a reason', () => {
     clicks.rig.clock.advance(300_000);
     await ends(clicks.rig.system, asked.task.id);
     expect(await clicks.submit(view, 'too risky')).toEqual(
-      refused('This approval has expired. Nobody decided within 5m0s, so the call was denied.'),
+      refused('This approval has expired. No decision within 5m0s, so the call was denied.'),
     );
   });
 

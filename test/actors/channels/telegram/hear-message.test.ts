@@ -180,7 +180,7 @@ describe('hearMessage', () => {
       kind: 'refusal',
       ref: { chat: 7, message: 3, thread: null },
       person: 'telegram:7',
-      text: 'You are not on the list of those who may speak to this agent. Your Telegram id is 7; give it to whoever runs the agent.',
+      text: 'You are not on the list of users of this agent. Your Telegram id is 7; send it to the operator of the agent.',
     };
     expect(hear({ text: 'Hi' }, allowed)).toEqual(refusal);
     expect(hear({ text: '/start' }, allowed)).toEqual(refusal);

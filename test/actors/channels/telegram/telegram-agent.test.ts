@@ -99,7 +99,7 @@ describe('an agent on Telegram', () => {
     fake.say({ text: 'Pay 7' });
     await fake.reached('sendMessage');
     expect(texts(fake)).toEqual([
-      'You are not on the list of those who may speak to this agent. Your Telegram id is 7; give it to whoever runs the agent.',
+      'You are not on the list of users of this agent. Your Telegram id is 7; send it to the operator of the agent.',
     ]);
     expect((await agent.as(agent.token).get('/tasks')).body).toEqual({ tasks: [] });
   });

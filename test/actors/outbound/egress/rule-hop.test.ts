@@ -145,10 +145,10 @@ describe('the ruling on a hop', () => {
   it.each<[string, number, EgressScope, string | null]>([
     ['api.example', 443, scope, null],
     ['api.example', 80, scope, null],
-    ['api.example', 22, scope, 'is asked for a tunnel to port 22, which no entry names'],
+    ['api.example', 22, scope, 'requests a tunnel to port 22, which no entry allows'],
     ['mail.example', 25, scope, null],
     ['mail.example', 443, scope, closed],
-    ['db.internal', 5432, scope, 'is asked for a tunnel to port 5432, which no entry names'],
+    ['db.internal', 5432, scope, 'requests a tunnel to port 5432, which no entry allows'],
     ['127.0.0.1', 9000, scope, null],
     ['api.weather.example', 443, weather, null],
     ['elsewhere.example', 443, scope, closed],
@@ -197,7 +197,7 @@ describe('the ruling on a hop', () => {
     expect(rulings).toEqual([
       'is the agent itself',
       'is the agent itself',
-      'is asked for a tunnel to port 8081, which no entry names',
+      'requests a tunnel to port 8081, which no entry allows',
       null,
     ]);
   });

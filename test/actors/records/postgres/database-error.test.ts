@@ -44,8 +44,8 @@ describe('databaseError', () => {
     ['timeout expired', 'since it does not answer'],
     ['Connection terminated unexpectedly', 'ended the connection'],
     ['The server does not support SSL connections', 'sslmode=disable in REFUNDS_URL'],
-    ['There was an error establishing an SSL connection', 'over TLS as its URL asks for'],
-    ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'lets nobody in'],
+    ['There was an error establishing an SSL connection', 'over TLS, which its URL requires'],
+    ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'refuses'],
     ['the schema of the engine is a later one', '(the schema of the engine is a later one)'],
   ])('reads what the driver says without a code: %s', (said, sentence) => {
     expect(databaseError(failing('', said), where).message).toContain(sentence);

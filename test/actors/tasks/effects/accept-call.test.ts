@@ -85,7 +85,7 @@ describe('a call a model asks for', () => {
   it('is not run from a turn that the provider cut', () => {
     const call = acceptCall({ tool: 'pay', args: { amount: 1 } }, ids, 'length');
     const fault =
-      'pay was not run, as the answer that asked for it was cut off by its limit of length; ask again with less';
+      "pay was not run, since the model's answer was cut off by its limit of length; request less at once";
     expect(call).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
   });
 

@@ -95,7 +95,7 @@ describe('a chain of models', () => {
     await expect(take(chain).turn).rejects.toThrow('it is busy');
     clock.advance(8_000);
     await expect(take(chain).turn).rejects.toThrow(
-      'openai m failed a moment ago and is asked again in 52s; try again then',
+      'openai m failed a moment ago and is retried in 52s; try again then',
     );
   });
 

@@ -173,7 +173,7 @@ describe('math_calculate', () => {
 
   it.each([
     ['process.exit(1)', 'a call is not known'],
-    ['constructor', 'constructor is not known; there are abs, '],
+    ['constructor', 'constructor is unknown; known names are abs, '],
     ['constructor.constructor("return 1")()', noMore],
     ['a["b"]', noMore],
     ['this', noMore],

@@ -360,7 +360,7 @@ describe('a server over HTTP', () => {
         response
           .writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://a.example/"' })
           .end(),
-      'did not let the agent in (HTTP 401); it wants OAuth, so put a token into its headers in service.yaml',
+      'refused the agent (HTTP 401); it wants OAuth, so put a token into its headers in service.yaml',
     ],
     [
       'that greets with a number for its version',
@@ -371,7 +371,7 @@ describe('a server over HTTP', () => {
     [
       'that is asked too often',
       (_, response) => response.writeHead(429, { 'retry-after': '90' }).end(),
-      'answered with HTTP 429; it asks to be left alone for 1m30s',
+      'answered with HTTP 429; retry after 1m30s',
     ],
   ])('%s is told by what is wrong', async (_, handle, fault) => {
     const { url } = await aServer(handle);
@@ -402,7 +402,7 @@ describe('a server over HTTP', () => {
   it.each([401, 403])('that answers with %d is left to a person', async (status) => {
     const { url } = await aServer((_, response) => response.writeHead(status).end());
     const { log, call } = await connected(new PuppetFolder([]), [shop(url)]);
-    const message = `mcp: shop did not let the agent in (HTTP ${status}); check its headers in service.yaml`;
+    const message = `mcp: shop refused the agent (HTTP ${status}); check its headers in service.yaml`;
     expect(log).toEqual([{ level: 'warn', fields: { server: 'shop', lasting: true }, message }]);
     expect(await call('shop__echo')).toBe('no tool shop__echo');
   });

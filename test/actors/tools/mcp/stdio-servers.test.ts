@@ -187,7 +187,7 @@ describe('a server over stdio', () => {
 
   it.each([
     ['pages', 'has more than 256 tools'],
-    ['empty', 'tells of its tools on more than 32 pages'],
+    ['empty', 'lists its tools on more than 32 pages'],
     ['crowd', 'has more than 256 tools'],
     ['book', 'sent a message of more than 4 MiB'],
     ['nonsense', 'does not follow MCP (tools of its answer is not what MCP has there)'],

@@ -37,7 +37,7 @@ it('a server has its tools withheld while a rule fits none of them, and gives th
   expect([[...tools.keys()], warnings(), events]).toEqual([
     [],
     [
-      'mcp: the rule security.defer.tools.shop__pya fits no tool of shop; the nearest is shop__pay; the tools of shop are withheld until it is mended',
+      'mcp: the rule security.defer.tools.shop__pya fits no tool of shop; the nearest is shop__pay; the tools of shop are withheld until it is fixed',
     ],
     [
       {

@@ -62,7 +62,7 @@ it('shows what weaker rules would have done to the last calls before they are sa
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText('This weakens the policy.').waitFor();
   expect(await page.locator('.weaker li').allInnerTexts()).toEqual([
-    'pay is no longer held for a person.',
+    'pay no longer requires approval.',
     'Fewer restrictions would have applied to recent calls of pay.',
   ]);
   expect(await page.locator('section:has(#preview-calls)').innerText()).toMatch(

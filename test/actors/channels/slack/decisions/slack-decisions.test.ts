@@ -222,8 +222,8 @@ describe('a click on Approve', () => {
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     await clicks.click(message, 'Approve', 'bob');
     expect(clicks.told).toEqual([
-      { user: ann, text: 'Your approval counts: 1 of 2.' },
-      { user: ann, text: 'Your approval counts: 1 of 2.' },
+      { user: ann, text: 'Your approval is recorded: 1 of 2.' },
+      { user: ann, text: 'Your approval is recorded: 1 of 2.' },
     ]);
     expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
   });
@@ -415,7 +415,7 @@ describe('a click after the end', () => {
     expect(clicks.told).toEqual([
       {
         user: ann,
-        text: 'This approval has expired. Nobody decided within 5m0s, so the call was denied.',
+        text: 'This approval has expired. No decision within 5m0s, so the call was denied.',
       },
     ]);
     expect(message.blocks.map(({ type }) => type)).toEqual([
@@ -426,7 +426,7 @@ describe('a click after the end', () => {
       'section',
       'context',
     ]);
-    expect(message.text).toBe('pay: Nobody decided within 5m0s, so the call was denied.');
+    expect(message.text).toBe('pay: No decision within 5m0s, so the call was denied.');
     expect(clicks.calls).toEqual(['chat.update', 'chat.postEphemeral']);
     expect(clicks.decisions(task)).toEqual([]);
   });

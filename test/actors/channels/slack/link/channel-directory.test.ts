@@ -120,7 +120,7 @@ describe('the channels of a workspace', () => {
   });
 
   it('asks again later when the store fails, rather than take a channel that may be another one', async () => {
-    const words = 'slack: the store failed at which channel is called "refunds"; it is asked again';
+    const words = 'slack: the store failed to look up the channel "refunds"; it is asked again';
     const gone = () => Promise.reject(new Error('the server is gone'));
     const unread = await openDirectory(undefined, { find: gone, keep: async () => undefined });
     const unkept = await openDirectory(undefined, { find: async () => undefined, keep: gone });
@@ -154,7 +154,7 @@ describe('the channels of a workspace', () => {
       'C0REFUNDS1',
       {
         message:
-          'slack: "refunds" is another channel (C0INTRUDER) than the one that was asked so far (C0REFUNDS1), as after one was renamed; write the id of the one you mean in "to"',
+          'slack: "refunds" is a different channel (C0INTRUDER) than before (C0REFUNDS1), perhaps after a rename; set the id of the intended channel in "to"',
         fault: 'target',
       },
       'C0INTRUDER',

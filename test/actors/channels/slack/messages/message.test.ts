@@ -24,10 +24,10 @@ describe('a message that asks', () => {
   it('has a heading, who asks, the context, who may decide, the end of the time, and buttons', () => {
     const notice = aNotice({ approvers: ['ann@example.com'], quorum: 2, fourEyes: true });
     expect(messageOf(notice, dashboard)).toEqual({
-      text: 'Approval needed: issue_refund, asked by rita@example.com',
+      text: 'Approval needed: issue_refund, requested by rita@example.com',
       blocks: [
         { type: 'header', text: plain('Approval needed: issue_refund') },
-        { type: 'section', text: plain('Tool: issue_refund\nAsked by: rita@example.com') },
+        { type: 'section', text: plain('Tool: issue_refund\nRequested by: rita@example.com') },
         {
           type: 'rich_text',
           elements: [
@@ -42,7 +42,7 @@ describe('a message that asks', () => {
         {
           type: 'section',
           text: plain(
-            'May decide: ann@example.com\nFour eyes: whoever asked may not decide.\n' +
+            'Who can decide: ann@example.com\nFour eyes: the requester may not decide.\n' +
               'Approvals: 0 of 2, one rejection rejects',
           ),
         },
@@ -112,7 +112,7 @@ describe('a message that asks', () => {
     const names = approvers.slice(0, 20).join(', ');
     expect(textsOf(blocks)[3]).toEqual({
       type: 'plain_text',
-      text: `May decide: ${names}, 3 more`,
+      text: `Who can decide: ${names}, 3 more`,
     });
   });
 
@@ -247,7 +247,7 @@ describe('any message', () => {
       fc.property(notice, (any) => {
         const [heading, whoAsks] = textsOf(messageOf(any, dashboard).blocks);
         expect(heading?.text.split('\n')).toHaveLength(1);
-        expect(whoAsks?.text).toMatch(/^Tool: .+\nAsked by: .+$/u);
+        expect(whoAsks?.text).toMatch(/^Tool: .+\nRequested by: .+$/u);
       }),
     );
   });

@@ -134,7 +134,7 @@ it('tells why nobody is asked in a channel', async () => {
     {
       severity: 'error',
       subject: '#outside',
-      message: 'the bot is not in #outside, so nobody is asked there',
+      message: 'the bot is not in #outside, so no approver is notified there',
       fix: 'invite it in that channel with /invite and its name',
     },
     {

@@ -22,7 +22,7 @@ it.each([
     { kind: 'start' },
   ],
   ['listen EACCES: the port is not set aside', { kind: 'log' }],
-  ['the agent did not answer within 120 s; see /a/.service/serve.log', { kind: 'log' }],
+  ['the agent did not respond within 120 s; see /a/.service/serve.log', { kind: 'log' }],
 ])('finds out what can be done about %j', (error, remedy) => {
   expect(remedyOf(error)).toEqual(remedy);
 });

@@ -104,7 +104,7 @@ const happenings: Happenings<World> = {
     { status: 403, body: { error: 'Not you.' } },
   ),
   'the server says that it is over': answers(
-    { kind: 'over', problem: 'It was decided already: approve by bo@example.com.' },
+    { kind: 'over', problem: 'Already decided: approve by bo@example.com.' },
     {
       status: 409,
       body: { error: 'It is over', decision: 'approve', approver: 'bo@example.com' },

@@ -112,7 +112,7 @@ describe('the skills on the page', () => {
     await dialog.getByRole('combobox').selectOption('desk');
     await dialog.getByText('decided at channel:console:*').waitFor();
     expect(await dialog.locator('dl').innerText()).toContain(
-      'its scripts may reach slack.com; no other tool may by it',
+      'scripts can reach slack.com; other tools cannot',
     );
     expect(await dialog.locator('pre').innerText()).toContain('defer:');
     expect(await dialog.locator('.command code').innerText()).toBe(
