@@ -199,7 +199,7 @@ const notice: fc.Arbitrary<ApprovalNotice> = fc.record({ request, outcome });
 
 /** All the markup that is ever ours. */
 const ourMarkup =
-  /^(?:Auto-deny DATE, after [0-9.hms]+ without a decision\.|DATE|LINK|Reminder: half of the time is over\.|Escalated: as nobody decided in time, more people are asked\.|Nothing more is known about the call\.|The text above is cut\. Read the rest in the (?:task|dashboard) before you decide\.)$/;
+  /^(?:Auto-deny DATE, after [0-9.hms]+ without a decision\.|DATE|LINK|Reminder: half of the time is over\.|Escalated: no decision in time, so more approvers are notified\.|No further details of the call are available\.|The text above is cut\. Read the rest in the (?:task|dashboard) before you decide\.)$/;
 const ourDate =
   /<!date\^\d+\^\{date_short_pretty\} at \{time\}\|\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC>/g;
 const ourLink = /<https:\/\/desk\.example\/#\/approvals\/[A-Za-z0-9._%-]+\|Open in the dashboard>/g;
