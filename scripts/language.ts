@@ -1,0 +1,16 @@
+// Finds phrases that make a sentence hard to read: `npm run language`. Names the file and line of each, and exits with 1.
+// The phrases and their replacements are listed below; CONTRIBUTING.md has the rules.
+import { globSync, readFileSync } from 'node:fs';
+import { bannedIn } from './language/banned-in.ts';
+
+const files = globSync([
+  'src/**/*.{ts,svelte,css}',
+  'packages/**/*.{ts,svelte}',
+  'docs/**/*.md',
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+]).filter((file) => !file.includes('node_modules'));
+const found = files.flatMap((file) => bannedIn(file, readFileSync(file, 'utf8')));
+for (const { place, phrase, instead } of found) console.log(`${place}: "${phrase}"; ${instead}`);
+process.exit(found.length === 0 ? 0 : 1);

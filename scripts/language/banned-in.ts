@@ -1,0 +1,36 @@
+/** A banned phrase in a file. */
+export interface Banned {
+  /** `file:line`. */
+  place: string;
+  phrase: string;
+  /** The remedy. */
+  instead: string;
+}
+
+/** Phrases that are read twice, each with its remedy. Literal texts of the wire and of the contract have none of them. */
+const phrases: [phrase: RegExp, instead: string][] = [
+  [/\bwhoever\b/i, 'name the role: caller, approver, requester, operator'],
+  [/\bwhatever\b/i, 'name the thing, or write "any" or "regardless of"'],
+  [/\b(?:gone|goes|go|going) on with\b/i, 'write "continue" or "resume"'],
+  [/\b(?:is|are|was|were|be) had\b|\bhad by\b/i, 'write "has"'],
+  [/\b(?:is|are|was|were|be) told\b|\btold of\b/i, 'write "receives" or "is notified of"'],
+  [/\bwhat becomes of\b/i, 'write "the outcome of"'],
+  [/\bsays? so\b/i, 'write what is reported'],
+  [/\bbeside\b/i, 'write "in addition to" or "next to"'],
+  [/\b(?:somebody|anybody)\b/i, 'name the role, or write "someone" or "anyone"'],
+  [/\bhears?\b|\bheard\b/i, 'write "receives"'],
+  [/\b(?:run|kept|told) apart\b/i, 'write "isolated" or "separated"'],
+  [/\bto be gone on\b|\blets? (?:it|them) go on\b/i, 'write "continues"'],
+  [/\bknows? of\b/i, 'write "has" or "can read"'],
+];
+
+/** Lists the banned phrases of a text. Names of code, such as `heardSince`, are no words of a sentence. */
+export function bannedIn(file: string, text: string): Banned[] {
+  return text.split('\n').flatMap((line, index) => {
+    const prose = line.replaceAll(/\.\.?\/[\w./-]+/g, '').replaceAll(/\b\w+(?:\.\w+)+\b/g, '');
+    return phrases.flatMap(([pattern, instead]) => {
+      const [phrase] = pattern.exec(prose) ?? [];
+      return phrase === undefined ? [] : [{ place: `${file}:${index + 1}`, phrase, instead }];
+    });
+  });
+}
