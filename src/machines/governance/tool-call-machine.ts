@@ -1,27 +1,18 @@
-import { earlierEqual } from '../task/ran-calls.ts';
-import type { Deferral } from '../task/task.ts';
-import * as report from './call-reports.ts';
-import { openDeferral, ruleOf } from './defer-policy.ts';
-import { changedSinceApproval, governanceFailed } from './finding.ts';
 import type { Ruling, Verdict } from './ruling.ts';
-import { tightened } from './tightened.ts';
+import {
+  whenAssured,
+  whenCompared,
+  whenDeferChecked,
+  whenIdentified,
+  whenModified,
+  whenScreened,
+} from './tool-call-outcomes.ts';
 import {
   noModification,
   noPolicy,
   type ToolCallContext,
   toolCallSetup,
 } from './tool-call-setup.ts';
-
-/** The refusal for a failed layer; its error is in the daemon's log. */
-const brokenLayer = governanceFailed('intent alignment broke');
-
-const unidentified = governanceFailed('what would run could not be determined');
-
-/** The tool's definition has changed since the model requested it. */
-const toolChanged = 'the tool has changed since it was offered to the model; ask again';
-
-/** Released under a less strict policy; the daemon restarted before the call ran. */
-const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
 
 /**
  * One tool call in governance, in the fixed order of docs/contract/governance.md. It ends with exactly one ruling. A
@@ -53,51 +44,10 @@ export const toolCallMachine = toolCallSetup.createMachine({
       description:
         'Rejects invalid calls and denies banned ones, so that no one is asked to approve them.',
       always: [
-        {
-          guard: 'isMisfit',
-          target: 'ruled',
-          actions: [
-            {
-              type: 'turnDown',
-              params: ({ context: { rules } }) =>
-                report.denialOf('alignment', rules.refusal, rules.took),
-            },
-            {
-              type: 'report',
-              params: ({ context }) => report.findingsOf(context, context.rules.refusal),
-            },
-          ],
-        },
-        {
-          guard: 'isRefused',
-          target: 'ruled',
-          actions: [
-            {
-              type: 'deny',
-              params: ({ context: { rules } }) =>
-                report.denialOf('alignment', rules.refusal, rules.took),
-            },
-            {
-              type: 'report',
-              params: ({ context }) => report.findingsOf(context, context.rules.refusal),
-            },
-          ],
-        },
+        { guard: 'isMisfit', target: 'ruled', actions: whenScreened.misfit },
+        { guard: 'isRefused', target: 'ruled', actions: whenScreened.refused },
         { guard: 'judgesIntent', target: 'judgingIntent' },
-        {
-          target: 'checkingAssurance',
-          actions: [
-            {
-              type: 'record',
-              params: ({ context }) => ({
-                layer: 'alignment',
-                decision: 'allow',
-                reason: 'no rule denies it',
-                took: context.rules.took,
-              }),
-            },
-          ],
-        },
+        { target: 'checkingAssurance', actions: whenScreened.clear },
       ],
     },
     judgingIntent: {
@@ -109,148 +59,35 @@ export const toolCallMachine = toolCallSetup.createMachine({
           {
             guard: { type: 'isMisaligned', params: ({ event }) => event.output },
             target: 'ruled',
-            actions: [
-              { type: 'keepScore', params: ({ event }) => event.output },
-              {
-                type: 'report',
-                params: ({ context, event }) => report.intentFacts(context, event.output),
-              },
-              {
-                type: 'deny',
-                params: ({ context, event }) => ({
-                  layer: 'alignment',
-                  text: `denied by intent alignment: ${event.output.reason}`,
-                  took: report.tookToJudge(context, event.output),
-                }),
-              },
-            ],
+            actions: whenCompared.misaligned,
           },
-          {
-            target: 'checkingAssurance',
-            actions: [
-              { type: 'keepScore', params: ({ event }) => event.output },
-              {
-                type: 'report',
-                params: ({ context, event }) => report.intentFacts(context, event.output),
-              },
-              {
-                type: 'record',
-                params: ({ context, event }) => ({
-                  layer: 'alignment',
-                  decision: 'allow',
-                  reason: event.output.reason,
-                  took: report.tookToJudge(context, event.output),
-                }),
-              },
-            ],
-          },
+          { target: 'checkingAssurance', actions: whenCompared.aligned },
         ],
-        onError: {
-          target: 'ruled',
-          actions: [
-            {
-              type: 'deny',
-              params: ({ context }) =>
-                report.denialOf('alignment', brokenLayer, context.rules.took),
-            },
-            { type: 'report', params: ({ context }) => report.findingsOf(context, brokenLayer) },
-          ],
-        },
+        onError: { target: 'ruled', actions: whenCompared.failed },
       },
     },
     checkingAssurance: {
       description: 'Requires a new sign-in if the tool needs a higher level.',
       always: [
-        {
-          guard: 'lacksAssurance',
-          target: 'ruled',
-          actions: [
-            { type: 'demandStepUp', params: ({ context }) => report.stepUpRequired(context) },
-            { type: 'report', params: ({ context }) => [report.stepUpRequired(context)] },
-          ],
-        },
-        {
-          target: 'modifying',
-          actions: [
-            {
-              type: 'record',
-              params: ({ context }) => ({
-                layer: 'assurance',
-                decision: 'allow',
-                reason:
-                  context.rules.requiredAcr === null
-                    ? 'no assurance level is required'
-                    : 'acr is sufficient',
-              }),
-            },
-          ],
-        },
+        { guard: 'lacksAssurance', target: 'ruled', actions: whenAssured.lacking },
+        { target: 'modifying', actions: whenAssured.sufficient },
       ],
     },
     modifying: {
       description: 'Rewrites the arguments; the result is approved and runs.',
       entry: 'modifyCall',
       always: [
-        {
-          guard: 'cannotBeModified',
-          target: 'ruled',
-          actions: [
-            {
-              type: 'deny',
-              params: ({ context: { modification } }) =>
-                report.denialOf('modify', report.refusalOf(modification), modification.took),
-            },
-            {
-              type: 'report',
-              params: ({ context }) =>
-                report.findingsOf(context, report.refusalOf(context.modification)),
-            },
-          ],
-        },
-        {
-          guard: 'isModified',
-          target: 'checkingDefer',
-          actions: [
-            'takeModified',
-            {
-              type: 'record',
-              params: ({ context }) => ({
-                layer: 'modify',
-                decision: 'modify',
-                reason: `rewritten by ${report.namesOf(context.modification)}`,
-                changes: report.changesOf(context.modification),
-                took: context.modification.took,
-              }),
-            },
-            { type: 'report', params: ({ context }) => report.modifiedFacts(context) },
-          ],
-        },
-        {
-          target: 'checkingDefer',
-          actions: [
-            {
-              type: 'record',
-              params: ({ context }) => ({
-                layer: 'modify',
-                decision: 'allow',
-                reason: 'no rule rewrites it',
-                took: context.modification.took,
-              }),
-            },
-          ],
-        },
+        { guard: 'cannotBeModified', target: 'ruled', actions: whenModified.refused },
+        { guard: 'isModified', target: 'checkingDefer', actions: whenModified.rewritten },
+        { target: 'checkingDefer', actions: whenModified.unchanged },
       ],
     },
     checkingDefer: {
       description: 'Decides whether a person must release the call.',
       always: [
-        {
-          guard: 'stillWaits',
-          target: 'ruled',
-          actions: { type: 'holdOn', params: ({ context }) => heldDeferral(context) },
-        },
+        { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
         { guard: 'needsIdentity', target: 'identifying' },
-        { target: 'ruled', actions: { type: 'allow', params: 'no approval is required' } },
+        { target: 'ruled', actions: whenDeferChecked.free },
       ],
     },
     identifying: {
@@ -263,32 +100,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
           {
             guard: { type: 'runsSomethingElse', params: ({ event }) => event.output },
             target: 'ruled',
-            actions: {
-              type: 'deny',
-              params: { layer: 'defer', text: changedSinceApproval, took: 0 },
-            },
+            actions: whenIdentified.runsSomethingElse,
           },
-          {
-            guard: 'lacksApprovals',
-            target: 'ruled',
-            actions: { type: 'deny', params: { layer: 'defer', text: approvedByTooFew, took: 0 } },
-          },
-          {
-            guard: 'isReleased',
-            target: 'ruled',
-            actions: {
-              type: 'allow',
-              params: 'its approvers released it, and the policy in force allows it',
-            },
-          },
-          {
-            target: 'ruled',
-            actions: [
-              { type: 'keepIdentity', params: ({ event }) => event.output },
-              'showCall',
-              { type: 'defer', params: ({ context }) => deferralOf(context) },
-            ],
-          },
+          { guard: 'lacksApprovals', target: 'ruled', actions: whenIdentified.lacksApprovals },
+          { guard: 'isReleased', target: 'ruled', actions: whenIdentified.released },
+          { target: 'ruled', actions: whenIdentified.held },
         ],
         onError: [
           {
@@ -297,15 +113,9 @@ export const toolCallMachine = toolCallSetup.createMachine({
               params: ({ event }: { event: { error: unknown } }) => event.error,
             },
             target: 'ruled',
-            actions: { type: 'deny', params: { layer: 'defer', text: toolChanged, took: 0 } },
+            actions: whenIdentified.toolChanged,
           },
-          {
-            target: 'ruled',
-            actions: [
-              { type: 'deny', params: report.denialOf('defer', unidentified, 0) },
-              { type: 'report', params: ({ context }) => report.findingsOf(context, unidentified) },
-            ],
-          },
+          { target: 'ruled', actions: whenIdentified.unknown },
         ],
       },
     },
@@ -318,25 +128,4 @@ function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ru
   // Unchanged `allow` records of the first ruling are not recorded again.
   const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
   return { ...(verdict ?? (unruled as Verdict)), records: news, facts, score };
-}
-
-function heldDeferral({ held }: ToolCallContext): Deferral {
-  if (held === null) throw new Error('the call was not held before');
-  return held.deferral;
-}
-
-/**
- * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
- * rules determines its approvers.
- */
-function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
-  const before = held === null ? null : ruleOf(held.deferral);
-  const rule = rules.defer ?? before;
-  if (rule === null) throw new Error('a deferral was opened without a rule');
-  const repeats = earlierEqual(ran, call);
-  return {
-    ...tightened(openDeferral(call, rule, now, shown), before, []),
-    ...(runsSha256 === null ? {} : { runsSha256 }),
-    ...(repeats === null ? {} : { repeats }),
-  };
 }

@@ -1,0 +1,184 @@
+import type { DoneActorEvent } from 'xstate';
+import { earlierEqual } from '../task/ran-calls.ts';
+import type { DecisionRecord, Deferral, Layer } from '../task/task.ts';
+import * as report from './call-reports.ts';
+import { openDeferral, ruleOf } from './defer-policy.ts';
+import { changedSinceApproval, governanceFailed, type Refusal } from './finding.ts';
+import type { IntentVerdict, Timed } from './ruling.ts';
+import { tightened } from './tightened.ts';
+import type { ToolCallContext } from './tool-call-setup.ts';
+
+/** The refusal for a failed layer; its error is in the daemon's log. */
+const brokenLayer = governanceFailed('intent alignment broke');
+
+const unidentified = governanceFailed('what would run could not be determined');
+
+/** The tool's definition has changed since the model requested it. */
+const toolChanged = 'the tool has changed since it was offered to the model; ask again';
+
+/** Released under a less strict policy; the daemon restarted before the call ran. */
+const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
+
+/** Invalid or banned calls, and calls that the fixed rules let pass. */
+export const whenScreened = {
+  misfit: refusedBy('turnDown', 'alignment', ({ rules }) => [rules.refusal, rules.took]),
+  refused: refusedBy('deny', 'alignment', ({ rules }) => [rules.refusal, rules.took]),
+  clear: passed('alignment', ({ rules }) => ({ reason: 'no rule denies it', took: rules.took })),
+} as const;
+
+const scored = [
+  { type: 'keepScore', params: ({ event }: Compared) => event.output },
+  {
+    type: 'report',
+    params: ({ context, event }: Compared) => report.intentFacts(context, event.output),
+  },
+] as const;
+
+/** The call was compared with the caller's request. */
+export const whenCompared = {
+  misaligned: [
+    ...scored,
+    {
+      type: 'deny',
+      params: ({ context, event }: Compared) => ({
+        layer: 'alignment' as const,
+        text: `denied by intent alignment: ${event.output.reason}`,
+        took: report.tookToJudge(context, event.output),
+      }),
+    },
+  ],
+  aligned: [
+    ...scored,
+    {
+      type: 'record',
+      params: ({ context, event }: Compared) => ({
+        layer: 'alignment' as const,
+        decision: 'allow' as const,
+        reason: event.output.reason,
+        took: report.tookToJudge(context, event.output),
+      }),
+    },
+  ],
+  failed: refusedBy('deny', 'alignment', ({ rules }) => [brokenLayer, rules.took]),
+} as const;
+
+/** The caller's assurance level was compared with the required one. */
+export const whenAssured = {
+  lacking: [
+    { type: 'demandStepUp', params: ({ context }: Given) => report.stepUpRequired(context) },
+    { type: 'report', params: ({ context }: Given) => [report.stepUpRequired(context)] },
+  ],
+  sufficient: passed('assurance', ({ rules }) => ({
+    reason: rules.requiredAcr === null ? 'no assurance level is required' : 'acr is sufficient',
+  })),
+} as const;
+
+/** MODIFY has run. */
+export const whenModified = {
+  refused: refusedBy('deny', 'modify', ({ modification }) => [
+    report.refusalOf(modification),
+    modification.took,
+  ]),
+  rewritten: [
+    'takeModified',
+    {
+      type: 'record',
+      params: ({ context: { modification } }: Given) => ({
+        layer: 'modify' as const,
+        decision: 'modify' as const,
+        reason: `rewritten by ${report.namesOf(modification)}`,
+        changes: report.changesOf(modification),
+        took: modification.took,
+      }),
+    },
+    { type: 'report', params: ({ context }: Given) => report.modifiedFacts(context) },
+  ],
+  unchanged: passed('modify', ({ modification }) => ({
+    reason: 'no rule rewrites it',
+    took: modification.took,
+  })),
+} as const;
+
+/** The policy says whether a person must release the call. */
+export const whenDeferChecked = {
+  stillWaits: { type: 'holdOn', params: ({ context }: Given) => heldDeferral(context) },
+  free: { type: 'allow', params: 'no approval is required' },
+} as const;
+
+/** The digest of everything that decides the call's effect is known. */
+export const whenIdentified = {
+  runsSomethingElse: deniedAtRelease(changedSinceApproval),
+  lacksApprovals: deniedAtRelease(approvedByTooFew),
+  released: {
+    type: 'allow',
+    params: 'its approvers released it, and the policy in force allows it',
+  },
+  held: [
+    {
+      type: 'keepIdentity',
+      params: ({ event }: { event: DoneActorEvent<string> }) => event.output,
+    },
+    'showCall',
+    { type: 'defer', params: ({ context }: Given) => deferralOf(context) },
+  ],
+  toolChanged: deniedAtRelease(toolChanged),
+  unknown: refusedBy('deny', 'defer', () => [unidentified, 0]),
+} as const;
+
+interface Given {
+  context: ToolCallContext;
+}
+
+interface Compared extends Given {
+  event: DoneActorEvent<Timed<IntentVerdict>>;
+}
+
+type Saying = Pick<DecisionRecord, 'reason'> & { took?: number };
+
+/** A layer refuses the call: the denial, and the rules that caused it. */
+function refusedBy<Type extends 'deny' | 'turnDown'>(
+  type: Type,
+  layer: Layer,
+  causeOf: (context: ToolCallContext) => [refusal: Refusal | null, took: number],
+) {
+  return [
+    { type, params: ({ context }: Given) => report.denialOf(layer, ...causeOf(context)) },
+    {
+      type: 'report' as const,
+      params: ({ context }: Given) => report.findingsOf(context, causeOf(context)[0]),
+    },
+  ] as const;
+}
+
+/** A layer lets the call pass, which leaves a record. */
+function passed<Passed extends Layer>(layer: Passed, say: (context: ToolCallContext) => Saying) {
+  return {
+    type: 'record' as const,
+    params: ({ context }: Given) => ({ layer, decision: 'allow' as const, ...say(context) }),
+  };
+}
+
+function deniedAtRelease(text: string) {
+  return { type: 'deny' as const, params: { layer: 'defer' as const, text, took: 0 } };
+}
+
+function heldDeferral({ held }: ToolCallContext): Deferral {
+  if (held === null) throw new Error('the call was not held before');
+  return held.deferral;
+}
+
+/**
+ * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
+ * rules determines its approvers.
+ */
+function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
+  const before = held === null ? null : ruleOf(held.deferral);
+  const rule = rules.defer ?? before;
+  if (rule === null) throw new Error('a deferral was opened without a rule');
+  const repeats = earlierEqual(ran, call);
+  return {
+    ...tightened(openDeferral(call, rule, now, shown), before, []),
+    ...(runsSha256 === null ? {} : { runsSha256 }),
+    ...(repeats === null ? {} : { repeats }),
+  };
+}
