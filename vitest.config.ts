@@ -17,7 +17,7 @@ const overPostgres =
           name: 'postgres',
           include: ['test/conformance/**/*.test.ts'],
           // They bring databases of their own.
-          exclude: ['test/conformance/{database-*,replicas*,restored-database}.test.ts'],
+          exclude: ['test/conformance/{database-*,replicas*,restored-database}*.test.ts'],
           globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
           env: { NODE_COMPILE_CACHE: compiled },
         },
