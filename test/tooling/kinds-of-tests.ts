@@ -43,10 +43,7 @@ export function kindsOfTests(root: string, suite: Suite = 'usual'): Record<KindO
   const kinds: Record<KindOfTest, string[]> = { pure: [], sockets: [], processes: [] };
   const sources = new Sources();
   for (const test of globSync('test/**/*.test.ts', { cwd: root }).toSorted()) {
-    const isLong = test.endsWith('.long.test.ts');
-    const asks =
-      suite === 'long' && sources.importsOf(join(root, test)).packages.includes('fast-check');
-    if (!asks && isLong !== (suite === 'long')) continue;
+    if (!isOf(suite, join(root, test), sources)) continue;
     kinds[kindOf(join(root, test), join(root, 'src/'), sources)].push(test);
   }
   return kinds;
@@ -98,5 +95,15 @@ export class Sources {
     // A set visits what is added while it is walked.
     for (const path of reached) for (const file of this.importsOf(path).files) reached.add(file);
     return [...reached];
+  }
+
+  /** Counts the imports from a file to the nearest of some others: 0 to itself, and `Infinity` to none that it reaches. */
+  hopsTo(start: string, wanted: ReadonlySet<string>): number {
+    const hops = new Map([[start, 0]]);
+    for (const [path, count] of hops) {
+      if (wanted.has(path)) return count;
+      for (const file of this.importsOf(path).files) if (!hops.has(file)) hops.set(file, count + 1);
+    }
+    return Infinity;
   }
 }
