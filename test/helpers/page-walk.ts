@@ -15,7 +15,7 @@ interface Asking {
 
 /**
  * Registers tests that walk the shortest paths of a chart that a page runs, out of reach: whether it stands where the
- * chart says is told by what the page shows. `npm test` walks as few as show every situation, `npm run test:long` all.
+ * chart says is told by what the page shows. `npm test` walks few, which show every state, `npm run test:long` all.
  *
  * @param open shows the page, to which nothing has happened
  * @param look compares, after each step, all that tells the state from others; two that look the same to everybody are
