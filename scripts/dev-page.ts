@@ -25,8 +25,10 @@ const server = await createServer({
   plugins: [svelte({ configFile: false, compilerOptions: { runes: true } })],
   server: {
     host: '127.0.0.1',
-    // The dashboard answers its own page alone.
-    proxy: { '/api': { target, changeOrigin: true, headers: { origin: target } } },
+    // The dashboard answers its own page alone; the sources of the page have a folder `api` too.
+    proxy: {
+      '^/api/(?!.*[.]ts)': { target, changeOrigin: true, headers: { origin: target } },
+    },
   },
 });
 await server.listen();
