@@ -39,7 +39,7 @@ for (const { name, output } of broken) console.log(`\nnpm run ${name} failed:\n$
 const again = own.filter((word) => word !== '--touched');
 const tests =
   isWhole && first.failing.size > 0
-    ? runAgain(first, [process.execPath, ...process.execArgv, process.argv[1]!, ...again])
+    ? runAgain(first, [process.execPath, ...process.execArgv, import.meta.filename, ...again])
     : first;
 const passed = tests.passed + results.length - broken.length;
 const failed = tests.failed + broken.length;

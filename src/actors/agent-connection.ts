@@ -121,14 +121,16 @@ export class AgentConnection {
     if (isProof === null) return;
     const challenge = randomBytes(24).toString('base64url');
     const { dispatcher, request } = await this.#network();
-    using limit = deadline(this.#clock, patience);
-    const { headers, body } = await request(`${url}/healthz`, {
-      signal: limit.signal,
-      dispatcher,
-      headers: { 'x-service-challenge': challenge },
-    });
-    await body.dump();
-    if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
+    const limit = deadline(this.#clock, patience);
+    const options = { dispatcher, headers: { 'x-service-challenge': challenge } };
+    try {
+      const { signal } = limit;
+      const { headers, body } = await request(`${url}/healthz`, { ...options, signal });
+      await body.dump();
+      if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
+    } finally {
+      limit.clear();
+    }
     throw new ImpostorError(`what answers at ${url} is not the agent of this folder`);
   }
 }

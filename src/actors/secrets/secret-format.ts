@@ -41,7 +41,7 @@ const headerSchema = z
 
 const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
 
-/** Derives the 32 bytes of a key from a passphrase, whose letters are composed in one way. */
+/** Derives the 32 bytes of a key from a normalised passphrase, since keyboards compose letters differently. */
 export type DeriveKey = (passphrase: string, parameters: KeyParameters) => Promise<Buffer>;
 
 interface KeyParameters {
@@ -108,7 +108,6 @@ export async function decodeSecrets(
   }
 }
 
-/** Normalises the passphrase, since keyboards compose letters differently. */
 function deriveByScrypt(passphrase: string, { n, r, p, salt }: KeyParameters): Promise<Buffer> {
   return deriveBytes(passphrase, salt, 32, { N: n, r, p, maxmem });
 }

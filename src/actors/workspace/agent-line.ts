@@ -79,7 +79,7 @@ export class AgentLine {
     try {
       const signal = AbortSignal.any([opening.signal, ...(given === undefined ? [] : [given])]);
       const response = await this.#send(call, 'text/event-stream', signal);
-      opening[Symbol.dispose]();
+      opening.clear();
       const type = String(response.headers['content-type'] ?? '');
       if (response.statusCode !== 200 || !type.startsWith('text/event-stream')) {
         const answer = { status: response.statusCode, body: await readJson(response) };
@@ -90,7 +90,7 @@ export class AgentLine {
     } catch (error) {
       throw explained(error, opening.signal, given);
     } finally {
-      opening[Symbol.dispose]();
+      opening.clear();
     }
   }
 
@@ -104,13 +104,15 @@ export class AgentLine {
     read: (response: Dispatcher.ResponseData) => Promise<Answer>,
   ): Promise<Answer> {
     const { patience = usualPatience } = call;
-    using limit = deadline(this.#clock, patience);
+    const limit = deadline(this.#clock, patience);
     const given = call.signal === undefined ? [] : [call.signal];
     try {
       const signal = AbortSignal.any([limit.signal, ...given]);
       return await read(await this.#send(call, accept, signal));
     } catch (error) {
       throw explained(error, limit.signal, call.signal);
+    } finally {
+      limit.clear();
     }
   }
 

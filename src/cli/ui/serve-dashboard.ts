@@ -42,9 +42,9 @@ export interface DashboardOptions {
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
   log: Log;
-  /** Aborts the build of the page. */
+  /** The clock of the machine when absent. */
   clock?: Clock;
-  /** Aborts the building of the page. */
+  /** Aborts the build of the page. */
   signal?: AbortSignal;
 }
 
