@@ -1,12 +1,13 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { suiteOf } from './test/helpers/runs.ts';
 import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
 import { memoryFolder } from './test/tooling/memory-folder.ts';
 
 const temporary = memoryFolder() ?? tmpdir();
 const compiled = join(import.meta.dirname, 'node_modules/.cache/holdpoint-test');
-const { pure, sockets, processes } = kindsOfTests(import.meta.dirname);
+const { pure, sockets, processes } = kindsOfTests(import.meta.dirname, suiteOf());
 
 /** The black-box suite with agents that keep their tasks in PostgreSQL, where that is asked for (`npm run test:postgres`). */
 const overPostgres =
@@ -17,7 +18,7 @@ const overPostgres =
           name: 'postgres',
           include: ['test/conformance/**/*.test.ts'],
           // They bring databases of their own.
-          exclude: ['test/conformance/{database-*,replicas*,restored-database}.test.ts'],
+          exclude: ['test/conformance/{database-*,replicas*,restored-database}*.test.ts'],
           globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
           env: { NODE_COMPILE_CACHE: compiled },
         },
@@ -60,7 +61,11 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: processes,
-          globalSetup: ['test/tooling/page-once.ts', 'test/tooling/compile-once.ts'],
+          globalSetup: [
+            'test/tooling/page-once.ts',
+            'test/tooling/browser-once.ts',
+            'test/tooling/compile-once.ts',
+          ],
           // What one program has compiled serves the next.
           env: {
             NODE_COMPILE_CACHE: compiled,

@@ -25,6 +25,7 @@ const found = Array.from(
     stdio: 'inherit',
     env: {
       ...process.env,
+      HOLDPOINT_SUITE: 'long',
       HOLDPOINT_SEED: asked,
       ...(runs === undefined ? {} : { HOLDPOINT_RUNS: runs }),
     },

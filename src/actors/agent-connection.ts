@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Agent, Dispatcher, request } from 'undici';
 import { isBrokenOff } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
+import { systemClock } from './clock.ts';
+import { deadline } from './deadline.ts';
+import type { Clock } from './ports.ts';
 
 /** The URL of an agent and the credentials sent to it. */
 export interface AgentEndpoint {
@@ -42,11 +45,13 @@ interface Network {
  */
 export class AgentConnection {
   readonly #endpoint: AgentEndpoint;
+  readonly #clock: Clock;
   #proven: Promise<void> | null = null;
   #opened: Promise<Network> | null = null;
 
-  constructor(endpoint: AgentEndpoint) {
+  constructor(endpoint: AgentEndpoint, clock: Clock = systemClock()) {
     this.#endpoint = endpoint;
+    this.#clock = clock;
   }
 
   /**
@@ -116,13 +121,16 @@ export class AgentConnection {
     if (isProof === null) return;
     const challenge = randomBytes(24).toString('base64url');
     const { dispatcher, request } = await this.#network();
-    const { headers, body } = await request(`${url}/healthz`, {
-      signal: AbortSignal.timeout(patience),
-      dispatcher,
-      headers: { 'x-service-challenge': challenge },
-    });
-    await body.dump();
-    if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
+    const limit = deadline(this.#clock, patience);
+    const options = { dispatcher, headers: { 'x-service-challenge': challenge } };
+    try {
+      const { signal } = limit;
+      const { headers, body } = await request(`${url}/healthz`, { ...options, signal });
+      await body.dump();
+      if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
+    } finally {
+      limit.clear();
+    }
     throw new ImpostorError(`the server at ${url} is not the agent of this folder`);
   }
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { holdpointHere } from './command-here.ts';
 import { cleanUp, holdpoint, startDaemon, temporaryFolder } from './holdpoint.ts';
 import { onTerminal, printed } from './terminal.ts';
 
@@ -18,7 +19,7 @@ it('makes an agent from flags alone that is valid and answers, and writes over n
     '--tools',
     'datetime_now,uuid_generate',
   ];
-  const made = await holdpoint([...words, '--held', 'uuid_generate', '--yes', '--json']);
+  const made = await holdpointHere([...words, '--held', 'uuid_generate', '--yes', '--json']);
   const path = join(directory, 'service.yaml');
   const files = [path, join(directory, '.gitignore')];
   expect({ code: made.code, told: JSON.parse(made.stdout) as unknown }).toEqual({
@@ -29,15 +30,15 @@ it('makes an agent from flags alone that is valid and answers, and writes over n
 add your first tool: holdpoint tool new cancel_order --python --arg order_id --held --dir ${directory}
 add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
 `);
-  const valid = await holdpoint(['validate', '--dir', directory]);
+  const valid = await holdpointHere(['validate', '--dir', directory]);
   expect(valid.stdout).toContain('held   uuid_generate');
   expect(valid.stderr).toBe('');
   const daemon = await startDaemon(directory);
-  const sent = await holdpoint(['task', 'send', 'hello', '--dir', directory]);
+  const sent = await holdpointHere(['task', 'send', 'hello', '--dir', directory]);
   expect(sent.stdout).toContain('echo: hello');
   await daemon.stop();
   const before = readFileSync(path, 'utf8');
-  expect(await holdpoint([...words, '--yes'])).toMatchObject({
+  expect(await holdpointHere([...words, '--yes'])).toMatchObject({
     code: 2,
     stderr: `error: ${path} is already there; name a folder without an agent with --dir\n`,
   });
@@ -49,9 +50,9 @@ it('writes what would mean something else in YAML as text', async () => {
   writeFileSync(join(directory, '.gitignore'), 'mine\n');
   const model = 'a: [b] # c\n${SHOP}';
   const flags = ['--provider', 'ollama', '--model', model, '--dir', directory, '--tools', ''];
-  expect((await holdpoint(['init', '1e3', ...flags, '--yes'])).code).toBe(0);
+  expect((await holdpointHere(['init', '1e3', ...flags, '--yes'])).code).toBe(0);
   expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('mine\n');
-  const { stderr } = await holdpoint(['validate', '--dir', directory]);
+  const { stderr } = await holdpointHere(['validate', '--dir', directory]);
   expect(stderr).not.toMatch(/agent_id|SHOP/);
 });
 
@@ -125,7 +126,7 @@ it('asks at a terminal what no flag says, one question after another', async () 
   await printed(asked, 'service.yaml');
   asked.child.stdin?.end();
   expect((await asked.ended).code).toBe(0);
-  const valid = await holdpoint(['validate', '--dir', directory]);
+  const valid = await holdpointHere(['validate', '--dir', directory]);
   expect(valid.stdout).toContain('held   uuid_generate');
   expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toEqual({
     ...{ agent_id: 'desk', version: '0.1.0', description: 'The agent desk' },
@@ -188,7 +189,7 @@ const variables = {
 it('makes all of an agent from answers that were written down, and shows no secret', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const words = ['init', '--answers', '-', '--dir', directory, '--yes', '--debug'];
-  const made = await holdpoint(words, { input: JSON.stringify(answers) });
+  const made = await holdpointHere(words, { input: JSON.stringify(answers) });
   expect(made.code).toBe(0);
   expect(made.stdout + made.stderr).not.toContain('CANARY');
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
@@ -223,7 +224,7 @@ it('makes all of an agent from answers that were written down, and shows no secr
   const env = join(directory, '.service', '.env');
   expect(parseEnv(readFileSync(env, 'utf8'))).toEqual(variables);
   expect([statSync(env).mode & 0o777, statSync(dirname(env)).mode & 0o777]).toEqual([0o600, 0o700]);
-  const valid = await holdpoint(['validate', '--dir', directory]);
+  const valid = await holdpointHere(['validate', '--dir', directory]);
   expect(valid).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('held   cli_execute') as string,
@@ -236,7 +237,7 @@ it('has the tools wait that a skill wants held, unless the answers that were wri
   const securityOf = async (name: string, said: object) => {
     const words = ['init', '--answers', '-', '--dir', join(directory, name), '--yes'];
     const input = JSON.stringify({ name, skills, ...said });
-    expect((await holdpoint(words, { input })).code).toBe(0);
+    expect((await holdpointHere(words, { input })).code).toBe(0);
     const service = parse(readFileSync(join(directory, name, 'service.yaml'), 'utf8')) as object;
     return 'security' in service ? service.security : undefined;
   };
@@ -257,11 +258,13 @@ it('encrypts every secret with a passphrase, and says which variable nobody has 
     'anthropic/claude-haiku-4-5',
   ];
   const words = ['init', 'desk', '--dir', directory, ...flags, '--variables', '-', '--yes'];
-  const made = await holdpoint(words, { env, input: 'ANTHROPIC_API_KEY=sk-CANARY\n' });
+  const made = await holdpointHere(words, { env, input: 'ANTHROPIC_API_KEY=sk-CANARY\n' });
   expect(made.stderr).toContain('set OPENAI_API_KEY before you run it');
   expect(readdirSync(join(directory, '.service'))).toEqual(['secrets.enc', 'secrets.enc.lock']);
   expect(readFileSync(join(directory, '.service', 'secrets.enc'), 'utf8')).not.toContain('CANARY');
-  const kept = await holdpoint(['secret', 'get', 'ANTHROPIC_API_KEY', '--dir', directory], { env });
+  const kept = await holdpointHere(['secret', 'get', 'ANTHROPIC_API_KEY', '--dir', directory], {
+    env,
+  });
   expect(kept.stdout).toBe('sk-CANARY\n');
 });
 
@@ -275,7 +278,7 @@ it('writes the address of a model that the environment names, and says which var
   const flags = ['--provider', 'openai', '--model', 'gpt-5'];
   const fallback = ['--fallback', 'anthropic/claude-haiku-4-5'];
   const words = ['init', 'desk', '--dir', directory, ...flags, ...fallback, '--yes'];
-  const { code, stderr } = await holdpoint(words, { env });
+  const { code, stderr } = await holdpointHere(words, { env });
   expect([code, stderr]).toEqual([
     0,
     expect.stringContaining('its model is asked at http://127.0.0.1:9/v1 (OPENAI_BASE_URL)'),

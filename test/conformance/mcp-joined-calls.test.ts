@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { mcpClientAt, textIn } from '../helpers/mcp-client.ts';
 import { patient } from '../helpers/patient.ts';
+import { runs } from '../helpers/runs.ts';
 import { deferring, startInFolder, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const ann = { decision: 'approve', approver: 'ann@example.com' };
@@ -181,7 +182,7 @@ describe('an equal call while one waits', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 15 });
+    await fc.assert(property, { numRuns: runs(15) });
   }, 60_000);
 });
 

@@ -14,6 +14,7 @@ import {
   startIdentityProvider,
 } from '../helpers/identity-provider.ts';
 import { patient } from '../helpers/patient.ts';
+import { runs } from '../helpers/runs.ts';
 import { expectIntact, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 import { ask, wireSurfaces } from './a2a/wire-surfaces.ts';
 
@@ -193,7 +194,7 @@ describe('the daemon, beside a model of its rules in a page', () => {
           await daemon.close();
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

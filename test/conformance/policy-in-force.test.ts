@@ -7,6 +7,7 @@ import { policyDigest } from '../../src/agent/policy-digest.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { patient } from '../helpers/patient.ts';
+import { runs } from '../helpers/runs.ts';
 import { startTestAgent } from '../helpers/test-agent.ts';
 
 /** The digest of the policy that the files of a folder have. */
@@ -52,7 +53,7 @@ it('a rule that was changed in the file is never said to be in force, whatever e
       writeFileSync(path, started);
       expect(policyGapIn(directory, (await inFiles(directory)) ?? '')).toBeNull();
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 });
 

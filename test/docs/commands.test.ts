@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
+import { suiteOf } from '../helpers/runs.ts';
 import { fencesOf, isCommand, pages, readPage } from './fences.ts';
 import { pagePlans } from './page-plans.ts';
 import { entryFor, promisesOf, runPage } from './run-page.ts';
 
 const withCommands = pages().filter((page) => fencesOf(readPage(page)).some(isCommand));
+
+/** `npm test` runs the first page that anybody reads, `npm run test:long` all. */
+const pagesToRun = suiteOf() === 'long' ? withCommands : ['README.md'];
 
 /** How an answer begins that refuses what was asked. */
 const refusal = /^\{(?:"jsonrpc":"2.0","id":\w+,)?"error":/m;
@@ -13,7 +17,7 @@ const refusal = /^\{(?:"jsonrpc":"2.0","id":\w+,)?"error":/m;
 describe.skipIf(isWithoutBwrap)('the commands of', () => {
   needsBwrap();
 
-  it.each(withCommands)('%s run as they stand', { timeout: 300_000 }, async (page) => {
+  it.each(pagesToRun)('%s run as they stand', { timeout: 300_000 }, async (page) => {
     const fences = fencesOf(readPage(page));
     const { code, outputs } = await runPage(fences, pagePlans[page] ?? {});
     const printed = [...outputs].map(([line, output]) => `${page}:${line}\n${output}`).join('\n');

@@ -4,6 +4,7 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { parse } from 'yaml';
 import { type Happenings, type PathOptions, walkPaths } from './chart-walk.ts';
 import { patient } from './patient.ts';
+import { suiteOf } from './runs.ts';
 
 /** What a page that is walked has asked of its server, and what it should have. */
 interface Asking {
@@ -13,8 +14,8 @@ interface Asking {
 }
 
 /**
- * Registers tests that walk every shortest path of a chart that a page runs, out of reach: whether it stands where the
- * chart says is told by what the page shows.
+ * Registers tests that walk the shortest paths of a chart that a page runs, out of reach: whether it stands where the
+ * chart says is told by what the page shows. `npm test` walks few, which show every state, `npm run test:long` all.
  *
  * @param open shows the page, to which nothing has happened
  * @param look compares, after each step, all that tells the state from others; two that look the same to everybody are
@@ -28,7 +29,11 @@ export function walkShown<World>(
   options: Omit<PathOptions<World>, 'look'> = {},
 ): void {
   const begin = () => ({ opened: open(), hasBegun: () => true, look });
-  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
+  walkPaths(chart, happenings, begin, {
+    ...options,
+    interval: patient.interval,
+    isBrief: suiteOf() === 'usual',
+  });
 }
 
 /** Does the same with a page of which also all that it has asked for is compared. */

@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest';
 import '../../src/cli/ui/agent-files.ts';
 import '../../src/cli/ui/describe-agent.ts';
 import '../../src/cli/ui/skill-builder.ts';
-import type { Log } from '../../src/actors/ports.ts';
+import { systemClock } from '../../src/actors/clock.ts';
+import type { Clock, Log } from '../../src/actors/ports.ts';
 import '../../src/cli/ui/skill-shelf.ts';
 import { type Dashboard, serveDashboard } from '../../src/cli/ui/serve-dashboard.ts';
 import { AgentClient } from './agent-client.ts';
@@ -27,12 +28,19 @@ export async function openDashboard(
     env = process.env,
     log = silent,
     isNoted = false,
-  }: { token?: string | null; env?: NodeJS.ProcessEnv; log?: Log; isNoted?: boolean } = {},
+    clock = systemClock(),
+  }: {
+    token?: string | null;
+    env?: NodeJS.ProcessEnv;
+    log?: Log;
+    isNoted?: boolean;
+    clock?: Clock;
+  } = {},
 ): Promise<TestDashboard> {
   const workspace = realpathSync(temporaryFolder());
   prepare(workspace);
   const dashboard = await serveDashboard({
-    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log, isNoted },
+    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log, isNoted, clock },
     command: { file: process.execPath, args: [commandFile()], env },
   });
   onTestFinished(() => dashboard.close());

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { postBytes } from '../helpers/post-bytes.ts';
+import { runs } from '../helpers/runs.ts';
 import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -91,7 +92,7 @@ describe('bytes that are no request', () => {
         );
         expect(broken).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
     expect(agent.log.filter(({ level }) => level === 'error')).toEqual([]);
     expect((await agent.get('/healthz')).status).toBe(200);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type RawAnswer, rawRequest } from '../helpers/raw-request.ts';
+import { runs } from '../helpers/runs.ts';
 import { startTestSurface } from '../helpers/test-surface.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -169,7 +170,7 @@ it('answers any path, method and header without a failure of its own', async () 
         expectSound(await rawRequest(client.url, `${lines.join('\r\n')}\r\n\r\n`));
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
   expect(log).toEqual([]);
   expect((await client.get('/healthz')).status).toBe(200);
@@ -190,7 +191,7 @@ it('answers any body on any route that takes one without a failure of its own', 
       const head = `POST ${route} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${bytes.length}`;
       expectSound(await rawRequest(client.url, `${head}\r\n\r\n${bytes}`));
     }),
-    { numRuns: 600 },
+    { numRuns: runs(600) },
   );
   expect(log).toEqual([]);
   expect((await client.get('/healthz')).status).toBe(200);
@@ -224,6 +225,6 @@ it('answers any message that is well formed with a task in the same words', asyn
       expect((await client.get(`/tasks/${task.id}`)).body).toEqual(task);
       expect(task.history[0].parts).toEqual(JSON.parse(JSON.stringify(said)));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

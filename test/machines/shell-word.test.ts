@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shellWord } from '../../src/machines/shell-word.ts';
+import { runs } from '../helpers/runs.ts';
 
 describe('shellWord', () => {
   it('leaves a plain path as it is', () => {
@@ -25,7 +26,7 @@ describe('shellWord', () => {
         const seen = execFileSync('sh', ['-c', command], { encoding: 'utf8' });
         expect(seen).toBe(words.map((text) => `${text}\0`).join(''));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

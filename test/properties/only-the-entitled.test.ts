@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { outwardFolder } from '../conformance/egress-agent.ts';
 import type { AgentClient } from '../helpers/agent-client.ts';
+import { runs } from '../helpers/runs.ts';
 import { expectIntact, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 
 needsBwrap();
@@ -249,7 +250,7 @@ describe.each(
         expect((await answer).body.status.state).toBe('completed');
         expect(paid(agent).length).toBe(before + 1);
       }),
-      { numRuns: 8, examples: [[[alwaysByScript]]] },
+      { numRuns: runs(8), examples: [[[alwaysByScript]]] },
     );
     const lines = agent.audit();
     const decisions = lines.filter(({ event }) => event === 'task_deferred_decision');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { runs } from '../helpers/runs.ts';
 import { simulate } from './simulation.ts';
 
 /** How many seeds each test plays; `npm run simulate` plays as many as it is asked to. */
-const portion = 25;
+const portion = runs(25);
 
 const firsts = Array.from({ length: 8 }, (_, index) => 1 + index * portion);
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decisions, policies, sentTasks, toolCalls } from '../../src/testing/arbitraries.ts';
 import { startTestAgent } from '../../src/testing/testing.ts';
+import { runs } from '../helpers/runs.ts';
 
 const tools = {
   pay: fc.record({ amount: fc.integer() }),
@@ -32,7 +33,7 @@ it('makes policies, tasks and decisions that every agent takes', { timeout: 120_
       expect(ran(denied)).toBe(0);
       expect(ran(held)).toBeLessThanOrEqual(approvals);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

@@ -11,6 +11,7 @@ import { settingsOf } from '../../src/testing/model-settings.ts';
 import { step } from '../../src/testing/reference-model.ts';
 import { startTestAgent } from '../../src/testing/start-test-agent.ts';
 import type { TestAgent } from '../../src/testing/test-agent.ts';
+import { runs } from '../helpers/runs.ts';
 
 const auth = {
   providers: [{ type: 'static_token', name: 'ops', settings: { token_env: 'SERVICE_TOKEN' } }],
@@ -167,7 +168,7 @@ it('says what an agent does whose callers sign in', { timeout: 240_000 }, async 
     fc.asyncProperty(modelRules(), modelCommands(), (rules, commands) =>
       playBoth(rules, commands, true).then(() => undefined),
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -180,6 +181,6 @@ it('says what an agent does that knows nobody', { timeout: 240_000 }, async () =
     fc.asyncProperty(modelRules(), nobody, (rules, commands) =>
       playBoth(rules, commands, false).then(() => undefined),
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

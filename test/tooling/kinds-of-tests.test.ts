@@ -43,11 +43,33 @@ it('tells tests apart by what they and their helpers reach, types aside', () => 
   });
 });
 
+it('leaves long tests to a suite that asks all that the usual one asks in part', () => {
+  const folder = aRepository({
+    'test/usual.test.ts': '',
+    'test/kill.long.test.ts': "import { fork } from 'node:child_process';",
+    'test/asks.test.ts': "import fc from 'fast-check';",
+    'test/walks.test.ts': "import './helpers/walk.ts';",
+    'test/helpers/walk.ts': "import './runs.ts';",
+    'test/helpers/runs.ts': '',
+  });
+  expect(kindsOfTests(folder)).toEqual({
+    pure: ['test/asks.test.ts', 'test/usual.test.ts', 'test/walks.test.ts'],
+    sockets: [],
+    processes: [],
+  });
+  expect(kindsOfTests(folder, 'long')).toEqual({
+    pure: ['test/asks.test.ts', 'test/walks.test.ts'],
+    sockets: [],
+    processes: ['test/kill.long.test.ts'],
+  });
+});
+
 it('puts every test of this repository into one project', () => {
   const projects = Object.values(kindsOfTests(root));
   for (const tests of projects) expect(tests.length).toBeGreaterThan(20);
-  const all = projects.flat().toSorted();
-  expect(all).toEqual(globSync('test/**/*.test.ts', { cwd: root }).toSorted());
+  const long = Object.values(kindsOfTests(root, 'long')).flat();
+  const all = [...projects.flat(), ...long.filter((path) => path.endsWith('.long.test.ts'))];
+  expect(all.toSorted()).toEqual(globSync('test/**/*.test.ts', { cwd: root }).toSorted());
 });
 
 /** Runs one file as a test of `pure` that shares its worker, and returns what Vitest says. */

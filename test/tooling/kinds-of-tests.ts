@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Suite } from '../helpers/runs.ts';
 
 /**
  * What tests need: nothing but their worker; sockets and scripts of tools in it; or programs beside it, such as daemons
@@ -23,6 +24,9 @@ const speaks = new Set([
   'ws',
 ]);
 
+/** What a test imports that asks less in `npm test` than it could. */
+const runs = '/test/helpers/runs.ts';
+
 /** How the product, or a test itself, listens or runs a script. */
 const listensOrRuns = /\bcreateServer\(|\bnew WebSocketServer\(|'node:child_process'/;
 const listensItself = /\.listen\(/;
@@ -32,15 +36,23 @@ const importOf = /^(?:import|export)\s(?!type\b)(?:[^'";]*?\sfrom\s)?'([^']+)'/g
 
 /**
  * Tells the tests of the repository at `root` apart by what they reach, so that a file that is moved, or changes what it
- * needs, changes its project by itself. Returns paths from `root`, sorted.
+ * needs, changes its project by itself. Returns paths from `root`, sorted. The long suite has the files named
+ * `*.long.test.ts` and those that ask more there; the usual one has every other file.
  */
-export function kindsOfTests(root: string): Record<KindOfTest, string[]> {
+export function kindsOfTests(root: string, suite: Suite = 'usual'): Record<KindOfTest, string[]> {
   const kinds: Record<KindOfTest, string[]> = { pure: [], sockets: [], processes: [] };
   const sources = new Sources();
   for (const test of globSync('test/**/*.test.ts', { cwd: root }).toSorted()) {
+    if (!isOf(suite, join(root, test), sources)) continue;
     kinds[kindOf(join(root, test), join(root, 'src/'), sources)].push(test);
   }
   return kinds;
+}
+
+function isOf(suite: Suite, test: string, sources: Sources): boolean {
+  if (test.endsWith('.long.test.ts')) return suite === 'long';
+  if (suite === 'usual' || sources.importsOf(test).packages.includes('fast-check')) return true;
+  return sources.reachedFrom(test).some((file) => file.endsWith(runs));
 }
 
 function kindOf(test: string, product: string, sources: Sources): KindOfTest {
@@ -53,8 +65,8 @@ function kindOf(test: string, product: string, sources: Sources): KindOfTest {
   return reached.some((path) => listensOrRuns.test(sources.textOf(path))) ? 'sockets' : 'pure';
 }
 
-/** The files that tests reach, each read once. */
-class Sources {
+/** The files of a repository and what they import, each read once. */
+export class Sources {
   readonly #texts = new Map<string, string>();
   readonly #imports = new Map<string, { files: string[]; packages: string[] }>();
 
@@ -83,5 +95,15 @@ class Sources {
     // A set visits what is added while it is walked.
     for (const path of reached) for (const file of this.importsOf(path).files) reached.add(file);
     return [...reached];
+  }
+
+  /** Counts the imports from a file to the nearest of some others: 0 to itself, and `Infinity` to none that it reaches. */
+  hopsTo(start: string, wanted: ReadonlySet<string>): number {
+    const hops = new Map([[start, 0]]);
+    for (const [path, count] of hops) {
+      if (wanted.has(path)) return count;
+      for (const file of this.importsOf(path).files) if (!hops.has(file)) hops.set(file, count + 1);
+    }
+    return Infinity;
   }
 }

@@ -38,7 +38,11 @@ describe('the workflows', () => {
   });
 
   it('may read, and nothing else, but for the one that publishes, which a person lets go on', () => {
-    expect(files.map(({ workflow }) => workflow.permissions)).toEqual([{ contents: 'read' }, {}]);
+    expect(files.map(({ workflow }) => workflow.permissions)).toEqual([
+      { contents: 'read' },
+      { contents: 'read' },
+      {},
+    ]);
     const more = jobs.filter(({ permissions = {} }) =>
       Object.values(permissions).some((right) => right === 'write'),
     );

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { replaceDurably } from './replace-durably.ts';
-import { decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
+import { type DeriveKey, decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
 import { SecretsError } from './secrets-error.ts';
 import { takeLock } from './take-lock.ts';
 import { fileReason, unusableFile } from './unusable-file.ts';
@@ -15,10 +15,14 @@ export function hasSecretFile(path: string): boolean {
 }
 
 /** Reads the secrets of an encrypted file; empty if it does not exist. Rejects with a SecretsError. */
-export async function readSecrets(path: string, passphrase: string): Promise<Secrets> {
+export async function readSecrets(
+  path: string,
+  passphrase: string,
+  derive?: DeriveKey,
+): Promise<Secrets> {
   const text = readText(path);
   if (text === null) return new Map();
-  const secrets = await decodeSecrets(text, passphrase);
+  const secrets = await decodeSecrets(text, passphrase, derive);
   if (secrets !== null) return secrets;
   throw new SecretsError(
     'secrets_locked',
@@ -34,12 +38,13 @@ export async function changeSecrets(
   path: string,
   passphrase: string,
   change: (secrets: Map<string, string>) => void,
+  derive?: DeriveKey,
 ): Promise<void> {
   const lock = await takeLock(path);
   try {
-    const secrets = new Map(await readSecrets(path, passphrase));
+    const secrets = new Map(await readSecrets(path, passphrase, derive));
     change(secrets);
-    const text = await encodeSecrets(secrets, passphrase);
+    const text = await encodeSecrets(secrets, passphrase, derive);
     if (text.length > largestFile) {
       throw unusableFile(path, `would exceed ${largestFile} bytes; delete unused secrets`);
     }

@@ -41,15 +41,29 @@ const headerSchema = z
 
 const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
 
+/** Derives the 32 bytes of a key from a normalised passphrase, since keyboards compose letters differently. */
+export type DeriveKey = (passphrase: string, parameters: KeyParameters) => Promise<Buffer>;
+
+interface KeyParameters {
+  n: number;
+  r: number;
+  p: number;
+  salt: Buffer;
+}
+
 const deriveBytes = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
 /**
  * Encrypts secrets into the text of a file (docs/contract/secrets.md): a line of JSON with version, key derivation and
  * nonce, which is authenticated, then a line of base64 with the AES-256-GCM ciphertext and its tag.
  */
-export async function encodeSecrets(secrets: Secrets, passphrase: string): Promise<string> {
+export async function encodeSecrets(
+  secrets: Secrets,
+  passphrase: string,
+  derive: DeriveKey = deriveByScrypt,
+): Promise<string> {
   const [salt, nonce] = [randomBytes(saltBytes), randomBytes(nonceBytes)];
-  const key = await deriveKey(passphrase, { ...floor, salt });
+  const key = await derive(passphrase.normalize('NFKC'), { ...floor, salt });
   const header = JSON.stringify({
     version: 1,
     kdf: 'scrypt',
@@ -68,7 +82,11 @@ export async function encodeSecrets(secrets: Secrets, passphrase: string): Promi
 }
 
 /** Decrypts the text of a file; `null` for a wrong passphrase and for any text that `encodeSecrets` did not write. */
-export async function decodeSecrets(text: string, passphrase: string): Promise<Secrets | null> {
+export async function decodeSecrets(
+  text: string,
+  passphrase: string,
+  derive: DeriveKey = deriveByScrypt,
+): Promise<Secrets | null> {
   const [, head = '', body = ''] = /^([^\n]+)\n([^\n]*)\n$/.exec(text) ?? [];
   try {
     if (head.length > longestHeader) return null;
@@ -76,7 +94,7 @@ export async function decodeSecrets(text: string, passphrase: string): Promise<S
     const sealed = decode(body);
     if (sealed.length < tagBytes) return null;
     const tag = sealed.subarray(-tagBytes);
-    const key = await deriveKey(passphrase, header);
+    const key = await derive(passphrase.normalize('NFKC'), header);
     const decipher = createDecipheriv('aes-256-gcm', key, header.nonce, { authTagLength: tagBytes })
       .setAAD(Buffer.from(head))
       .setAuthTag(tag);
@@ -90,12 +108,8 @@ export async function decodeSecrets(text: string, passphrase: string): Promise<S
   }
 }
 
-/** Normalises the passphrase, since keyboards compose letters differently. */
-function deriveKey(
-  passphrase: string,
-  { n, r, p, salt }: { n: number; r: number; p: number; salt: Buffer },
-): Promise<Buffer> {
-  return deriveBytes(passphrase.normalize('NFKC'), salt, 32, { N: n, r, p, maxmem });
+function deriveByScrypt(passphrase: string, { n, r, p, salt }: KeyParameters): Promise<Buffer> {
+  return deriveBytes(passphrase, salt, 32, { N: n, r, p, maxmem });
 }
 
 /** Accepts only canonical base64, so that every changed character of a file is detected. */

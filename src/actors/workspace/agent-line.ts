@@ -3,6 +3,8 @@ import type { Dispatcher } from 'undici';
 import type { JsonValue } from '../../machines/json.ts';
 import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
 import { collectBytes } from '../collect-bytes.ts';
+import { deadline } from '../deadline.ts';
+import type { Clock } from '../ports.ts';
 
 /** One request to an agent of the workspace. */
 export interface LineCall {
@@ -42,9 +44,11 @@ const longestEvent = 8 * 1024 * 1024;
 /** Client for one agent of the workspace. The agent is untrusted, so time and size of its responses are limited. */
 export class AgentLine {
   readonly #connection: AgentConnection;
+  readonly #clock: Clock;
 
-  constructor(connection: AgentConnection) {
+  constructor(connection: AgentConnection, clock: Clock) {
     this.#connection = connection;
+    this.#clock = clock;
   }
 
   /** Resolves with status and JSON of a response. Rejects with a LineError, or the signal's reason. */
@@ -71,12 +75,11 @@ export class AgentLine {
     call: LineCall & { onOpen?: () => void },
   ): AsyncGenerator<EventSourceMessage, void> {
     const { patience = usualPatience, signal: given, onOpen } = call;
-    const opening = new AbortController();
-    const timer = setTimeout(() => opening.abort(), patience);
+    const opening = deadline(this.#clock, patience);
     try {
       const signal = AbortSignal.any([opening.signal, ...(given === undefined ? [] : [given])]);
       const response = await this.#send(call, 'text/event-stream', signal);
-      clearTimeout(timer);
+      opening.clear();
       const type = String(response.headers['content-type'] ?? '');
       if (response.statusCode !== 200 || !type.startsWith('text/event-stream')) {
         const answer = { status: response.statusCode, body: await readJson(response) };
@@ -87,7 +90,7 @@ export class AgentLine {
     } catch (error) {
       throw explained(error, opening.signal, given);
     } finally {
-      clearTimeout(timer);
+      opening.clear();
     }
   }
 
@@ -101,12 +104,15 @@ export class AgentLine {
     read: (response: Dispatcher.ResponseData) => Promise<Answer>,
   ): Promise<Answer> {
     const { patience = usualPatience } = call;
-    const limit = AbortSignal.timeout(patience);
+    const limit = deadline(this.#clock, patience);
+    const given = call.signal === undefined ? [] : [call.signal];
     try {
-      const signal = AbortSignal.any([limit, ...(call.signal === undefined ? [] : [call.signal])]);
+      const signal = AbortSignal.any([limit.signal, ...given]);
       return await read(await this.#send(call, accept, signal));
     } catch (error) {
-      throw explained(error, limit, call.signal);
+      throw explained(error, limit.signal, call.signal);
+    } finally {
+      limit.clear();
     }
   }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { systemClock } from '../clock.ts';
 import { readServeFile } from '../process/process.ts';
 import { AgentLine } from './agent-line.ts';
 import { connectTo, isOwnProcess } from './own-process.ts';
@@ -10,7 +11,8 @@ const patience = 2_000;
 export async function countWaiting(directory: string): Promise<number> {
   const served = readServeFile(join(directory, '.service'));
   if (served === null || !(await isOwnProcess(directory, served))) return 0;
-  const line = new AgentLine(connectTo(directory, served));
+  const clock = systemClock();
+  const line = new AgentLine(connectTo(directory, served, clock), clock);
   try {
     const { body } = await line.json({ method: 'GET', path: '/deferrals?limit=1', patience });
     const { total } = Object(body) as { total?: unknown };

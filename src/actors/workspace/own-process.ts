@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { isLoopback } from '../../machines/loopback.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { AgentConnection } from '../agent-connection.ts';
+import { systemClock } from '../clock.ts';
+import type { Clock } from '../ports.ts';
 import {
   agentProof,
   holdsFile,
@@ -40,13 +42,19 @@ export async function isOwnProcess(directory: string, served: ServeFile): Promis
 }
 
 /** Creates a connection to a folder's agent that sends only that folder's own token. */
-export function connectTo(directory: string, served: ServeFile): AgentConnection {
+export function connectTo(
+  directory: string,
+  served: ServeFile,
+  clock: Clock = systemClock(),
+): AgentConnection {
   const { port, proof_key: key } = served;
-  return new AgentConnection({
+  const endpoint = {
     url: localUrl(served),
     token: readOwnToken(directory),
-    isProof: (challenge, answer) => isSameProof(answer, agentProof(key, challenge, port)),
-  });
+    isProof: (challenge: string, answer: string) =>
+      isSameProof(answer, agentProof(key, challenge, port)),
+  };
+  return new AgentConnection(endpoint, clock);
 }
 
 /** An untrusted folder could name any host; only this machine is ever contacted. */

@@ -186,7 +186,7 @@ export class WorkspaceAgent {
     if (found === null || found.pid !== pid) return;
     this.#startedWith = found.flags ?? null;
     const { clock, log, onTasks, onGap } = this.#options;
-    const line = new AgentLine(connectTo(this.directory, found));
+    const line = new AgentLine(connectTo(this.directory, found, clock), clock);
     const changed = new ChangedTasks({
       tell: (ids) => onTasks(this, ids),
       onFlood: () => onGap(this),

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { systemClock } from '../../actors/clock.ts';
 import { randomIds } from '../../actors/ids.ts';
-import type { Log } from '../../actors/ports.ts';
+import type { Clock, Log } from '../../actors/ports.ts';
 import { noteDashboard } from '../../actors/process/process.ts';
 import {
   type AgentCommand,
@@ -42,6 +42,8 @@ export interface DashboardOptions {
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
   log: Log;
+  /** The clock of the machine when absent. */
+  clock?: Clock;
   /** Aborts the build of the page. */
   signal?: AbortSignal;
 }
@@ -70,9 +72,9 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     command,
     env,
     log,
+    clock = systemClock(),
   } = options;
   const page = readPageFiles(await builtPage(options.signal));
-  const clock = systemClock();
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
   const looks = new HeldLooks({ clock, hub });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkEgress } from '../../../src/actors/config/check-egress.ts';
 import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import { createEgress } from '../../../src/actors/outbound/egress/egress.ts';
+import { runs } from '../../helpers/runs.ts';
 import { linesOf, read } from './reading.ts';
 
 /** What is said about an egress section, as lines: `error 0 …` for the first entry of its list. */
@@ -360,6 +361,6 @@ it('lets nothing pass that the policy then cannot read', () => {
         });
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });

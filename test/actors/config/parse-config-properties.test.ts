@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { runs } from '../../helpers/runs.ts';
 import { read } from './reading.ts';
 
 const secret = 'S3CRET-canary-value';
@@ -39,7 +40,7 @@ it('never throws and places every problem, for any text', () => {
     unit: fc.constantFrom(...'ab:-[]{},&*!|>\'"#%@`\n \t?~<.0$'),
     maxLength: 60,
   });
-  fc.assert(fc.property(fc.oneof(fc.string(), yamlish), check), { numRuns: 1000 });
+  fc.assert(fc.property(fc.oneof(fc.string(), yamlish), check), { numRuns: runs(1000) });
 });
 
 it('never throws and shows no secret, for a valid file with pieces changed', () => {
@@ -59,7 +60,7 @@ it('never throws and shows no secret, for a valid file with pieces changed', () 
         valid,
       ),
     );
-  fc.assert(fc.property(texts, check), { numRuns: 500 });
+  fc.assert(fc.property(texts, check), { numRuns: runs(500) });
 });
 
 it('never throws for any values under the known keys', () => {
@@ -80,6 +81,6 @@ it('never throws for any values under the known keys', () => {
     fc.property(fc.dictionary(fc.constantFrom(...keys), tree), (value) =>
       check(stringify({ agent_id: 'x', ...value }, { aliasDuplicateObjects: false })),
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatProblem, loadConfig, readChannelFiles } from '../../../src/actors/config/config.ts';
+import { runs } from '../../helpers/runs.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const botToken = 'xoxb-canary-bot';
@@ -279,7 +280,7 @@ settings:
           expect(lines.join('\n')).not.toContain('canary');
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

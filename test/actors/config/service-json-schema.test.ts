@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseConfig, serviceJsonSchema } from '../../../src/actors/config/config.ts';
 import type { JsonSchema } from '../../../src/actors/config/service-json-schema.ts';
+import { runs } from '../../helpers/runs.ts';
 
 const schema = serviceJsonSchema();
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -100,8 +101,8 @@ describe('the JSON Schema of service.yaml', () => {
       taken += 1;
       expect([text, faults(text)]).toEqual([text, []]);
     };
-    fc.assert(fc.property(files, check), { numRuns: 2_000 });
-    expect(taken).toBeGreaterThan(200);
+    fc.assert(fc.property(files, check), { numRuns: runs(2_000) });
+    expect(taken).toBeGreaterThan(runs(200));
   });
 });
 

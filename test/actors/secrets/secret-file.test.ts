@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   mkdirSync,
@@ -11,11 +12,23 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { changeSecrets, readSecrets } from '../../../src/actors/secrets/secret-file.ts';
+import * as secretFile from '../../../src/actors/secrets/secret-file.ts';
+import type { DeriveKey } from '../../../src/actors/secrets/secret-format.ts';
 import { SecretsError } from '../../../src/actors/secrets/secrets-error.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const passphrase = 'open sesame';
+
+/** Stands for scrypt, whose work `secret-format.test.ts` does. */
+const derive: DeriveKey = async (words, { n, r, p, salt }) =>
+  createHash('sha256').update(`${words} ${n} ${r} ${p}`).update(salt).digest();
+
+const readSecrets = (path: string, words: string) => secretFile.readSecrets(path, words, derive);
+const changeSecrets = (
+  path: string,
+  words: string,
+  change: (secrets: Map<string, string>) => void,
+) => secretFile.changeSecrets(path, words, change, derive);
 
 function set(path: string, name: string, value = `value of ${name}`): Promise<void> {
   return changeSecrets(path, passphrase, (secrets) => secrets.set(name, value));

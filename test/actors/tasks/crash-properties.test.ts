@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
+import { runs } from '../../helpers/runs.ts';
 import { decision, playing, type Step, toolCalled, turn } from '../../helpers/system-story.ts';
 import { copyFiles, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
@@ -120,7 +121,7 @@ describe('a kill after any commit of any story', () => {
           await checkAfter(death, 'resume');
         }
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   }, 60_000);
 });

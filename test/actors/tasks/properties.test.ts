@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
 import type { ManualClock } from '../../helpers/manual-clock.ts';
+import { runs } from '../../helpers/runs.ts';
 import { decision, playing, type Step, toolCalled, turn } from '../../helpers/system-story.ts';
 import { type ModelTask, TaskModel, waitTime } from '../../helpers/task-model.ts';
 import { copyFiles, openSystem, type TestSystem } from '../../helpers/test-system.ts';
@@ -169,7 +170,7 @@ describe('whatever happens to tasks', () => {
           await real.rig.stop();
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   }, 30_000);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
+import { runs } from '../../helpers/runs.ts';
 import { decision, parks, toolCalled, turn } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
@@ -123,7 +124,7 @@ describe('whatever meets at one wait, in whatever order', () => {
         expect(await race.rig.verify()).toMatchObject({ ok: true });
         await race.rig.stop();
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -4,6 +4,7 @@ import type { InspectionEvent } from 'xstate';
 import { type EnteredState, pathOf } from '../../../src/machines/task/entered-state.ts';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { runs } from '../../helpers/runs.ts';
 import {
   decision,
   ends,
@@ -198,7 +199,7 @@ describe('whatever happens to tasks', () => {
           );
         }
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   }, 120_000);
 });

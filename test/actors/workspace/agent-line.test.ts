@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createListener } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentConnection } from '../../../src/actors/agent-connection.ts';
 import { AgentLine } from '../../../src/actors/workspace/agent-line.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 
 async function lineTo(answer: RequestListener, isProven = true) {
   const seen: (string | undefined)[] = [];
@@ -14,19 +15,20 @@ async function lineTo(answer: RequestListener, isProven = true) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const line = openLine(server.address() as AddressInfo, isProven);
+  const clock = new ManualClock(0);
+  const line = openLine(server.address() as AddressInfo, isProven, clock);
   onTestFinished(async () => {
     await line.close();
     server.closeAllConnections();
     server.close();
   });
-  return { line, seen };
+  return { line, seen, clock };
 }
 
-function openLine({ port }: AddressInfo, isProven: boolean): AgentLine {
+function openLine({ port }: AddressInfo, isProven: boolean, clock = new ManualClock(0)): AgentLine {
   const url = `http://127.0.0.1:${port}`;
   const endpoint = { url, token: 'of-the-agent', isProof: () => isProven };
-  return new AgentLine(new AgentConnection(endpoint));
+  return new AgentLine(new AgentConnection(endpoint, clock), clock);
 }
 
 const call = { method: 'GET', path: '/tasks', patience: 400 } as const;
@@ -48,8 +50,11 @@ describe('a line to an agent that may be anybody', () => {
     ],
     ['hangs up', (_, to) => void to.destroy(), 'unreachable', 'the connection to the agent broke'],
   ])('says in a sentence that it %s', async (_, answer, code, message) => {
-    const { line } = await lineTo(answer);
-    await expect(line.json(call)).rejects.toMatchObject({ code, message });
+    const { line, seen, clock } = await lineTo(answer);
+    const told = expect(line.json(call)).rejects.toMatchObject({ code, message });
+    await vi.waitUntil(() => seen.length > 0, { interval: 1 });
+    if (code === 'slow') clock.advance(call.patience);
+    await told;
   });
 
   it('reads again what the agent hung up on, and sends nothing twice that changes something', async () => {
@@ -84,6 +89,7 @@ describe('a line to an agent that may be anybody', () => {
         token: 'of-the-agent',
         isProof: () => isAgent,
       }),
+      new ManualClock(0),
     );
     onTestFinished(() => line.close());
     await expect(line.json(call)).rejects.toMatchObject({ code: 'unreachable' });
@@ -99,10 +105,10 @@ describe('a line to an agent that may be anybody', () => {
       response.on('drain', write);
       write();
     });
-    await expect(line.json({ ...call, patience: 60_000 })).rejects.toMatchObject({
+    await expect(line.json(call)).rejects.toMatchObject({
       ...{ code: 'senseless', message: 'the answer of the agent is too long' },
     });
-    const stream = line.events({ ...call, patience: 60_000 });
+    const stream = line.events(call);
     await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'senseless' });
   });
 

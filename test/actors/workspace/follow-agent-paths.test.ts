@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { AgentConnection } from '../../../src/actors/agent-connection.ts';
+import { systemClock } from '../../../src/actors/clock.ts';
 import { AgentLine } from '../../../src/actors/workspace/agent-line.ts';
 import { followAgent } from '../../../src/actors/workspace/follow-agent.ts';
 import { connectionMachine } from '../../../src/machines/channels/connection-machine.ts';
@@ -34,7 +35,10 @@ async function openAgent(actors: readonly AnyActorRef[]) {
     void openings.hold().then(() => serve(response));
   });
   const url = await listenOnLoopback(server);
-  const line = new AgentLine(new AgentConnection({ url, token: null, isProof: null }));
+  const line = new AgentLine(
+    new AgentConnection({ url, token: null, isProof: null }),
+    systemClock(),
+  );
   // A pause without length would be over with what came before it.
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const told: string[] = [];

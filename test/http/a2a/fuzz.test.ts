@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { rawRequest } from '../../helpers/raw-request.ts';
+import { runs } from '../../helpers/runs.ts';
 import { launchAgent, type TestAgent } from '../../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -135,7 +136,7 @@ it('answers any call of both versions without a failure of its own', async () =>
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: sent });
       expect(await post('/', said, body)).toBe(200);
     }),
-    { numRuns: 1_500, interruptAfterTimeLimit: 5_000 },
+    { numRuns: runs(1_500), interruptAfterTimeLimit: 5_000 },
   );
   expect(agent.log.filter(({ level }) => level === 'error')).toEqual([]);
 });
@@ -150,7 +151,7 @@ it('answers any body on the routes of both versions without a failure of its own
     fc.asyncProperty(target, body, version, async (path, sent, said) => {
       await post(path, said, sent);
     }),
-    { numRuns: 1_500, interruptAfterTimeLimit: 5_000 },
+    { numRuns: runs(1_500), interruptAfterTimeLimit: 5_000 },
   );
   expect(agent.log.filter(({ level }) => level === 'error')).toEqual([]);
   expect((await agent.get('/healthz')).status).toBe(200);

@@ -8,6 +8,7 @@ import '../../../src/cli/ui/agent-maker.ts';
 import type { Log } from '../../../src/actors/ports.ts';
 import { firstAnswers, steps } from '../../../src/machines/wizard/agent-answers.ts';
 import { authOffers } from '../../../src/machines/wizard/offers.ts';
+import { runs } from '../../helpers/runs.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 
 function serviceOf({ workspace }: TestDashboard, name: string) {
@@ -214,7 +215,7 @@ it('drops every unknown key in silence, wherever it stands', async () => {
         expect(map).toEqual({ user_id: 'oid' });
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
   expect(({} as { evil?: number }).evil).toBeUndefined();
 });

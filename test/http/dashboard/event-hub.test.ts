@@ -8,6 +8,7 @@ import type { EventReader } from '../../helpers/event-reader.ts';
 import { type HubServer, openHub } from '../../helpers/hub-server.ts';
 import { anAgent } from '../../helpers/page-server.ts';
 import { RawConnection } from '../../helpers/raw-connection.ts';
+import { runs } from '../../helpers/runs.ts';
 
 /** Bytes that this process holds. */
 function heldBytes(): number {
@@ -182,7 +183,7 @@ describe('a client of the stream that comes back (SSE-2)', () => {
         reader.leave();
         expect(view.agents).toEqual(agents);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -252,7 +253,7 @@ describe('an event (SSE-3)', () => {
           error: error.toWellFormed(),
         });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../../src/actors/clock.ts';
+import type { Clock } from '../../../src/actors/ports.ts';
 import { IllAgent, runtimeToken } from '../../helpers/ill-agent.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 
 const patience = { timeout: 60_000, interval: 5 };
@@ -15,18 +18,29 @@ const well: RequestListener = (request, response) => {
   } else response.end('{"tasks":[],"sessions":[],"deferrals":[]}');
 };
 
-async function openWith(ill: IllAgent): Promise<TestDashboard> {
+async function openWith(ill: IllAgent, clock: Clock = systemClock()): Promise<TestDashboard> {
   const other = await IllAgent.open(well);
-  const page = await openDashboard((workspace) => {
-    ill.settle(workspace, 'ill');
-    other.settle(workspace, 'well');
-  });
+  const page = await openDashboard(
+    (workspace) => {
+      ill.settle(workspace, 'ill');
+      other.settle(workspace, 'well');
+    },
+    { clock },
+  );
   const { body } = await page.get('/api/agents');
   expect(body.map(({ id, status }: Record<string, string>) => [id, status])).toEqual([
     ['ill', 'running'],
     ['well', 'running'],
   ]);
   return page;
+}
+
+/** A clock that runs five times as fast as that of the machine, until the test has finished. */
+function hastyClock(): Clock {
+  const clock = new ManualClock(Date.now());
+  const timer = setInterval(() => clock.advance(5 * patience.interval), patience.interval);
+  onTestFinished(() => clearInterval(timer));
+  return clock;
 }
 
 const given = { decision: 'approve', token: 'of-ann' };
@@ -120,7 +134,8 @@ describe('an agent of ill will', () => {
     'that %s is answered for with %i and a sentence, while another answers',
     async (_, status, sentence, open) => {
       const ill = await open();
-      const page = await openWith(ill);
+      const clock = status === 504 ? hastyClock() : systemClock();
+      const page = await openWith(ill, clock);
       let isAnswered = false;
       const asking = askAll(page, 'ill').finally(() => (isAnswered = true));
       for (const path of ['/tasks', '/sessions']) {

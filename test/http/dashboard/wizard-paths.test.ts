@@ -23,6 +23,7 @@ import {
 } from '../../../src/machines/wizard/wizard-machine.ts';
 import { isReachable } from '../../../src/machines/wizard/wrong-answers.ts';
 import { type Happening, type Happenings, walkChart } from '../../helpers/chart-walk.ts';
+import { suiteOf } from '../../helpers/runs.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 
 const offer = { skills: await skillOffers(), signIn: [] };
@@ -177,6 +178,7 @@ async function look({ dashboard }: World, snapshot: AnyMachineSnapshot): Promise
 
 describe('the shortest paths of the wizard, before the server of its form', () => {
   walkChart(wizardMachine, happenings, openForm, {
+    isBrief: suiteOf() === 'usual',
     input: { offer },
     fingerprint: ({ context }) => [context.answers, context.complaint !== null],
     look,

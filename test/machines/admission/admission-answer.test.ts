@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../../src/machines/admission/admission-answer.ts';
+import { runs } from '../../helpers/runs.ts';
 
 const denied = {
   decision: 'deny',
@@ -80,7 +81,7 @@ describe('an answer of the platform', () => {
         const isDenied = reading.kind === 'answer' && reading.answer.decision === 'deny';
         expect(isDenied).toBe(isWellFormedDenial(body));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

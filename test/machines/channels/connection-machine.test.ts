@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pauseAfter } from '../../../src/machines/channels/connection-machine.ts';
+import { runs } from '../../helpers/runs.ts';
 import { lasting, passing, startConnection } from '../../helpers/started-connection.ts';
 
 describe('the pause before the next link', () => {
@@ -255,7 +256,7 @@ describe('the connection', () => {
         }
         expect(connection.state()).toBe('connected');
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
 import { fullText, lateText } from '../../../src/machines/channels/conversation-words.ts';
 import type { Asked, Refusal, Spoken, TurnEnd } from '../../../src/machines/channels/turn.ts';
 import { aTurn } from '../../helpers/chat-thread.ts';
+import { runs } from '../../helpers/runs.ts';
 import {
   completed,
   delivered,
@@ -325,7 +326,7 @@ describe('whatever happens', () => {
           });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

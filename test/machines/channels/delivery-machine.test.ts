@@ -9,6 +9,7 @@ import {
   pauseAfter,
 } from '../../../src/machines/channels/delivery-machine.ts';
 import { aNotice } from '../../helpers/approval-notices.ts';
+import { runs } from '../../helpers/runs.ts';
 import {
   approved,
   atTarget,
@@ -253,7 +254,7 @@ describe('the delivery of one message about a held call', () => {
           ends: isSilent || latest.notice.outcome === null ? 0 : 1,
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -8,6 +8,7 @@ import {
   tokensOf,
 } from '../../../src/machines/conversation/fit-conversation.ts';
 import type { Exchange, Message } from '../../../src/machines/task/task.ts';
+import { runs } from '../../helpers/runs.ts';
 import { aCall, aFollowUp } from '../../helpers/task-fixtures.ts';
 
 const message = (id: string, role: Message['role'], length: number): Message => ({
@@ -84,7 +85,7 @@ describe('a conversation that is fitted into a budget', () => {
         if (outcome.kind === 'fits') check(whole, outcome.conversation, budget);
         else expect(outcome.tokens).toBeGreaterThan(budget);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
 
   it('is never over the budget, and stays as it is when it was not', () => {

@@ -8,6 +8,7 @@ import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/gov
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { runs } from '../../helpers/runs.ts';
 import { toolCalled } from '../../helpers/system-story.ts';
 import {
   aCall,
@@ -158,7 +159,7 @@ describe('whatever the layers say of a call', () => {
         const [, last] = sayings.at(-1) ?? [];
         expect(ruling.kind).toBe(last === 'step_up' ? 'stepUp' : last);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     ));
 });
 
@@ -255,7 +256,7 @@ function always(holds: (life: Life, plan: Opinions[]) => void): Promise<void> {
     fc.asyncProperty(anyTask, async ([isPromptRefused, plan]) =>
       holds(await live(isPromptRefused, plan), plan),
     ),
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   );
 }
 
@@ -281,7 +282,7 @@ describe('whatever the layers say of the calls of a task', () => {
       }
     });
     // Enough of the random calls got through for the property to mean something.
-    expect(ran).toBeGreaterThan(10);
+    expect(ran).toBeGreaterThan(runs(10));
   });
 
   it('a tool gets what MODIFY made', async () => {
@@ -293,7 +294,7 @@ describe('whatever the layers say of the calls of a task', () => {
         if (modify === 'modified') modified += 1;
       }
     });
-    expect(modified).toBeGreaterThan(5);
+    expect(modified).toBeGreaterThan(runs(5));
   });
 
   it('nothing is asked after a denial or a challenge', async () => {
@@ -310,7 +311,7 @@ describe('whatever the layers say of the calls of a task', () => {
       }
       seen[records[last]?.decision === 'deny' ? 'deny' : 'step_up'] += 1;
     });
-    expect(Math.min(seen.deny, seen.step_up)).toBeGreaterThan(5);
+    expect(Math.min(seen.deny, seen.step_up)).toBeGreaterThan(runs(5));
   });
 
   it('a call that nobody approved is neither given credentials nor started', async () => {
@@ -320,7 +321,7 @@ describe('whatever the layers say of the calls of a task', () => {
       expect(touched.filter((id) => refused.has(id))).toEqual([]);
       unapproved += refused.size;
     });
-    expect(unapproved).toBeGreaterThan(5);
+    expect(unapproved).toBeGreaterThan(runs(5));
   });
 
   it('a message that is refused asks nothing of anybody', () =>
@@ -332,6 +333,6 @@ describe('whatever the layers say of the calls of a task', () => {
           ['prompt', 'deny'],
         ]);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     ));
 });

@@ -6,6 +6,7 @@ import {
   messageSize,
 } from '../../../src/machines/task/bound-history.ts';
 import type { Message } from '../../../src/machines/task/task.ts';
+import { runs } from '../../helpers/runs.ts';
 
 function aMessage(index: number, text: string): Message {
   const role = index % 2 === 0 ? 'user' : 'agent';
@@ -52,7 +53,7 @@ describe('the history of a task', () => {
           expect(boundHistory(messages, leftOut, present)).toEqual({ messages, leftOut });
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

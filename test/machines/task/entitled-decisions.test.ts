@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
 import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
+import { runs } from '../../helpers/runs.ts';
 import { publicState, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import { aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
@@ -136,9 +137,9 @@ describe('whatever is attempted, by callers of every kind', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(5);
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(5));
   });
 
   it('a call without it is released by as many callers as approvers, none of whom asked', () => {
@@ -165,9 +166,9 @@ describe('whatever is attempted, by callers of every kind', () => {
         const approvers = approving.map(({ attempt }) => attempt.email?.trim().toLowerCase());
         expect(new Set(approvers).size).toBeGreaterThanOrEqual(rule.quorum);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
-    expect(released).toBeGreaterThan(5);
+    expect(released).toBeGreaterThan(runs(5));
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskFact } from '../../../src/machines/task/facts.ts';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
+import { runs } from '../../helpers/runs.ts';
 import { aCall, anAttempt, said, times } from '../../helpers/task-fixtures.ts';
 import { approvers, type Command, TaskStory } from '../../helpers/task-story.ts';
 
@@ -56,12 +57,12 @@ const anyStory = fc.tuple(
 function always(holds: (story: TaskStory) => void): Promise<void> {
   return fc.assert(
     fc.asyncProperty(anyStory, async ([quorum, commands]) => holds(await tell(quorum, commands))),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 }
 
 /** Of the random stories so many got that far, or the property means nothing. */
-const enough = 30;
+const enough = runs(30);
 
 function count(facts: TaskFact[], type: TaskFact['type']): number {
   return facts.filter((fact) => fact.type === type).length;
@@ -192,7 +193,7 @@ describe('whatever is said to a task', () => {
         );
         expect(outcome(spoken)).toEqual(outcome(unspoken));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     ));
 
   it('is kept in order, neither lost nor doubled, and heard by the model at most once', async () => {
@@ -217,7 +218,7 @@ describe('whatever is said to a task', () => {
         seen.heard += told.length;
         seen.turned += commands.filter(({ type }) => type === 'say').length - kept.length;
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     expect(Object.values(seen).every((count) => count > enough)).toBe(true);
   });

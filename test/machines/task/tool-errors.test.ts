@@ -7,6 +7,7 @@ import type { ThinkInput, Thought, ToolOutcome } from '../../../src/machines/tas
 import { initialContext, type TaskInput } from '../../../src/machines/task/task-input.ts';
 import { withTurn } from '../../../src/machines/task/told-turns.ts';
 import { turnsOf } from '../../../src/machines/task/turns-of.ts';
+import { runs } from '../../helpers/runs.ts';
 import { begin, finish, type Step, step } from '../../helpers/step-task.ts';
 import {
   aCall,
@@ -215,7 +216,7 @@ describe('whatever comes of the calls of a run', () => {
         expect(run.snapshot.value).toBe('completed');
         reached.completed += 1;
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(Object.values(reached).every((count) => count > 10)).toBe(true);
   });

@@ -13,6 +13,7 @@ import {
 import { agentPlan } from '../../../src/machines/wizard/agent-plan.ts';
 import { type WizardEvent, wizardMachine } from '../../../src/machines/wizard/wizard-machine.ts';
 import { isReachable, wrongAnswer } from '../../../src/machines/wizard/wrong-answers.ts';
+import { runs } from '../../helpers/runs.ts';
 import { anOffer, answersTo, someAnswers } from './some-answers.ts';
 
 /** Reads what answers would be written as; nobody's environment fills anything in. */
@@ -61,7 +62,7 @@ it('comes from any walk to the end with answers only that the configuration take
       ended += 1;
       expect(problemsOf(snapshot.output!)).toEqual([]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
   expect(ended).toBeGreaterThan(0);
 });
@@ -79,9 +80,9 @@ it('finds nothing wrong with answers only when the configuration takes them and 
       expect(read).toEqual(service);
       expect(read['agent_id']).toBe(agentId(answers.name));
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
-  expect(right).toBeGreaterThan(100);
+  expect(right).toBeGreaterThan(runs(100));
 });
 
 it('repeats no key, token or passphrase in what it complains of', () => {

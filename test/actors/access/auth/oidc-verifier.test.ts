@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { base64url, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../helpers/runs.ts';
 import { startKeyServer } from './key-server.ts';
 import { providing, verifying } from './verifying.ts';
 
@@ -319,7 +320,7 @@ describe('a token of somebody else', () => {
         expect(verdict?.kind).not.toBe('verified');
         expect(JSON.stringify(verdict)).not.toContain(token.slice(-20));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

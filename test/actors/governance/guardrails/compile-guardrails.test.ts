@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { guardrailsOf, someRules } from './some-rules.ts';
 
 const passed = { denial: null, findings: [] };
@@ -212,7 +213,7 @@ describe('an output', () => {
         const shown = 'text' in checked ? checked.text : '';
         for (const one of canaries) expect(shown).not.toContain(one);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

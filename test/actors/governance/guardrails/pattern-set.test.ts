@@ -3,6 +3,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { readGuardrailPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
 import { PatternSet } from '../../../../src/actors/governance/guardrails/pattern-set.ts';
+import { runs } from '../../../helpers/runs.ts';
 
 function setOf(sources: readonly string[]): PatternSet {
   return new PatternSet(
@@ -84,7 +85,7 @@ describe('a set of patterns', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -99,7 +100,7 @@ describe('a set of patterns', () => {
           if (isInOne) expect(set.firstMatch(texts.join('\n'))).toBe(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -114,7 +115,7 @@ describe('a set of patterns', () => {
           expect(setOf([insensitive]).firstMatch(whole)).toBe(alone ? 0 : null);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

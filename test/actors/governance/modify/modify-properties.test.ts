@@ -7,6 +7,7 @@ import {
   type ModifyRules,
 } from '../../../../src/actors/governance/modify/modify.ts';
 import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
+import { runs } from '../../../helpers/runs.ts';
 
 type ArgumentRule = ModifyRules['tools'][string]['arguments'][number];
 
@@ -75,7 +76,7 @@ it('never writes to what it is given, and touches no prototype', () => {
       if (applied.length === 0) expect(result).toBe(args);
       expect(JSON.parse(JSON.stringify(result))).toEqual(result);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -144,6 +145,6 @@ it('never throws anything but a ModifyError, and reads no rule but by saying wha
         expect(error).toBeInstanceOf(ModifyError);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../../src/actors/ports.ts';
 import { chainLine, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { keyOf } from './log-of.ts';
 import { verifyText } from './verify-text.ts';
 
@@ -70,7 +71,7 @@ describe('chainLine with a signer', () => {
           signed: 1,
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

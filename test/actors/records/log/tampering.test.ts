@@ -55,7 +55,7 @@ type Operator = (lines: string[], index: number) => [string[], Found];
 
 const found = (line: number, reason: BreakReason): Found => ({ line, reason });
 
-const foreign = logOf(events(60, 't-9'), undefined, own.signer).lines;
+const foreign = logOf(events(20, 't-9'), undefined, own.signer).lines;
 
 /** What somebody can do to line `index`, counted from 0, and where that is found, counted from 1. */
 const operators: Record<string, Operator> = {
@@ -162,17 +162,17 @@ const operators: Record<string, Operator> = {
 };
 
 describe('a signed log that was tampered with', () => {
-  const { lines, head } = checkpointedLog(39, own.signer);
+  const { lines, head } = checkpointedLog(11, own.signer);
   const kept = { count: lines.length, head };
   const options = { keys, requireSigned: true, kept };
 
   it('is intact before', async () => {
     expect(await verifyText([lines.join('')], options)).toStrictEqual({
       ok: true,
-      events: 40,
-      signed: 40,
+      events: 12,
+      signed: 12,
       head,
-      checkpoint: { count: 39, after: 0 },
+      checkpoint: { count: 11, after: 0 },
     });
   });
 
@@ -191,9 +191,9 @@ describe('a signed log that was tampered with', () => {
   });
 });
 
-describe('a log of 100,000 events', () => {
-  const count = 100_000;
-  const signedEnds = 300;
+describe('a log of 10,000 events', () => {
+  const count = 10_000;
+  const signedEnds = 100;
   const lines = bigLog();
   const kept = { count, head: hashOf(lines.at(-1)!) };
 
@@ -245,7 +245,6 @@ describe('a log of 100,000 events', () => {
       const verdict = await verifyText([changed.join('')], { keys, kept });
       expect(verdict).toMatchObject({ ok: false, ...expected });
     },
-    20_000,
   );
 
   const atTheEnds = [
@@ -257,16 +256,12 @@ describe('a log of 100,000 events', () => {
     'signs as a thief',
   ];
 
-  it.each(atTheEnds)(
-    'is refused at the signed line where somebody %s',
-    async (name) => {
-      const index = seeded(name, count - signedEnds, count - 1);
-      const [changed, expected] = operators[name]!(lines, index);
-      const verdict = await verifyText([changed.join('')], { keys, kept });
-      expect(verdict).toMatchObject({ ok: false, ...expected });
-    },
-    20_000,
-  );
+  it.each(atTheEnds)('is refused at the signed line where somebody %s', async (name) => {
+    const index = seeded(name, count - signedEnds, count - 1);
+    const [changed, expected] = operators[name]!(lines, index);
+    const verdict = await verifyText([changed.join('')], { keys, kept });
+    expect(verdict).toMatchObject({ ok: false, ...expected });
+  });
 
   /** A number from `least` up to but not including `most`, always the same for a name. */
   function seeded(name: string, least: number, most: number): number {

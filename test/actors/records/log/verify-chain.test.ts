@@ -5,6 +5,7 @@ import type { AuditEvent } from '../../../../src/actors/ports.ts';
 import { chainLine, checkpoint, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import type { BreakReason, ChainVerdict } from '../../../../src/actors/records/log/verdict.ts';
 import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { checkpointedLog, events, logOf, testKey } from './log-of.ts';
 
 type Content = Uint8Array | string;
@@ -253,7 +254,7 @@ describe('verifyChain', () => {
           head,
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

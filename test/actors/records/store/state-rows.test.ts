@@ -65,8 +65,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
 
     it('take no more room once there are 500', async () => {
-      for (let commit = 1; commit <= 1_200; commit += 1) {
-        await save(store, commit, states(commit, commit));
+      for (let commit = 1; commit <= 520; commit += 1) {
+        await save(store, commit, [state(commit)]);
       }
       expect(await rows()).toBe(500);
     });

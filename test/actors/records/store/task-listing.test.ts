@@ -10,6 +10,7 @@ import type { TaskStore } from '../../../../src/actors/records/store/task-store.
 import { type Message, type Task, taskStates } from '../../../../src/machines/task/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { aTask } from '../../../helpers/stored-tasks.ts';
 
 describe.each(kindsOfStores)('$kind', ({ make }) => {
@@ -88,7 +89,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
             expect(await store.rows.listing.total(filter)).toBe(expected.length);
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 

@@ -5,6 +5,7 @@ import type { TaskStore } from '../../../../src/actors/records/store/task-store.
 import { type Caller, shownState, type Task } from '../../../../src/machines/task/task.ts';
 import { isWithin, scopeOf } from '../../../../src/machines/task/task-access.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { aDeferral } from '../../../helpers/task-fixtures.ts';
 
@@ -105,7 +106,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
             }
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 

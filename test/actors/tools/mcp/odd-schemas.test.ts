@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readOffer } from '../../../../src/actors/tools/mcp/read-offer.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { listed } from './puppet.ts';
 
 const text = { type: 'string' };
@@ -269,7 +270,7 @@ describe('a schema of a server', () => {
           expect(becomes(parameters)).toEqual(parameters);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSkills } from '../../../../src/actors/tools/skills/skills.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { agentFolder } from './agent-folder.ts';
 
 const minimal = (name: string, rest = '') => `---\nname: ${name}\ndescription: d\n${rest}---\n`;
@@ -287,7 +288,7 @@ More words.
           expect(Math.min(line, column)).toBeGreaterThanOrEqual(1);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

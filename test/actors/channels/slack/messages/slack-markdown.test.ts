@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slackMarkdown } from '../../../../../src/actors/channels/slack/messages/slack-markdown.ts';
+import { runs } from '../../../../helpers/runs.ts';
 
 describe('an answer in the markup of Slack', () => {
   it.each<[string, string]>([
@@ -115,7 +116,7 @@ describe('an answer in the markup of Slack', () => {
         expect(hosts.filter((host) => !markdown.includes(host))).toEqual([]);
         expect(markup.isWellFormed()).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LogReader } from '../../../../../src/ui/dashboard/views/audit/read-log.ts';
 import { verifyChunks } from '../../../../../src/ui/dashboard/views/audit/verify-stream.ts';
 import { checkpointedLog, events, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
+import { runs } from '../../../../helpers/runs.ts';
 import { answerLog, type ServedLog } from '../../../../helpers/served-log.ts';
 
 const own = testKey('service-audit-v1', 1);
@@ -60,7 +61,7 @@ describe('the verification of a log in the page', () => {
         expect([one.culprit?.line, other.culprit?.line]).toEqual([line, line]);
         expect(other.culprit?.says).toBe('sig does not match the line.');
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     );
   });
 

@@ -38,7 +38,7 @@ async function openModel() {
   return { ...asked, tabs: [] as (typeof tab)[] };
 }
 
-/** A tab costs a process of the browser; the real one is opened in `real/browser-sign-in.test.ts`. */
+/** A tab costs a process of the browser; the real one is opened in `real/browser-sign-in.long.test.ts`. */
 function noteTabs(page: Page): Promise<unknown> {
   return page.addInitScript(() => {
     const tabs: unknown[] = [];

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AgentProcess, launchAgentProcess } from '../../../helpers/agent-process.ts';
 import { axeFindings } from '../../../helpers/axe-findings.ts';
 import { refused } from '../../../helpers/browser.ts';
 import type { DashboardProcess } from '../../../helpers/dashboard-process.ts';
+import { temporaryFolder } from '../../../helpers/test-system.ts';
 import { WorkspaceAgent } from '../../../helpers/workspace-agents.ts';
 import { overflowOf } from '../page-browser.ts';
 import { Shared } from './real-page.ts';
@@ -35,7 +37,9 @@ it('keeps the way of a task as a file for the viewer of others, and asks them fo
     card.getByRole('button', { name: 'Download events' }).click(),
   ]);
   expect(file.suggestedFilename()).toBe('t1.inspection.jsonl');
-  const text = readFileSync(await file.path(), 'utf8');
+  const saved = join(temporaryFolder(), 'saved');
+  await file.saveAs(saved);
+  const text = readFileSync(saved, 'utf8');
   const { body } = await dashboard.get('/api/agents/till/tasks/t1/inspection');
   expect(text).toBe(body.events.map((event: object) => `${JSON.stringify(event)}\n`).join(''));
   expect(text).not.toContain(canary);

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { holdpointHere } from './command-here.ts';
 import {
   cleanUp,
   firstLine,
@@ -56,11 +57,11 @@ describe('a secret in plain text', () => {
     return {
       ...{ directory, file },
       secret: (words, input = '') =>
-        holdpoint(['secret', ...words, '--dir', directory], { env, input }),
+        holdpointHere(['secret', ...words, '--dir', directory], { env, input }),
     };
   }
 
-  type Secret = (words: string[], input?: string) => ReturnType<typeof holdpoint>;
+  type Secret = (words: string[], input?: string) => ReturnType<typeof holdpointHere>;
 
   it('is taken out of .env once it is kept encrypted', async () => {
     const { directory, file, secret } = await folder();
@@ -104,7 +105,7 @@ describe('secret', () => {
   it('keeps, names, shows and deletes secrets, and shows a value when asked alone', async () => {
     const directory = await temporaryFolder();
     const secret = (words: string[], input = '') =>
-      holdpoint(['secret', ...words, '--dir', directory], { env, input });
+      holdpointHere(['secret', ...words, '--dir', directory], { env, input });
     const path = join(directory, '.service', 'secrets.enc');
     expect(await secret(['set', 'SHOP_KEY'], `${value}\n`)).toEqual({
       code: 0,
@@ -132,7 +133,7 @@ describe('secret', () => {
       code: 3,
       stderr: 'error: there is no secret ONE; see those there are with holdpoint secret list\n',
     });
-    const wrong = await holdpoint(['secret', 'list', '--dir', directory, '--json'], {
+    const wrong = await holdpointHere(['secret', 'list', '--dir', directory, '--json'], {
       env: { SERVICE_PASSPHRASE: 'wrong' },
     });
     const message = `the secrets in ${path} cannot be opened: wrong passphrase, or the file was changed; try again, or restore a backup`;
@@ -140,13 +141,13 @@ describe('secret', () => {
       code: 4,
       told: { error: { code: 'secrets_locked', message, hint: null } },
     });
-    const none = await holdpoint(['secret', 'list', '--dir', directory]);
+    const none = await holdpointHere(['secret', 'list', '--dir', directory]);
     expect(none).toMatchObject({
       code: 4,
       stderr:
         'error: no passphrase was given; set SERVICE_PASSPHRASE, or make it the first line of stdin with --passphrase-stdin\n',
     });
-    const piped = await holdpoint(
+    const piped = await holdpointHere(
       ['secret', 'get', 'TWO', '--passphrase-stdin', '--dir', directory],
       {
         input: `${passphrase}\n`,
@@ -159,7 +160,7 @@ describe('secret', () => {
     'takes no value from what was typed, and does not repeat it',
     async (words) => {
       const directory = await temporaryFolder();
-      const { code, stdout, stderr } = await holdpoint(
+      const { code, stdout, stderr } = await holdpointHere(
         ['secret', ...words, '--dir', directory, '--json'],
         { env, input: 'x' },
       );
@@ -173,7 +174,7 @@ describe('secret', () => {
   it('loses nothing when it is killed between writing the file and putting it in place', async () => {
     const directory = await temporaryFolder();
     const at = ['--dir', directory];
-    await holdpoint(['secret', 'set', 'SHOP_KEY', ...at], { env, input: value });
+    await holdpointHere(['secret', 'set', 'SHOP_KEY', ...at], { env, input: value });
     const path = join(directory, '.service', 'secrets.enc');
     const before = readFileSync(path, 'utf8');
     const failpoint = join(directory, 'failpoint.mjs');
@@ -196,14 +197,17 @@ syncBuiltinESMExports();
     expect([killed.signal, killed.stdout]).toEqual(['SIGKILL', '']);
     expect(readFileSync(path, 'utf8')).toBe(before);
     expect(readFileSync(`${path}.draft`, 'utf8')).not.toContain('other');
-    expect(await holdpoint(['secret', 'list', ...at], { env })).toMatchObject({
+    expect(await holdpointHere(['secret', 'list', ...at], { env })).toMatchObject({
       code: 0,
       stdout: 'SHOP_KEY\n',
       stderr: '',
     });
-    const again = await holdpoint(['secret', 'set', 'OTHER_KEY', ...at], { env, input: 'other' });
+    const again = await holdpointHere(['secret', 'set', 'OTHER_KEY', ...at], {
+      env,
+      input: 'other',
+    });
     expect(again.code).toBe(0);
-    const shown = await holdpoint(['secret', 'list', ...at], { env });
+    const shown = await holdpointHere(['secret', 'list', ...at], { env });
     expect(shown.stdout.trim().split('\n').toSorted()).toEqual(['OTHER_KEY', 'SHOP_KEY']);
     expect(existsSync(`${path}.draft`)).toBe(false);
   });
@@ -225,7 +229,7 @@ syncBuiltinESMExports();
     asked.child.stdin?.end();
     expect((await asked.ended).code).toBe(0);
     expect(seen).not.toMatch(/canary/);
-    const kept = await holdpoint(['secret', 'get', 'SHOP_KEY', '--dir', directory], { env });
+    const kept = await holdpointHere(['secret', 'get', 'SHOP_KEY', '--dir', directory], { env });
     expect(kept.stdout).toBe(`${value}\n`);
   });
 });
@@ -233,18 +237,18 @@ syncBuiltinESMExports();
 it('gives a call its secret, and nobody else: no output, log, event, environment or command line', async () => {
   const directory = await till();
   const set = (name: string, input: string) =>
-    holdpoint(['secret', 'set', name, '--dir', directory], { env, input });
+    holdpointHere(['secret', 'set', name, '--dir', directory], { env, input });
   await set('SHOP_KEY', value);
   await set('GREETING', 'Says hello');
-  const bare = await holdpoint(['validate', '--dir', directory]);
+  const bare = await holdpointHere(['validate', '--dir', directory]);
   expect(bare).toMatchObject({ code: 4, stdout: '' });
-  expect((await holdpoint(['validate', '--dir', directory], { env })).code).toBe(0);
+  expect((await holdpointHere(['validate', '--dir', directory], { env })).code).toBe(0);
 
   const running = startProcess(bin, ['run', '--dir', directory, '--port', '0', '--json'], { env });
   const { url, pid } = JSON.parse(await firstLine(running)) as { url: string; pid: number };
   const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
   expect(card).toMatchObject({ description: 'Says hello' });
-  const sent = await holdpoint(['task', 'send', 'show', '--dir', directory, '--json']);
+  const sent = await holdpointHere(['task', 'send', 'show', '--dir', directory, '--json']);
   expect(sent.stdout).toContain('hash 6b6e5d44');
   expect(sent.stdout).toContain('[redacted:credential]');
   const seen = [
@@ -270,12 +274,14 @@ it('has the doctor open the secrets and look at who else can read them', async (
     ['SHOP_KEY', value],
     ['GREETING', 'hello'],
   ] as const) {
-    await holdpoint(['secret', 'set', name, '--dir', directory], { env, input });
+    await holdpointHere(['secret', 'set', name, '--dir', directory], { env, input });
   }
   writeFileSync(join(directory, '.service', '.env'), 'A=b\n', { mode: 0o600 });
   chmodSync(path, 0o644);
   const found = async (given: Record<string, string>) => {
-    const { stdout } = await holdpoint(['doctor', '--dir', directory, '--json'], { env: given });
+    const { stdout } = await holdpointHere(['doctor', '--dir', directory, '--json'], {
+      env: given,
+    });
     const { checks } = JSON.parse(stdout) as { checks: { check: string }[] };
     return new Map(checks.map(({ check, ...finding }) => [check, finding]));
   };
