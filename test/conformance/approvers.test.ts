@@ -152,7 +152,7 @@ describe('an allowlist', () => {
   it('that holds no valid entry keeps the agent from starting', async () => {
     const start = startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
     await expect(start).rejects.toMatchObject({
-      problems: [{ message: expect.stringMatching(/^nobody can ever decide/) }],
+      problems: [{ message: expect.stringMatching(/^no one can ever decide/) }],
     });
   });
 });

@@ -154,7 +154,7 @@ describe('a bot that may not see emails', () => {
     });
     const { answer } = await asked(chat);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
-    await chat.whispers(/may not/i);
+    await chat.whispers(/not allowed to decide/i);
     expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
     await expect
       .poll(() => chat.agent.log.map(({ message }) => message).join('\n'), { timeout: 10_000 })
@@ -196,7 +196,7 @@ describe('four eyes', () => {
     const [message] = await chat.shows(/\[Approve\]/);
     expect(message).toContain('Requested by: ann@example.com');
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
-    await chat.whispers(/may not/i);
+    await chat.whispers(/not allowed to decide/i);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
     expect(textOf(await answer)).toBe('paid {"amount":5}');
   });

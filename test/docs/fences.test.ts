@@ -51,7 +51,7 @@ function faultsOf(text: string, file: string): string[] {
 /** A part leaves out what it needs to be of use, which its page says elsewhere. */
 function isFault({ message }: { message: string }): boolean {
   const elsewhere =
-    /is not set; (?:it must hold|set it)|keeps what is said and done|lists no tools|without auth\.providers/;
+    /is not set; (?:it must hold|set it)|stores contents|lists no tools|without auth\.providers/;
   return !elsewhere.test(message);
 }
 

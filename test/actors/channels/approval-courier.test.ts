@@ -400,7 +400,7 @@ describe('the courier of approvals', () => {
     const slow = [
       'info',
       { target: board1, error: 'too many' },
-      'approvals: a target takes messages more slowly than they come',
+      'approvals: a target is rate limited',
     ];
     const once = [...logged];
     await keep(courier, parked('x'));

@@ -52,7 +52,7 @@ describe('the sinks of the audit log', () => {
       {
         path: ['audit', 'sinks', 0, 'url'],
         message:
-          'anyone on the path to collector.example.com can read and change these lines; use https',
+          'anyone on the way to collector.example.com can read and change these lines; use https',
         severity: 'warning',
       },
     ]);

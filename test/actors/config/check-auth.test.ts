@@ -153,7 +153,7 @@ it.each([
 
 it('still says of a key that no setting has what it is like', () => {
   const text = 'agent_id: x\nauth: {providers: [{type: oidc, issuers: y, nam: z}]}\n';
-  expect(linesOf(read(text)).filter((line) => line.includes('not known'))).toEqual([
+  expect(linesOf(read(text)).filter((line) => line.includes('unknown key'))).toEqual([
     expect.stringContaining('auth.providers.0.issuers: unknown key; remove it'),
     expect.stringContaining('auth.providers.0.nam: unknown key; did you mean name?'),
   ]);

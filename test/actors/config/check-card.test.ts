@@ -9,6 +9,6 @@ it('takes the schemes that callers know', () => {
 
 it.each(['{}', '{type: morse}', 'bearer'])('warns of a scheme that is %s', (scheme) => {
   expect(linesOf(read(`agent_id: x\ncard: {security_schemes: {a: ${scheme}}}`))).toEqual([
-    'warning 2:30 card.security_schemes.a | callers know no scheme such as ais not a known scheme; set its type to one of apiKey, http, oauth2, openIdConnect, mutualTLS',
+    'warning 2:30 card.security_schemes.a | a is not a known scheme; set its type to one of apiKey, http, oauth2, openIdConnect, mutualTLS',
   ]);
 });

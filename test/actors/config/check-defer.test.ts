@@ -113,12 +113,12 @@ it.each([
   [
     'a placeholder that nobody fills in',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{tool} pays {amount}: {args}"}}',
-    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is unknown; known names are {tool}, {args} and {args.NAME} alone',
+    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is unknown; there are {tool}, {args} and {args.NAME} alone',
   ],
   [
     'a placeholder with blanks, which stays as it is written',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{ arg }"}}',
-    'error 6:60 ~.tools.t.context_template | the placeholder { arg } is not known; did you mean {args}?',
+    'error 6:60 ~.tools.t.context_template | the placeholder { arg } is unknown; did you mean {args}?',
   ],
   [
     'two rules for one tool',
@@ -314,7 +314,7 @@ describe('a chat channel', () => {
   it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b'])('cannot be called %s', (name) => {
     const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
     expect(deferring(lines, 'channels: [slack]\n')).toEqual([
-      `warning 6:21 ~.tools.t.to | channel:slack:${name} names no channel of Slack, ${direct}; write a name such as #refunds, or an id`,
+      `warning 6:21 ~.tools.t.to | channel:slack:${name} is not a Slack channel, ${direct}; write a name such as #refunds, or an id`,
     ]);
   });
 
@@ -325,7 +325,7 @@ describe('a chat channel', () => {
         line.includes('Slack'),
       ),
     ).toEqual([
-      `warning 6:55 ~.tools.t.escalate_to | channel:slack:* names no channel of Slack, ${direct}; write a name such as #refunds, or an id`,
+      `warning 6:55 ~.tools.t.escalate_to | channel:slack:* is not a Slack channel, ${direct}; write a name such as #refunds, or an id`,
     ]);
   });
 });

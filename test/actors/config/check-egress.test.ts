@@ -294,7 +294,7 @@ workflow_propagation: {allowed_hosts: ["*"]}
     `error 9:34 egress.allowed_private.1 | ${port}`,
     'error 10:3 egress.allowed_domain | egress.allowed_domain: unknown key; did you mean allowed_domains?',
     `error 11:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
-    'warning 3:9 egress.mode | in the mode dev-open every host may be reached, those of the own network as well; use it for development alone',
+    'warning 3:9 egress.mode | mode dev-open allows every host, the local network included; use it for development only',
   ]);
 });
 

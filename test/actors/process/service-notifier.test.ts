@@ -83,7 +83,7 @@ describe('a notifier', () => {
 
   it('says what is missing where the program is', async () => {
     await createNotifier({ settings, log }, null)({ READY: '1' });
-    expect(warnings).toEqual([[{}, expect.stringContaining('there is no systemd-notify')]]);
+    expect(warnings).toEqual([[{}, expect.stringContaining('systemd-notify is missing')]]);
   });
 
   it('does nothing where nobody listens', async () => {

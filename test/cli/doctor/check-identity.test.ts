@@ -93,7 +93,7 @@ it('fails a provider that refuses, and tells of the worst first', async () => {
   const broken = await startFakeService(says({}, 503));
   expect(await check(verifier(broken.url), oidc('http://127.0.0.1:2'))).toEqual({
     status: 'fail',
-    message: `desk refuses: ${broken.url} answered 503 (and 1 more)`,
+    message: `desk rejects every caller: ${broken.url} answered 503 (and 1 more)`,
     fix: fix('desk'),
   });
 });

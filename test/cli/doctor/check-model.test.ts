@@ -78,7 +78,7 @@ it('takes an endless list for no answer, and a server without a list for one tha
     },
     {
       status: 'warn',
-      message: `openai-compatible at ${silent} answers, and does not report whether m`,
+      message: `openai-compatible at ${silent} answers, and does not report whether m exists`,
     },
   ]);
 });

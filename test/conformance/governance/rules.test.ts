@@ -85,7 +85,7 @@ describe('an agent does not start', () => {
     await expect(startGovernedAgent({}, { metadata })).rejects.toMatchObject({
       code: 'config_invalid',
       problems: [
-        { file: 'SKILL.md', line: 7, message: expect.stringContaining('this key is not known') },
+        { file: 'SKILL.md', line: 7, message: expect.stringContaining('unknown key') },
       ],
     });
   });

@@ -112,7 +112,7 @@ describe('the level of the caller', () => {
     const open = { security, auth: { ...auth, required: false } };
     await expect(startTestAgent(open, { noAuth: true })).rejects.toMatchObject({
       code: 'cannot_start',
-      message: expect.stringContaining('--no-auth leaves nobody who could step up'),
+      message: expect.stringContaining('--no-auth makes step-up impossible'),
     });
   });
 });

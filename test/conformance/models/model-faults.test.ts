@@ -109,7 +109,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
       response.writeHead(400, { 'content-type': 'text/plain' });
       response.end(canaryKey.repeat(500_000));
     },
-    /^openai-compatible m did not take the request \(400\)/,
+    /^openai-compatible m rejected the request \(400\)/,
   ],
   [
     'does not know the model',
@@ -185,7 +185,7 @@ describe('a model that', () => {
     lag.enable();
     const failed = await agent.post('/tasks/send', ask('t1'));
     lag.disable();
-    expect(textOf(failed)).toMatch(/^openai-compatible m did not take the request \(400\)/);
+    expect(textOf(failed)).toMatch(/^openai-compatible m rejected the request \(400\)/);
     expect(lag.max / 1e6).toBeLessThan(5_000);
   });
 

@@ -44,9 +44,9 @@ it.each<[what: string, sent: unknown, error: string]>([
         string,
       ],
   ),
-  ['an unknown mode', { name: 'x', auth: { mode: 'ldap' } }, 'ldap is no way to sign in'],
-  ['a mode that is no text', { name: 'x', auth: { mode: 5 } }, 'is no way to sign in'],
-  ['a list of modes', { name: 'x', auth: ['oidc'] }, 'is no way to sign in'],
+  ['an unknown mode', { name: 'x', auth: { mode: 'ldap' } }, 'ldap is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom'],
+  ['a mode that is no text', { name: 'x', auth: { mode: 5 } }, 'this is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom'],
+  ['a list of modes', { name: 'x', auth: ['oidc'] }, 'this is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom'],
   [
     'OIDC without issuer',
     { name: 'x', auth: { mode: 'oidc', settings: { audience: 'a' } } },
@@ -62,11 +62,11 @@ it.each<[what: string, sent: unknown, error: string]>([
     { name: 'x', auth: { mode: 'http_verifier' } },
     'Address of the verifier is missing',
   ],
-  ['a mode of egress that is no text', { name: 'x', egress: { mode: 1 } }, 'is no mode of egress'],
+  ['a mode of egress that is no text', { name: 'x', egress: { mode: 1 } }, 'this is not a mode of egress; known are allowlist, deny-all, dev-open'],
   [
     'an approval that is none',
     { name: 'x', approvals: { datetime_now: true } },
-    'whom it waits for',
+    'datetime_now: the approval target must be a target such as channel:console:* or channel:slack:#ops',
   ],
   [
     'approvers that are none',
@@ -81,18 +81,18 @@ it.each<[what: string, sent: unknown, error: string]>([
   [
     'a variable that steers programs',
     { name: 'x', security: { variables: { LD_PRELOAD: 'x' } } },
-    'steers how programs run',
+    'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
   ],
   [
     'a line break in a variable',
     { name: 'x', security: { variables: { A: 'a\nB=c' } } },
     'line break',
   ],
-  ['a provider there is not', { name: 'x', provider: 'vax' }, 'vax is no provider'],
+  ['a provider there is not', { name: 'x', provider: 'vax' }, 'vax is not a provider; known are scripted, openai, anthropic, google, ollama, openai-compatible'],
   [
     'a skill there is not',
     { name: 'x', skills: ['nothing-like-it'] },
-    'nothing-like-it is no skill',
+    'nothing-like-it is not a skill of the registry; known are csv-report, dns-lookup, email-send, feature-flags, github-issues, http-health, json-diff, kubernetes, log-search, prometheus-query, release-notes, slack-post, sqlite-query, stripe-refunds, webhook-post',
   ],
 ])('refuses %s with 400 and writes nothing', async (_, sent, error) => {
   const dashboard = await openDashboard();

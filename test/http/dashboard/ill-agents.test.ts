@@ -124,7 +124,7 @@ const ills: [string, number, string | RegExp, Opened][] = [
   [
     'is an impostor',
     502,
-    /^what answers at http:\/\/127\.0\.0\.1:\d+ is not the agent of this folder; nothing was sent to it$/,
+    /^the server at http:\/\/127\.0\.0\.1:\d+ is not the agent of this folder; nothing was sent to it$/,
     () => IllAgent.open(well, false),
   ],
 ];

@@ -244,6 +244,6 @@ it('calls off an exchange that is under way', async () => {
   expect((await dashboard.post('/api/oauth/cancel', { state })).status).toBe(200);
   expect([(await back).status, await (await back).text()]).toEqual([
     400,
-    expect.stringContaining('called off'),
+    expect.stringContaining('canceled'),
   ]);
 });

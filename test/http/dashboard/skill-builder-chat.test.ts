@@ -196,7 +196,7 @@ describe('a model that means harm or fails', () => {
   it.each([
     [401, 'refused the key (401)'],
     [404, 'does not know the model (404)'],
-    [429, 'takes no more for now (429)'],
+    [429, 'is rate limited (429)'],
     [500, 'failed (500)'],
     [302, 'answered with a redirect (302)'],
   ])(

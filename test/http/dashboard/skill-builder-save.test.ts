@@ -95,7 +95,7 @@ describe('the save of a skill', () => {
     const warning = {
       rule: 'held_kept',
       message:
-        'the skill said that forecast before and this text no longer does; restore it under metadata.service.held unless that is intended',
+        'the skill held forecast before and this text no longer does; restore it under metadata.service.held unless that is intended',
       ...{ file: null, line: 1, column: 1 },
     };
     expect(await check(weather, editing)).toEqual([warning]);
@@ -143,9 +143,9 @@ describe('the save of a skill', () => {
     [
       'a variable that steers programs (WEB-9)',
       { env: { LD_PRELOAD: '/x.so' } },
-      'steers how programs run',
+      '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}',
     ],
-    ['a variable of Node', { env: { NODE_OPTIONS: '--require=/x' } }, 'steers how programs run'],
+    ['a variable of Node', { env: { NODE_OPTIONS: '--require=/x' } }, '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}'],
     ['a variable of two lines', { env: { 'A=1\nB': 'x' } }, 'upper-case letters'],
     [
       'a host that is none',

@@ -118,7 +118,7 @@ describe('the settings of the skill builder', () => {
     [
       'a key without a variable',
       { provider: 'ollama', model: 'qwen3', api_key: 'a' },
-      'name one in api_key_env',
+      'set one in api_key_env',
     ],
     ['nothing', [], 'provider must be'],
   ])('with %s are refused, and nothing is written', async (_, body, words) => {
@@ -207,7 +207,7 @@ describe('which model writes skills', () => {
       ...{ provider: 'anthropic', model: 'claude-one', source: 'agent_fallback', has_key: true },
       ...{
         problem: null,
-        deprecation_warning: expect.stringContaining('name a model in the settings'),
+        deprecation_warning: expect.stringContaining('set a model in the settings'),
       },
     });
     mkdirSync(join(home, '.config/holdpoint'), { recursive: true });

@@ -191,7 +191,7 @@ describe('the agent in Slack', () => {
     await slack.mention({ channel: 'general', text: 'short' });
     await answered(slack, 'general', /echo: short/);
     await slack.mention({ channel: 'general', text: 'long '.repeat(1_500).trim() });
-    await answered(slack, 'general', /The whole answer is in the file/);
+    await answered(slack, 'general', /The full answer is in the file/);
     const { files } = slack.messages('general').at(-1)!;
     await vi.waitUntil(() => files[0]?.content !== null, { interval: 2 });
     expect(files.map(({ name, content }) => [name, content])).toEqual([

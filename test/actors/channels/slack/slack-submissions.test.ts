@@ -220,16 +220,16 @@ describe('a reason', () => {
       what: 'another message',
       change: { ts: '1.000001' },
       audited: 1,
-      words: /^This message is not/,
+      words: /^This message is out of date/,
     },
     { what: 'another channel', change: { channel: 'C0GENERAL1' }, audited: 1, words: /^This mess/ },
     {
       what: 'another deferral',
       change: { deferralId: 'x' },
       audited: 0,
-      words: /^This approval is/,
+      words: /^This approval no longer exists/,
     },
-    { what: 'nothing', change: null, audited: 0, words: /^This approval is not known/ },
+    { what: 'nothing', change: null, audited: 0, words: /^This approval no longer exists/ },
   ])('is refused when the form remembers $what', async ({ change, audited, words }) => {
     const clicks = await SlackClicks.open();
     const asked = await clicks.ask();

@@ -229,7 +229,7 @@ describe('the signature', () => {
 });
 
 describe('a try that fails', () => {
-  const again = 'it is tried again';
+  const again = 'retrying';
 
   it.each([
     [408, 'later', again],

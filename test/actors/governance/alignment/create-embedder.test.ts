@@ -220,7 +220,7 @@ describe('an embedder that fails', () => {
     const server = await startServer(() => clock.advance(5_000));
     expect(await failureOf(compatible(server.address, clock).embed(['a'], never))).toEqual({
       code: 'timed_out',
-      message: 'the embedder did not respond within 5s',
+      message: 'the embedder did not answer within 5s',
     });
     expect(clock.pending).toBe(0);
   });
@@ -233,7 +233,7 @@ describe('an embedder that fails', () => {
     const failure = await failureOf(compatible(server.address, clock).embed(['a'], never));
     expect(failure).toEqual({
       code: 'timed_out',
-      message: 'the embedder did not respond within 5s',
+      message: 'the embedder did not answer within 5s',
     });
   });
 
@@ -245,7 +245,7 @@ describe('an embedder that fails', () => {
     const failure = await failureOf(compatible(server.address, clock).embed(['a'], never));
     expect(failure).toEqual({
       code: 'timed_out',
-      message: 'the embedder did not respond within 5s',
+      message: 'the embedder did not answer within 5s',
     });
     expect(server.seen.length).toBe(1);
   });

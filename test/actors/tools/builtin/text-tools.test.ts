@@ -179,7 +179,7 @@ describe('math_calculate', () => {
   const noMore = 'the expression holds something else than numbers, operators and functions';
 
   it.each([
-    ['process.exit(1)', 'a call is not known'],
+    ['process.exit(1)', 'a call is unknown'],
     ['constructor', 'constructor is unknown; known names are abs, '],
     ['constructor.constructor("return 1")()', noMore],
     ['a["b"]', noMore],
@@ -189,7 +189,7 @@ describe('math_calculate', () => {
     ['x = 1', 'the expression'],
     ['[1]', noMore],
     ['true ? 1 : 2', noMore],
-    ['1 > 2', 'the operator > is not known'],
+    ['1 > 2', 'the operator > is unknown'],
     ['1 / 0', 'the expression has no finite value'],
     ['9 ^ 9 ^ 9 ^ 9', 'the expression has no finite value'],
     ['sqrt(-1)', 'the expression has no finite value'],

@@ -32,7 +32,7 @@ export async function checkEach(
 }
 
 function notLookedAt(what: string, count: number, reason: string): SetupFinding {
-  const message = `${count} of the ${what} ${count === 1 ? 'was' : 'were'} not looked at: ${reason}`;
+  const message = `${count} of the ${what} ${count === 1 ? 'was' : 'were'} not checked: ${reason}`;
   return { severity: 'warning', subject: what, message };
 }
 

@@ -120,7 +120,7 @@ describe('the channels of a workspace', () => {
   });
 
   it('asks again later when the store fails, rather than take a channel that may be another one', async () => {
-    const words = 'slack: the store failed to look up the channel "refunds"; it is asked again';
+    const words = 'slack: the store failed to look up the channel "refunds"; retrying';
     const gone = () => Promise.reject(new Error('the server is gone'));
     const unread = await openDirectory(undefined, { find: gone, keep: async () => undefined });
     const unkept = await openDirectory(undefined, { find: async () => undefined, keep: gone });

@@ -141,7 +141,7 @@ it('tells why nobody is asked in a channel', async () => {
       severity: 'error',
       subject: '#nowhere',
       message:
-        'nobody is asked in #nowhere: no channel that the bot can see is called "nowhere"; create it, or invite the bot if it is private',
+        'no approver is notified in #nowhere: no channel that the bot can see is called "nowhere"; create it, or invite the bot if it is private',
     },
     {
       severity: 'error',
@@ -153,13 +153,13 @@ it('tells why nobody is asked in a channel', async () => {
       severity: 'error',
       subject: '#twins',
       message:
-        'nobody is asked in #twins: more than one channel is called "twins" (C0TWIN0001 and C0TWIN0002); write the id of one of them in "to"',
+        'no approver is notified in #twins: more than one channel is called "twins" (C0TWIN0001 and C0TWIN0002); write the id of one of them in "to"',
     },
     {
       severity: 'error',
       subject: 'C0NOSUCH01',
       message:
-        'nobody is asked in C0NOSUCH01: name a channel that exists, and invite the bot if it is private (channel_not_found)',
+        'no approver is notified in C0NOSUCH01: name a channel that exists, and invite the bot if it is private (channel_not_found)',
     },
   ]);
 });

@@ -254,7 +254,7 @@ describe('what is said in Slack', () => {
       thread: message.ts,
       files: [['answer.md', markdown]],
       opening: '*Report &lt;!here&gt;*\n\nline &amp; more\nline &amp; more\nline',
-      ending: 'ore\n…\n_The full answer is in the file._',
+      ending: 'more\n…\n_The full answer is in the file._',
     });
   });
 
