@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { openWorkspace } from '../../src/actors/workspace/workspace.ts';
-import { latePorts } from '../../src/cli/ui/late-ports.ts';
-import { lateSignIns } from '../../src/cli/ui/late-sign-ins.ts';
-import { createDashboardApp } from '../../src/http/dashboard/dashboard-app.ts';
-import { DashboardHub } from '../../src/http/dashboard/dashboard-hub.ts';
-import { HeldLooks } from '../../src/http/dashboard/held-looks.ts';
+import { createDashboardApp } from '../../src/dashboard/server/dashboard-app.ts';
+import { latePorts } from '../../src/dashboard/server/open-services.ts';
+import { lateSignIns } from '../../src/dashboard/sign-in/late-sign-ins.ts';
+import { DashboardHub } from '../../src/dashboard/workspace/dashboard-hub.ts';
+import { HeldLooks } from '../../src/dashboard/workspace/held-looks.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import { ManualClock } from './manual-clock.ts';
 import { temporaryFolder } from './test-system.ts';

@@ -3,16 +3,16 @@ import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { dashboardToken, randomToken } from '../../actors/process/process.ts';
+import { lateLog } from '../../dashboard/server/late-log.ts';
+import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import type { DemoWorkspace } from '../demo/demo-workspace.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
-import type { DemoWorkspace } from './demo-workspace.ts';
-import { lateLog } from './late-log.ts';
 import { openBrowser } from './open-browser.ts';
-import { type Dashboard, serveDashboard } from './serve-dashboard.ts';
 
 export interface UiOptions {
   dir: string;
@@ -42,7 +42,7 @@ export async function ui(session: Session, options: UiOptions): Promise<void> {
 }
 
 async function makeDemo({ env }: Session): Promise<DemoWorkspace> {
-  const { makeDemoWorkspace } = await import('./demo-workspace.ts');
+  const { makeDemoWorkspace } = await import('../demo/demo-workspace.ts');
   return makeDemoWorkspace(env);
 }
 

@@ -1,0 +1,203 @@
+import type Router from '@koa/router';
+import { z } from 'zod';
+import {
+  type BuilderAgent,
+  BuilderError,
+  type BuilderTurn,
+} from '../../http/dashboard/skill-builder.ts';
+import { readJson } from '../../http/middleware/read-json.ts';
+import type { RequestState, RoutedContext } from '../../http/request-state.ts';
+import type { SkillChangedJson } from '../../http/wire/dashboard/builder-json.ts';
+import { Problem } from '../../http/wire/problem.ts';
+import { EventStream } from '../../http/wire/sse.ts';
+import { atMost } from './at-most.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { agentOf } from './relay.ts';
+
+/** Maximum number of turns in a conversation, and maximum total characters. */
+const mostMessages = 200;
+const longestConversation = 1024 * 1024;
+
+/** Maximum number of concurrent model turns. Each holds a connection to a provider and an answer in memory. */
+const mostTurns = 16;
+
+const chatBody = z
+  .object({
+    messages: z
+      .array(z.object({ role: z.enum(['user', 'assistant']), content: z.string() }))
+      .min(1)
+      .max(mostMessages)
+      .refine((all) => all.at(-1)?.role === 'user')
+      .refine((all) => all.at(-1)?.content.trim() !== '')
+      .refine(
+        (all) => all.reduce((sum, { content }) => sum + content.length, 0) <= longestConversation,
+      ),
+    mode: z.enum(['create', 'edit']).default('create'),
+    editing_name: z.string().optional(),
+  })
+  .refine(({ mode, editing_name: name }) => mode === 'create' || name !== undefined);
+
+/** Adds the routes of the skill builder and its settings (docs/contract/dashboard.md). */
+export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+  const { workspace, builder } = ports;
+  const subjectOf = (ctx: RoutedContext): BuilderAgent => {
+    const { id, directory, description } = agentOf(ctx, workspace);
+    return { id, directory, tools: description.tools };
+  };
+
+  addSkillRoutes(router, ports, subjectOf);
+  const error = `${mostTurns} conversations are under way; wait for one to end, or stop it`;
+  const bounded = atMost(mostTurns, { status: 503, error });
+
+  router.get('/api/settings/skill-builder', async (ctx: RoutedContext) => {
+    ctx.body = await builder.settings();
+  });
+  router.put('/api/settings/skill-builder', readJson(), async (ctx: RoutedContext) => {
+    ctx.body = await asked(builder.saveSettings(Object(ctx.request.body) as object));
+    ports.log.warn({}, 'dashboard: the settings of the skill builder were changed');
+  });
+  router.get('/api/skill-builder/provider', async (ctx: RoutedContext) => {
+    ctx.body = await builder.status(null);
+  });
+  router.get('/api/agents/:id/skill-builder/provider', async (ctx: RoutedContext) => {
+    ctx.body = await builder.status(subjectOf(ctx));
+  });
+  router.get('/api/agents/:id/skill-builder/context', async (ctx: RoutedContext) => {
+    ctx.body = { system_prompt: await builder.prompt(subjectOf(ctx)) };
+  });
+  router.post('/api/agents/:id/skill-builder/chat', readJson(), async (ctx: RoutedContext) => {
+    const agent = subjectOf(ctx);
+    const body = chatBody.safeParse(ctx.request.body);
+    if (!body.success) {
+      const wrong = `messages must be 1 to ${mostMessages} of {role: user or assistant, content}, the last of them of the user; mode edit needs editing_name`;
+      throw new Problem(400, { error: wrong });
+    }
+    const { messages, mode, editing_name: name } = body.data;
+    const editing = mode === 'edit' ? (name ?? null) : null;
+    await bounded(async () =>
+      takeTurn(ctx, await asked(builder.converse(agent, { messages, editing }))),
+    );
+  });
+}
+
+/** Streams a turn to the client. The turn ends if the client disconnects. */
+async function takeTurn(ctx: RoutedContext, turn: BuilderTurn): Promise<void> {
+  const over = new AbortController();
+  const stream = new EventStream(ctx, () => over.abort());
+  await turn(
+    {
+      onToken: (text) => stream.sendText({ event: 'token', data: { text } }),
+      onMessage: (content) => stream.send({ event: 'message', data: { content } }),
+      onDraft: (draft) => stream.send({ event: 'skill_draft', data: draft }),
+      onEnd: (error) =>
+        stream.finish([
+          error === null ? { event: 'done', data: {} } : { event: 'error', data: { error } },
+        ]),
+    },
+    over.signal,
+  );
+}
+
+const draftShape = {
+  skill_md: z.string().max(longestConversation),
+  scripts: z.record(z.string(), z.string()).default({}),
+};
+
+const checkBody = z.object({
+  ...draftShape,
+  mode: z.enum(['create', 'edit']).default('create'),
+  editing_name: z.string().optional(),
+});
+
+const saveBody = z.object({
+  ...draftShape,
+  skill_name: z.string().optional(),
+  env: z.record(z.string(), z.string().max(64 * 1024)).default({}),
+  overwrite: z.boolean().default(false),
+  hold: z.boolean().default(true),
+  editing_name: z.string().optional(),
+});
+
+/** Adds the routes of an agent's own skills. */
+function addSkillRoutes(
+  router: Router<RequestState>,
+  { builder, log }: DashboardPorts,
+  subjectOf: (ctx: RoutedContext) => BuilderAgent,
+): void {
+  const root = '/api/agents/:id/skill-builder';
+
+  router.get(`${root}/skills`, async (ctx: RoutedContext) => {
+    ctx.body = await asked(builder.skills(subjectOf(ctx)));
+  });
+  router.get(`${root}/skills/:name`, async (ctx: RoutedContext) => {
+    const skill = await asked(builder.skill(subjectOf(ctx), ctx.params['name'] ?? ''));
+    ctx.set('ETag', skill.etag);
+    ctx.body = skill;
+  });
+  router.post(`${root}/validate`, readJson(), async (ctx: RoutedContext) => {
+    const { mode, editing_name: name, ...draft } = bodyOf(ctx, checkBody);
+    const editing = mode === 'edit' ? (name ?? null) : null;
+    ctx.body = await asked(builder.check(subjectOf(ctx), draft, editing));
+  });
+  router.post(`${root}/save`, readJson(), async (ctx: RoutedContext) => {
+    const agent = subjectOf(ctx);
+    const { skill_md, scripts, env, overwrite, hold, ...names } = bodyOf(ctx, saveBody);
+    const ifMatch = ctx.get('If-Match');
+    const answer = await asked(
+      builder.save(agent, {
+        ...{ draft: { skill_md, scripts }, env, overwrite, hold },
+        ...{ skillName: names.skill_name ?? null, editing: names.editing_name ?? null },
+        etag: ifMatch === '' ? null : ifMatch,
+      }),
+    );
+    switch (answer.kind) {
+      case 'saved': {
+        const { name, path, egress_added, held_added } = answer.result;
+        // Saved skills are code that the agent will run, so the log records the save without its content.
+        const told = { agent: agent.id, skill: name, path, scripts: Object.keys(scripts).length };
+        const more = { egress_added, held_added, variables: Object.keys(env), overwrite };
+        log.warn({ ...told, ...more }, 'dashboard: the operator saved a skill');
+        ctx.body = answer.result;
+        return;
+      }
+      case 'invalid':
+        ctx.status = 400;
+        ctx.body = { error: 'the skill has errors; nothing was saved', ...answer.check };
+        return;
+      default: {
+        const isChanged = answer.kind === 'changed';
+        ctx.status = isChanged ? 412 : 409;
+        const error = isChanged
+          ? 'the skill has changed since it was read; look at what is there now'
+          : 'the agent has a skill of this name; edit that one, or choose another name';
+        ctx.body = { error, name: answer.name, skill: answer.now } satisfies SkillChangedJson;
+      }
+    }
+  });
+}
+
+function bodyOf<Shape extends z.ZodType>(ctx: RoutedContext, shape: Shape): z.output<Shape> {
+  const body = shape.safeParse(ctx.request.body);
+  if (body.success) return body.data;
+  const [issue] = body.error.issues;
+  const error = `${issue?.path.join('.') || 'the body'} is not what it should be: ${issue?.message ?? ''}`;
+  throw new Problem(400, { error: error.slice(0, 500) });
+}
+
+const statusOf: Readonly<Record<BuilderError['code'], number>> = {
+  refused: 400,
+  missing: 404,
+  unusable: 409,
+};
+
+/** Awaits the builder. Rejects with a Problem if it refuses. */
+async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof BuilderError) {
+      throw new Problem(statusOf[error.code], { error: error.message });
+    }
+    throw error;
+  }
+}
