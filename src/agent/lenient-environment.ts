@@ -46,8 +46,16 @@ export async function assumedEnvironment(
 }
 
 function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return withAssumed(env, (name) => (unassumed.has(name) ? undefined : hidden));
+}
+
+/** Returns variables with an assumed value for each missing one that `assumed` returns a value for. */
+export function withAssumed(
+  env: NodeJS.ProcessEnv,
+  assumed: (name: string) => string | undefined,
+): NodeJS.ProcessEnv {
   const valueOf = (name: string | symbol): string | undefined =>
-    typeof name !== 'string' || unassumed.has(name) ? env[name as string] : (env[name] ?? hidden);
+    typeof name === 'string' ? (env[name] ?? assumed(name)) : undefined;
   return new Proxy(env, {
     get: (_, name) => valueOf(name),
     has: (_, name) => valueOf(name) !== undefined,

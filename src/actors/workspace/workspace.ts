@@ -4,9 +4,11 @@ export { AddSkillError, addSkill } from './add-skill.ts';
 export type { AgentDescription } from './agent-description.ts';
 export { type LineAnswer, LineError, sentenceOf } from './agent-line.ts';
 export {
+  type AgentText,
   type ChangedConfig,
-  type CheckConfig,
   planConfig,
+  readAgentText,
+  revertConfig,
   writeChangedConfig,
 } from './change-config.ts';
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';

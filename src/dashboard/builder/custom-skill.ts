@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type FolderHandle, readSkills } from '../../actors/tools/tools.ts';
+import type { CustomSkillContentJson } from '../../http/wire/dashboard/builder-json.ts';
 import {
   isScriptName,
   scriptsProblem,
@@ -10,29 +11,28 @@ import {
 import { linked, readText, withFolder } from './open-skills.ts';
 import { checkSkillName, SkillFileError } from './skill-file-error.ts';
 
-/** A skill of an agent as it is on disk (docs/contract/dashboard.md). */
-export interface CustomSkill extends WrittenSkill {
-  format: 'subdir' | 'flat';
-  /** Identifies this version of the skill; quoted like an HTTP ETag. */
-  etag: string;
-}
-
 /** Reads a skill by its name. Rejects with a SkillFileError. */
-export async function readCustomSkill(directory: string, name: string): Promise<CustomSkill> {
+export async function readCustomSkill(
+  directory: string,
+  name: string,
+): Promise<CustomSkillContentJson> {
   checkSkillName(name);
   const found =
     (await withFolder(directory, ['skills', name], readSubdir)) ??
     (await withFolder(directory, ['skills'], (folder) => readFlat(directory, folder, name)));
   if (found !== null) return { ...found, etag: etagOf(found) };
-  throw new SkillFileError('missing', `the agent has no skill ${name}`);
+  throw new SkillFileError('skill_missing', `the agent has no skill ${name}`);
 }
 
 /** Reads a skill by its name; `null` when there is none. Rejects with a SkillFileError. */
-export async function foundSkill(directory: string, name: string): Promise<CustomSkill | null> {
+export async function foundSkill(
+  directory: string,
+  name: string,
+): Promise<CustomSkillContentJson | null> {
   try {
     return await readCustomSkill(directory, name);
   } catch (error) {
-    if (error instanceof SkillFileError && error.code === 'missing') return null;
+    if (error instanceof SkillFileError && error.code === 'skill_missing') return null;
     throw error;
   }
 }
@@ -72,13 +72,13 @@ async function scriptsIn(folder: FolderHandle): Promise<Record<string, string>> 
       if (entry.isSymbolicLink()) throw linked(`scripts/${name}`);
       if (!isScriptName(name) || !entry.isFile()) {
         const message = `scripts holds ${JSON.stringify(name)}, which is no script; change the skill by hand`;
-        throw new SkillFileError('unusable', message);
+        throw new SkillFileError('skill_unusable', message);
       }
       scripts.push([name, (await readText(inner, name)) ?? '']);
     }
     const found = Object.fromEntries(scripts);
     const problem = scriptsProblem(found);
-    if (problem !== null) throw new SkillFileError('unusable', problem);
+    if (problem !== null) throw new SkillFileError('skill_unusable', problem);
     return found;
   } finally {
     await inner[Symbol.asyncDispose]();

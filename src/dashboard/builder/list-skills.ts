@@ -1,35 +1,28 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { type FolderHandle, readSkills, type Skill } from '../../actors/tools/tools.ts';
+import type { CustomSkillJson } from '../../http/wire/dashboard/builder-json.ts';
 import { withFolder } from './open-skills.ts';
 
-/** Summary of an agent's skill (docs/contract/dashboard.md, CustomSkillSummary). */
-export interface CustomSkillSummary {
-  /** Name of its folder or file; the skill is read by this name. */
-  name: string;
-  description: string;
-  category: string | null;
-  tags: string[];
-  /** Path relative to the agent's folder. */
-  path: string;
-  has_scripts: boolean;
-  tools: string[];
-}
+/** An agent's skills as read once. */
+export type AgentSkills = Awaited<ReturnType<typeof readSkills>> & {
+  /** The agent's own skills in the order in which it loads them; symbolic links are skipped. */
+  listed: CustomSkillJson[];
+  /** Every skill name in use, both declared names and names on disk. */
+  taken: string[];
+};
 
-/** Lists the agent's own skills in the order in which the agent loads them; symbolic links are skipped. */
-export async function listSkills(directory: string): Promise<CustomSkillSummary[]> {
-  const { skills } = await readSkills(directory);
+/** Reads an agent's skills. Rejects with a SkillFileError. */
+export async function readAgentSkills(directory: string): Promise<AgentSkills> {
+  const read = await readSkills(directory);
+  const { skills } = read;
   const byFile = new Map(skills.map((skill) => [skill.file, skill]));
   const main = await withFolder(directory, [], (folder) => isFile(folder, 'SKILL.md'));
   const own = (await withFolder(directory, ['skills'], placesIn)) ?? [];
   const rootName = byFile.get('SKILL.md')?.id ?? 'SKILL';
   const places = [...(main === true ? [{ name: rootName, path: 'SKILL.md' }] : []), ...own];
-  return places.map(({ name, path }) => summaryOf(name, path, byFile.get(path)));
-}
-
-/** Returns every skill name in use, both declared names and names on disk. */
-export async function takenNames(directory: string): Promise<string[]> {
-  const [{ skills }, listed] = await Promise.all([readSkills(directory), listSkills(directory)]);
-  return [...new Set([...skills.map(({ id }) => id), ...listed.map(({ name }) => name)])];
+  const listed = places.map(({ name, path }) => summaryOf(name, path, byFile.get(path)));
+  const taken = new Set([...skills.map(({ id }) => id), ...listed.map(({ name }) => name)]);
+  return { ...read, listed, taken: [...taken] };
 }
 
 async function placesIn(folder: FolderHandle): Promise<{ name: string; path: string }[]> {
@@ -49,7 +42,7 @@ async function placesIn(folder: FolderHandle): Promise<{ name: string; path: str
   return found.flat();
 }
 
-function summaryOf(name: string, path: string, skill: Skill | undefined): CustomSkillSummary {
+function summaryOf(name: string, path: string, skill: Skill | undefined): CustomSkillJson {
   const tools = skill?.tools.map((tool) => tool.name) ?? [];
   return {
     ...{ name, description: skill?.description ?? '', category: skill?.category ?? null },

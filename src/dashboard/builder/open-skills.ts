@@ -67,12 +67,15 @@ export async function readText(folder: FolderHandle, name: string): Promise<stri
   try {
     const stat = await file.stat();
     if (!stat.isFile() || stat.size > longestFile) {
-      throw new SkillFileError('unusable', `${name} is no file of at most 1 MiB; mend it by hand`);
+      throw new SkillFileError(
+        'skill_unusable',
+        `${name} is no file of at most 1 MiB; mend it by hand`,
+      );
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new SkillFileError('unusable', `${name} is no text; change the skill by hand`);
+    throw new SkillFileError('skill_unusable', `${name} is no text; change the skill by hand`);
   } finally {
     await file.close();
   }
@@ -80,7 +83,10 @@ export async function readText(folder: FolderHandle, name: string): Promise<stri
 
 /** Creates the error for a symbolic link, regardless of its destination. */
 export function linked(name: string): SkillFileError {
-  return new SkillFileError('refused', `${name} is a link, and no link is followed; replace it`);
+  return new SkillFileError(
+    'skill_refused',
+    `${name} is a link, and no link is followed; replace it`,
+  );
 }
 
 async function isLink(folder: FolderHandle, name: string): Promise<boolean> {

@@ -107,7 +107,7 @@ async function copyOthers(folder: FolderHandle, name: string, made: FolderHandle
       await cp(old.at(entry), made.at(entry), options).catch((error: unknown) => {
         const { code } = error as NodeJS.ErrnoException;
         const message = `${name}/${entry} cannot be kept (${code}); change the skill by hand`;
-        throw new SkillFileError('unusable', message, { cause: error });
+        throw new SkillFileError('skill_unusable', message, { cause: error });
       });
     }
   } finally {
@@ -137,7 +137,7 @@ async function exchange(
     if (code === 'ENOENT' || code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     throw error instanceof SkillFileError
       ? error
-      : new SkillFileError('unusable', `skills/${name} cannot be written (${code})`, {
+      : new SkillFileError('skill_unusable', `skills/${name} cannot be written (${code})`, {
           cause: error,
         });
   }

@@ -1,138 +1,146 @@
 import { join } from 'node:path';
-import { readSection } from '../../actors/config/config.ts';
 import type { Clock } from '../../actors/ports.ts';
-import { isUsualModel } from '../../actors/providers/providers.ts';
-import { SecretsError, VariableError } from '../../actors/secrets/secrets.ts';
 import { toolsToHold } from '../../actors/tools/tools.ts';
-import { AddSkillError, ConfigFileError } from '../../actors/workspace/workspace.ts';
-import { agentEnvironment, environmentFolder } from '../../agent/agent-environment.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { planHeldRules, usableAgent, writeHeldRules } from '../../agent/held-rules.ts';
+import { ConfigFileError } from '../../actors/workspace/workspace.ts';
+import { planHeldRules, usableAgent } from '../../agent/held-rules.ts';
 import { lenientEnvironment } from '../../agent/lenient-environment.ts';
-import {
-  type BuilderAgent,
-  BuilderError,
-  type SaveAnswer,
-  type SaveOrder,
-  type SkillBuilder,
-} from '../../http/dashboard/skill-builder.ts';
 import type {
   BuilderSettingsJson,
   BuilderStatusJson,
+  CustomSkillContentJson,
+  CustomSkillJson,
   SkillCheckJson,
+  SkillDraftJson,
   SkillHoldsJson,
+  SkillSaveResultJson,
 } from '../../http/wire/dashboard/builder-json.ts';
-import {
-  type BuilderModel,
-  builderPrompt,
-  checkSkill,
-  keyVariableOf,
-  listSkills,
-  type ModelOfAgent,
-  mendSkills,
-  providersOffered,
-  readCustomSkill,
-  resolveModel,
-  runTurn,
-  SettingsError,
-  SkillFileError,
-  saveSettings,
-  saveSkill,
-  takenNames,
-  userFolder,
-} from './builder.ts';
+import { type BuilderModel, resolveModel, userFolder } from './builder-model.ts';
+import { type BuilderMessage, builderPrompt } from './builder-prompt.ts';
+import { readCustomSkill } from './custom-skill.ts';
+import { readAgentSkills } from './list-skills.ts';
+import { modelOfAgent } from './model-of-agent.ts';
+import { mendSkills } from './replace-skill.ts';
+import { type BuilderEar, runTurn } from './run-turn.ts';
+import type { SaveRequest } from './save-request.ts';
+import { SettingsError, saveSettings } from './save-settings.ts';
+import { checkSkill, saveSkill } from './save-skill.ts';
+import { keyVariableOf, providersOffered, settingsPath } from './settings-file.ts';
 
 export interface SkillBuilderOptions {
+  /** Absolute path of the workspace's folder. */
   workspace: string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
 }
 
-/** Assembles the skill builder for the agents of a workspace. */
-export function skillBuilder({ workspace, env, clock }: SkillBuilderOptions): SkillBuilder {
-  const folder = join(workspace, '.service');
-  const places = { workspace: folder, user: userFolder(env), env };
-  const modelFor = (agent: BuilderAgent | null) =>
-    resolveModel(places, agent === null ? undefined : () => modelOfAgent(agent.directory, env));
-  const settings = async () => settingsJson(await modelFor(null), join(folder, 'ui.yaml'));
-  // Saves run one after another; concurrent saves would overwrite each other's changes.
-  let saving: Promise<unknown> = Promise.resolve();
-  const saves = new Map<string, Promise<unknown>>();
-  return {
-    settings,
-    async saveSettings(request) {
-      const saved = saving.then(() => saveSettings(folder, request));
-      saving = saved.catch(() => undefined);
-      await saved.catch(refuse);
-      return settings();
-    },
-    status: async (agent) => statusJson(await modelFor(agent)),
-    prompt: (agent) => promptFor(agent, null),
-    async converse(agent, { messages, editing }) {
-      const { asked, problem } = await modelFor(agent);
-      if (asked === null) throw new BuilderError('refused', problem ?? 'no model is set');
-      const prompt = await promptFor(agent, editing).catch(refuse);
-      return (ear, signal) => runTurn({ asked, prompt, messages, clock, signal }, ear);
-    },
-    async skills({ directory }) {
-      await mendSkills(directory, clock.now());
-      return listSkills(directory);
-    },
-    skill: ({ directory }, name) => readCustomSkill(directory, name).catch(refuse),
-    async check({ directory }, draft, editing) {
-      const check = checkJson(await checkSkill(directory, { ...draft, editing }).catch(refuse));
-      const holds = check.valid ? await holdsOf(directory, toolsToHold(draft), env) : null;
-      return holds === null ? check : { ...check, holds };
-    },
-    save({ directory }, order) {
-      const before = saves.get(directory) ?? Promise.resolve();
-      const saved = before.then(() => save(directory, order, { env, clock }));
-      saves.set(
-        directory,
-        saved.catch(() => undefined),
-      );
-      return saved.catch(refuse);
-    },
-  };
+/** The agent for which a skill is written. */
+export interface BuilderAgent {
+  id: string;
+  /** Absolute path of its folder. */
+  directory: string;
+  /** Names of the agent's tools. */
+  tools: readonly string[];
 }
 
-async function save(
-  directory: string,
-  { draft, ...order }: SaveOrder,
-  { env, clock }: Pick<SkillBuilderOptions, 'env' | 'clock'>,
-): Promise<SaveAnswer> {
-  const { providers } = readSection(directory, 'secrets', env);
-  const outcome = await saveSkill(
-    directory,
-    { ...draft, ...order },
-    {
-      check: async (folder, content) => {
-        const { problems } = await checkAgent(
-          folder,
-          await lenientEnvironment(folder, env),
-          content,
-        );
-        return { errors: problems };
-      },
-      async hold(tools) {
-        const place = { directory, env: await lenientEnvironment(directory, env) };
-        const rules = await planHeldRules(directory, (await usableAgent(place)).config, tools);
-        return { added: rules.heldAdded, rollBack: await writeHeldRules(place, rules) };
-      },
-      environment: providers.includes('env') ? environmentFolder(directory, env) : null,
-      variables: () => lenientEnvironment(directory, env),
-      now: clock.now(),
-    },
-  );
-  switch (outcome.kind) {
-    case 'saved': {
-      const { kind, ...result } = outcome;
-      return { kind, result };
-    }
-    case 'invalid':
-      return { kind: 'invalid', check: checkJson(outcome.findings) };
-    default:
-      return outcome;
+/** A conversation so far; `editing` names the skill being edited, `null` for a new one. */
+export interface BuilderQuestion {
+  messages: readonly BuilderMessage[];
+  editing: string | null;
+}
+
+/** A prepared turn of a conversation. Resolves when the turn has ended; never rejects. */
+export type BuilderTurn = (ear: BuilderEar, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Writes skills interactively with a user (docs/contract/dashboard.md). Methods reject with an error that has a code;
+ * then nothing has been written.
+ */
+export class SkillBuilder {
+  readonly #options: SkillBuilderOptions;
+  /** The workspace's folder of settings. */
+  readonly #folder: string;
+  /** Saves run one after another; concurrent saves would overwrite each other's changes. */
+  readonly #saves = new Map<string, Promise<unknown>>();
+
+  constructor(options: SkillBuilderOptions) {
+    this.#options = options;
+    this.#folder = join(options.workspace, '.service');
+  }
+
+  async settings(): Promise<BuilderSettingsJson> {
+    return settingsJson(await this.#modelFor(null), settingsPath(this.#folder));
+  }
+
+  /** Saves the settings of an unvalidated request. */
+  async saveSettings(request: object): Promise<BuilderSettingsJson> {
+    await this.#inTurn(this.#folder, () => saveSettings(this.#folder, request));
+    return this.settings();
+  }
+
+  /** Pass `null` for the workspace without an agent. */
+  async status(agent: BuilderAgent | null): Promise<BuilderStatusJson> {
+    return statusJson(await this.#modelFor(agent));
+  }
+
+  prompt(agent: BuilderAgent): Promise<string> {
+    return promptFor(agent, null);
+  }
+
+  async converse(
+    agent: BuilderAgent,
+    { messages, editing }: BuilderQuestion,
+  ): Promise<BuilderTurn> {
+    const { clock } = this.#options;
+    const { asked, problem } = await this.#modelFor(agent);
+    if (asked === null) throw new SettingsError(problem ?? 'no model is set');
+    const prompt = await promptFor(agent, editing);
+    return (ear, signal) => runTurn({ asked, prompt, messages, clock, signal }, ear);
+  }
+
+  async skills({ directory }: BuilderAgent): Promise<CustomSkillJson[]> {
+    await mendSkills(directory, this.#options.clock.now());
+    return (await readAgentSkills(directory)).listed;
+  }
+
+  skill({ directory }: BuilderAgent, name: string): Promise<CustomSkillContentJson> {
+    return readCustomSkill(directory, name);
+  }
+
+  async check(
+    { directory }: BuilderAgent,
+    draft: SkillDraftJson,
+    editing: string | null,
+  ): Promise<SkillCheckJson> {
+    const check = await checkSkill(directory, { ...draft, editing });
+    const tools = check.valid ? toolsToHold(draft) : [];
+    const holds = tools.length === 0 ? null : await holdsOf(directory, tools, this.#options.env);
+    return holds === null ? check : { ...check, holds };
+  }
+
+  save({ directory }: BuilderAgent, request: SaveRequest): Promise<SkillSaveResultJson> {
+    const { env, clock } = this.#options;
+    const variables = () => lenientEnvironment(directory, env);
+    return this.#inTurn(directory, () =>
+      saveSkill({ directory, env, variables }, request, clock.now()),
+    );
+  }
+
+  #modelFor(agent: BuilderAgent | null): Promise<BuilderModel> {
+    const { env } = this.#options;
+    const places = { workspace: this.#folder, user: userFolder(env), env };
+    return resolveModel(
+      places,
+      agent === null ? undefined : () => modelOfAgent(agent.directory, env),
+    );
+  }
+
+  #inTurn<Result>(directory: string, save: () => Promise<Result>): Promise<Result> {
+    const saved = (this.#saves.get(directory) ?? Promise.resolve()).then(save);
+    this.#saves.set(
+      directory,
+      saved.catch(() => undefined),
+    );
+    return saved;
   }
 }
 
@@ -142,14 +150,13 @@ async function holdsOf(
   tools: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<SkillHoldsJson | null> {
-  if (tools.length === 0) return null;
-  const unwritten = { asks: [], defer_turned_on: false, before: '', after: '' };
   try {
     const place = { directory, env: await lenientEnvironment(directory, env) };
-    const { config } = await usableAgent(place);
-    const rules = await planHeldRules(directory, config, tools);
-    const { heldAdded, to, isDeferTurnedOn } = rules;
-    const { before, after } = rules.config;
+    const { heldAdded, to, isDeferTurnedOn, config } = planHeldRules(
+      await usableAgent(place),
+      tools,
+    );
+    const { before, after } = config;
     if (before === after) return null;
     return {
       ...{ tools: heldAdded, asks: to, defer_turned_on: isDeferTurnedOn, before, after },
@@ -157,19 +164,11 @@ async function holdsOf(
     };
   } catch (error) {
     if (!(error instanceof ConfigFileError)) throw error;
-    return { ...unwritten, tools: [...tools], problem: error.message };
+    return {
+      ...{ tools: [...tools], asks: [], defer_turned_on: false, before: '', after: '' },
+      problem: error.message,
+    };
   }
-}
-
-function checkJson(findings: Awaited<ReturnType<typeof checkSkill>>): SkillCheckJson {
-  const told = (level: string) =>
-    findings
-      .filter((finding) => finding.level === level)
-      .map(({ rule, message, file = null, line = null, column = null }) => ({
-        ...{ rule, message, file, line, column },
-      }));
-  const errors = told('error');
-  return { valid: errors.length === 0, errors, warnings: told('warning') };
 }
 
 async function promptFor(
@@ -177,62 +176,8 @@ async function promptFor(
   name: string | null,
 ): Promise<string> {
   const editing = name === null ? null : { name, skill: await readCustomSkill(directory, name) };
-  return builderPrompt({ agent: id, skills: await takenNames(directory), tools, editing });
-}
-
-/**
- * Returns an agent's model with its own API key. Builds the agent's variables anew, so that variables of two agents are
- * never mixed. A model other than the default one is read without any variable of this process, because the author of
- * the folder may have put a variable into the base URL. `null` if the agent has no model that can write skills.
- */
-async function modelOfAgent(
-  directory: string,
-  env: NodeJS.ProcessEnv,
-): Promise<ModelOfAgent | null> {
-  const usual = await modelWith(directory, await ownEnvironment(directory, env));
-  return usual === null || isUsualModel(usual.settings)
-    ? usual
-    : modelWith(directory, await ownEnvironment(directory, {}));
-}
-
-async function modelWith(directory: string, env: NodeJS.ProcessEnv): Promise<ModelOfAgent | null> {
-  // A missing key must not hide which model needs it.
-  const { config } = await checkAgent(directory, withKeys(env));
-  if (config === null || config.model.provider === 'scripted') return null;
-  const { provider, name, base_url, api_key_env, organization_id: organization } = config.model;
-  const reach = base_url === '' ? {} : { base_url };
-  return { settings: { provider, model: name, ...reach, api_key_env, organization }, env };
-}
-
-/** Replaces every missing key with a placeholder. */
-function withKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const valueOf = (name: string | symbol): string | undefined =>
-    typeof name === 'string'
-      ? (env[name] ?? (isKeyName.test(name) ? 'missing' : undefined))
-      : undefined;
-  return new Proxy(env, {
-    get: (_, name) => valueOf(name),
-    has: (_, name) => valueOf(name) !== undefined,
-    getOwnPropertyDescriptor(_, name) {
-      const value = valueOf(name);
-      if (value === undefined) return undefined;
-      return { value, configurable: true, enumerable: true, writable: true };
-    },
-  });
-}
-
-const isKeyName = /^(?!SERVICE_|OTEL_)[A-Z0-9_]*(?:KEY|TOKEN|SECRET)[A-Z0-9_]*$/;
-
-async function ownEnvironment(
-  directory: string,
-  env: NodeJS.ProcessEnv,
-): Promise<NodeJS.ProcessEnv> {
-  try {
-    return (await agentEnvironment(directory, { env, passphrase: null })).env;
-  } catch (error) {
-    if (error instanceof SecretsError) return {};
-    throw error;
-  }
+  const { taken } = await readAgentSkills(directory);
+  return builderPrompt({ agent: id, skills: taken, tools, editing });
 }
 
 function statusJson({ source, settings, hasKey, problem }: BuilderModel): BuilderStatusJson {
@@ -262,18 +207,4 @@ function settingsJson(model: BuilderModel, path: string): BuilderSettingsJson {
       needs_base_url: name === 'openai-compatible',
     })),
   };
-}
-
-/** Throws the error in the format of the port. */
-function refuse(error: unknown): never {
-  throw refusalOf(error);
-}
-
-function refusalOf(error: unknown): unknown {
-  if (error instanceof SkillFileError) return new BuilderError(error.code, error.message);
-  if (error instanceof VariableError) return new BuilderError('refused', error.message);
-  if (error instanceof AddSkillError) return new BuilderError('unusable', error.message);
-  if (error instanceof SettingsError) return new BuilderError('refused', error.message);
-  if (error instanceof SecretsError) return new BuilderError('unusable', error.message);
-  return error;
 }

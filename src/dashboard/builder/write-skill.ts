@@ -1,91 +1,115 @@
+import { readSection } from '../../actors/config/config.ts';
 import { writeEnvironment } from '../../actors/secrets/secrets.ts';
 import { readSkills, type Skill, toolsToHold } from '../../actors/tools/tools.ts';
 import {
+  type AgentText,
   addSkill,
   mergeEgress,
-  readConfigText,
-  writeConfigText,
+  readAgentText,
+  revertConfig,
 } from '../../actors/workspace/workspace.ts';
-import { type CustomSkill, foundSkill } from './custom-skill.ts';
-import { type ReplacedSkill, replaceSkill } from './replace-skill.ts';
+import { environmentFolder } from '../../agent/agent-environment.ts';
+import { checkAgent } from '../../agent/agent-findings.ts';
+import {
+  type AgentPlace,
+  planHeldRules,
+  usableAgent,
+  writeHeldRules,
+} from '../../agent/held-rules.ts';
 import type {
-  HeldTools,
-  MissingVariable,
-  Remark,
-  SaveOutcome,
-  SavePorts,
-  SaveRequest,
-} from './save-order.ts';
-import { SkillFileError } from './skill-file-error.ts';
+  CustomSkillContentJson,
+  SkillSaveResultJson,
+} from '../../http/wire/dashboard/builder-json.ts';
+import { foundSkill } from './custom-skill.ts';
+import type { AgentSkills } from './list-skills.ts';
+import { type ReplacedSkill, replaceSkill } from './replace-skill.ts';
+import type { SavePlace, SaveRequest } from './save-request.ts';
+import { SkillConflictError, SkillFileError, SkillInvalidError } from './skill-file-error.ts';
 
-/** A validated skill with the skill that it replaces; `null` for a new one. */
-type Write = SaveRequest & { name: string; existing: CustomSkill | null };
+/** What was read for a save. */
+interface Before {
+  name: string;
+  /** The skill that is replaced; `null` for a new one. */
+  existing: CustomSkillContentJson | null;
+  skills: AgentSkills;
+}
 
 /**
  * Writes a validated skill atomically: hold rules first, so that no tool exists without its rule, then files, declared
  * hosts and variables. Rejects as `saveSkill` does.
  */
 export async function writeSkill(
-  directory: string,
-  request: Write,
-  ports: SavePorts,
-): Promise<SaveOutcome> {
-  const { name, env } = request;
-  if (Object.keys(env).length > 0 && ports.environment === null) {
+  { directory, env, variables }: SavePlace,
+  request: SaveRequest,
+  { name, existing, skills }: Before,
+): Promise<SkillSaveResultJson> {
+  const { providers } = readSection(directory, 'secrets', env);
+  const environment = providers.includes('env') ? environmentFolder(directory, env) : null;
+  if (Object.keys(request.env).length > 0 && environment === null) {
     const message =
       'this agent reads no .env; keep its variables with the command secret set, and save the skill without them';
-    throw new SkillFileError('refused', message);
+    throw new SkillFileError('skill_refused', message);
   }
-  const before = await readSkills(directory);
-  const steps: (() => Promise<void>)[] = [];
-  // Every rollback step runs, even if another one fails.
-  const undo = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-      await step().catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+  const place = { directory, env: await variables() };
+  // Every step of the rollback runs, even if another one fails.
+  const undo = new AsyncDisposableStack();
   try {
-    const held = await holdTools(request, ports);
-    steps.push(held.rollBack);
-    const placed = await place(directory, request);
+    const held = await holdTools(place, request, undo);
+    const placed = await writeFiles(directory, { ...request, name, existing });
     if (placed === null) {
-      await undo();
-      return { kind: 'changed', name, now: await foundSkill(directory, name) };
+      await undo.disposeAsync();
+      throw new SkillConflictError('skill_changed', name, await foundSkill(directory, name));
     }
-    steps.push(() => placed.restore());
+    undo.defer(() => placed.restore());
     const after = await readSkills(directory);
-    const known = new Set(before.problems.map(({ file, message }) => `${file} ${message}`));
+    const known = new Set(skills.problems.map(({ file, message }) => `${file} ${message}`));
     const problem = after.problems.find(({ file, message }) => !known.has(`${file} ${message}`));
     const path = `skills/${name}/SKILL.md`;
     const skill = after.skills.find(({ file }) => file === path);
     if (problem !== undefined || skill === undefined) {
-      await undo();
-      return { kind: 'invalid', findings: [remarkOf(name, problem)] };
+      await undo.disposeAsync();
+      throw unreadable(name, problem);
     }
-    const merged = await mergeEgress(directory, skill.egressDomains, `skill ${name}`, ports.check);
-    if (merged.added.length > 0) steps.push(() => revert(directory, merged));
-    if (ports.environment !== null) await writeEnvironment(ports.environment, env);
+    const merged = await mergeEgress(
+      held.text,
+      skill.egressDomains,
+      `skill ${name}`,
+      async (folder, content) => ({
+        errors: (await checkAgent(folder, place.env, content)).problems,
+      }),
+    );
+    if (merged.added.length > 0) undo.defer(() => revertConfig(merged));
+    if (environment !== null) await writeEnvironment(environment, request.env);
     const added = { egress_added: merged.added, held_added: held.added };
-    const variables = variablesOf(skill, await ports.variables());
+    const result = { name, path, ...added, ...variablesOf(skill, await variables()) };
     // Point of no return: nothing is rolled back after this. The next save removes any leftovers.
+    undo.move();
     await placed.finish().catch(() => undefined);
-    return { kind: 'saved', name, path, ...added, ...variables };
+    return result;
   } catch (error) {
-    await undo().catch(() => undefined);
+    await undo.disposeAsync().catch(() => undefined);
     throw error;
   }
 }
 
-async function holdTools(request: Write, ports: SavePorts): Promise<HeldTools> {
+/** Writes rules for the tools that the skill recommends to hold, and returns the `service.yaml` as it is then. */
+async function holdTools(
+  place: AgentPlace,
+  request: SaveRequest,
+  undo: AsyncDisposableStack,
+): Promise<{ added: string[]; text: AgentText }> {
+  const text = await readAgentText(place.directory);
   const tools = request.hold ? toolsToHold(request) : [];
-  return tools.length === 0 ? { added: [], rollBack: () => Promise.resolve() } : ports.hold(tools);
+  if (tools.length === 0) return { added: [], text };
+  const rules = planHeldRules(await usableAgent(place, text), tools);
+  const written = await writeHeldRules(place, rules);
+  undo.defer(() => revertConfig(rules.config));
+  return { added: rules.heldAdded, text: written };
 }
 
-async function place(
+async function writeFiles(
   directory: string,
-  { name, skill_md, scripts, existing }: Write,
+  { name, skill_md, scripts, existing }: SaveRequest & Pick<Before, 'name' | 'existing'>,
 ): Promise<ReplacedSkill | null> {
   const files = { name, skill_md, scripts };
   if (existing !== null) return replaceSkill(directory, files, existing.etag);
@@ -93,27 +117,31 @@ async function place(
   return { restore: remove, finish: () => Promise.resolve() };
 }
 
-function remarkOf(
+function unreadable(
   name: string,
   problem: { message: string; file: string; line: number; column: number } | undefined,
-): Remark {
+): SkillInvalidError {
+  const rule = 'agent_reads';
   if (problem === undefined) {
     const message = `another file of the agent holds a skill ${name}, which it reads first; rename one`;
-    return { level: 'error', rule: 'agent_reads', message };
+    const error = { rule, message, file: null, line: null, column: null };
+    return new SkillInvalidError({ valid: false, errors: [error], warnings: [] });
   }
-  const { message, file, line, column } = problem;
-  const isOwn = file === `skills/${name}/SKILL.md`;
-  const place = isOwn ? { line, column } : { line, column, file };
-  return { level: 'error', rule: 'agent_reads', message, ...place };
+  const { message, line, column } = problem;
+  const file = problem.file === `skills/${name}/SKILL.md` ? null : problem.file;
+  const error = { rule, message, file, line, column };
+  return new SkillInvalidError({ valid: false, errors: [error], warnings: [] });
 }
+
+type Missing = SkillSaveResultJson['env_missing'][number];
 
 function variablesOf(
   { requires: { env } }: Skill,
   variables: Readonly<Record<string, string | undefined>>,
-): { env_configured: string[]; env_missing: MissingVariable[] } {
+): Pick<SkillSaveResultJson, 'env_configured' | 'env_missing'> {
   const isSet = (name: string): boolean => (variables[name] ?? '') !== '';
   const isOneSet = env.oneOf.some(isSet);
-  const missing = (kind: MissingVariable['kind'], names: readonly string[]): MissingVariable[] =>
+  const missing = (kind: Missing['kind'], names: readonly string[]): Missing[] =>
     names.filter((name) => !isSet(name)).map((name) => ({ name, kind }));
   return {
     env_configured: [...env.required, ...env.oneOf, ...env.optional].filter(isSet),
@@ -123,13 +151,4 @@ function variablesOf(
       ...missing('optional', env.optional),
     ],
   };
-}
-
-/** Restores `service.yaml` unless it has been changed again since. */
-async function revert(
-  directory: string,
-  { before, after }: { before: string; after: string },
-): Promise<void> {
-  const { content, etag } = await readConfigText(directory);
-  if (content === after) await writeConfigText(directory, { content: before, etag });
 }

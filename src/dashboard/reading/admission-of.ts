@@ -1,7 +1,7 @@
 import { AdmissionSettingsError, admissionFromEnvironment } from '../../actors/access/access.ts';
 import { lastRunLog } from '../../actors/workspace/workspace.ts';
 import type { AdmissionResultJson, PolicyJson } from '../../http/wire/dashboard/policy-json.ts';
-import type { AuditFiles } from '../routes/dashboard-ports.ts';
+import type { AuditReader } from './audit-reader.ts';
 
 /** Timeout in milliseconds for finding the last refusal in the audit log. */
 const patience = 2_000;
@@ -19,7 +19,7 @@ interface AdmissionSaid {
 export async function admissionOf(
   directory: string,
   env: NodeJS.ProcessEnv,
-  audit: Pick<AuditFiles, 'page'>,
+  audit: Pick<AuditReader, 'page'>,
 ): Promise<AdmissionSaid> {
   const { settings, warning } = settingsIn(env);
   const noted = notedIn(lastRunLog(directory));
@@ -83,7 +83,7 @@ function recordIn(line: string): { msg: string; time: string; error: string }[] 
 /** The audit page reports an unreadable log. */
 async function lastDenial(
   directory: string,
-  audit: Pick<AuditFiles, 'page'>,
+  audit: Pick<AuditReader, 'page'>,
 ): Promise<AdmissionResultJson | null> {
   const wanted = { event: 'task_admission_denied', task: '', decision: '' };
   const query = { limit: 1, before: null, wanted, isVerified: false };

@@ -3,6 +3,7 @@ import { createEgress, egressCause } from '../../actors/outbound/outbound.ts';
 /** An agent that the user named. */
 export interface AskedAgent {
   url: URL;
+  /** Sent only to this origin, neither stored nor logged. */
   token: string | null;
   /** True if the user allowed an address on this machine. */
   mayBeLoopback: boolean;

@@ -5,23 +5,51 @@ import {
   type NumberedLine,
   verifyLog,
 } from '../../actors/records/records.ts';
-import type { AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
+import type { AuditJson, AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
 import type { TimelineEntryJson } from '../../http/wire/dashboard/task-detail-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
-import type { AuditFiles } from '../routes/dashboard-ports.ts';
 import { type OpenAuditLog, openAuditLog, refused } from './audit-files.ts';
 import { AuditVerdicts } from './audit-verdicts.ts';
 
 /** Maximum number of events shown for one task. */
 const mostOfTask = 1_000;
 
+/** A query for lines of an audit log. */
+export interface AuditQuery {
+  limit: number;
+  /** Returns lines before this line number; `null` for the end of the log. */
+  before: number | null;
+  /** Filter texts; an empty text matches anything. `null` disables the filter. */
+  wanted: { event: string; task: string; decision: string } | null;
+  isVerified: boolean;
+}
+
+/** Raw log lines; the files stay open until `close`. */
+interface AuditBytes {
+  bytes: number;
+  chunks: AsyncIterable<Uint8Array>;
+  close: () => Promise<void>;
+}
+
+/** Reads agents' audit logs. Every method rejects with the reason of the signal when aborted. */
+export interface AuditReader {
+  page(directory: string, query: AuditQuery, signal: AbortSignal): Promise<Omit<AuditJson, 'keys'>>;
+  /** Opens a range of lines by number, inclusive; `null` for the first or the last line. */
+  lines(
+    directory: string,
+    range: { from: number | null; to: number | null },
+    signal: AbortSignal,
+  ): Promise<AuditBytes>;
+  timeline(directory: string, taskId: string, signal: AbortSignal): Promise<TimelineEntryJson[]>;
+}
+
 interface OpenLog {
   log: OpenAuditLog;
   view: LogView;
 }
 
-/** Reads agents' audit logs for the dashboard. */
-export function auditReader(env: NodeJS.ProcessEnv): AuditFiles {
+/** Creates the reader of agents' audit logs. Verdicts and indexes are cached in it. */
+export function auditReader(env: NodeJS.ProcessEnv): AuditReader {
   const indexes = new LogIndexes();
   const verdicts = new AuditVerdicts();
   const opened = (directory: string, signal: AbortSignal) =>

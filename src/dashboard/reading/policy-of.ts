@@ -8,8 +8,8 @@ import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { formatDuration } from '../../machines/duration.ts';
-import type { AuditFiles } from '../routes/dashboard-ports.ts';
 import { admissionOf } from './admission-of.ts';
+import type { AuditReader } from './audit-reader.ts';
 
 /** Maximum time in milliseconds that a chat waits for the answer to a request made in it. */
 const chatWindow = 360_000;
@@ -21,7 +21,7 @@ const escalatesAfter = 0.75;
 export async function policyOf(
   directory: string,
   env: NodeJS.ProcessEnv,
-  audit: Pick<AuditFiles, 'page'>,
+  audit: Pick<AuditReader, 'page'>,
 ): Promise<PolicyJson | null> {
   const { agent, problems, warnings } = await readAgent(directory, env, systemClock());
   if (agent === null || problems.length > 0) return null;

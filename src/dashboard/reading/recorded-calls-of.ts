@@ -6,8 +6,8 @@ import {
 } from '../../http/wire/dashboard/agent-task.ts';
 import { type RecordedCall, recordedCalls } from '../../http/wire/dashboard/recorded-calls.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
-import type { AuditFiles } from '../routes/dashboard-ports.ts';
 import { wholeTaskPath } from './agent-tasks.ts';
+import type { AuditReader } from './audit-reader.ts';
 
 /** An agent whose calls are read, and its folder. */
 export interface CallSource {
@@ -47,7 +47,7 @@ export async function callsOfTask(
 /** Reads an agent's last calls, newest first, and the reason if there are fewer than requested. */
 export async function lastCalls(
   source: CallSource,
-  audit: Pick<AuditFiles, 'page'>,
+  audit: Pick<AuditReader, 'page'>,
   { most, signal }: { most: number; signal: AbortSignal },
 ): Promise<{ calls: RecordedCall[]; unread: string | null }> {
   const until = performance.now() + patience;
@@ -75,7 +75,7 @@ export async function lastCalls(
 
 async function eventsByTask(
   { directory }: CallSource,
-  audit: Pick<AuditFiles, 'page'>,
+  audit: Pick<AuditReader, 'page'>,
   signal: AbortSignal,
 ): Promise<Map<string, Events[number][]>> {
   const query = { limit: mostLines, before: null, wanted: null, isVerified: false };

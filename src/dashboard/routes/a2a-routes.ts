@@ -7,8 +7,9 @@ import type { A2aLineJson } from '../../http/wire/dashboard/a2a-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { readAgentUrl } from '../../machines/card/read-agent-url.ts';
 import { localUrl } from '../../machines/url-of.ts';
+import type { A2aTarget } from '../reading/a2a-inspector.ts';
 import { atMost } from './at-most.ts';
-import type { A2aTarget, DashboardPorts } from './dashboard-ports.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
 import { whileAsked } from './relay.ts';
 
 /** Maximum number of concurrent requests to agents. */

@@ -1,10 +1,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { tailServeLog } from '../../actors/workspace/workspace.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
-import type { HeldLooks } from '../workspace/held-looks.ts';
 import { presentAgent } from '../workspace/present-agent.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
@@ -12,12 +12,8 @@ import { agentOf } from './relay.ts';
 const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
 
 /** Adds the routes of the workspace and its agents' processes. */
-export function addAgentRoutes(
-  router: Router<RequestState>,
-  ports: DashboardPorts,
-  looks: HeldLooks,
-): void {
-  const { workspace, version, newerRelease, token, hub, files } = ports;
+export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+  const { workspace, version, newerRelease, token, hub, files, looks } = ports;
   const list = () => workspace.agents().map((agent) => presentAgent(agent, looks.count(agent.id)));
 
   router.get('/api/health', (ctx: RoutedContext) => {
@@ -47,7 +43,7 @@ export function addAgentRoutes(
     const { lines = '200' } = ctx.query;
     const count = typeof lines === 'string' && /^\d{1,4}$/.test(lines) ? Number(lines) : 0;
     if (count === 0) throw new Problem(400, { error: 'lines must be a number from 1 to 9999' });
-    ctx.body = { lines: ports.logs(agentOf(ctx, workspace).directory, count) };
+    ctx.body = { lines: tailServeLog(agentOf(ctx, workspace).directory, count) };
   });
   for (const order of ['start', 'stop', 'restart'] as const) {
     router.post(`/api/agents/:id/${order}`, readJson(), async (ctx: RoutedContext) => {

@@ -3,7 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type Router from '@koa/router';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
-import type { AuditQuery, DashboardPorts } from './dashboard-ports.ts';
+import type { AuditQuery } from '../reading/audit-reader.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { queryText } from './query-text.ts';
 import { agentOf, whileAsked } from './relay.ts';
 
 /** Maximum number of log events per response. */
@@ -66,17 +68,11 @@ async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
 /** Reads the search terms; `null` if there are none. */
 function wantedOf(ctx: RoutedContext): AuditQuery['wanted'] {
   const [event, task, decision] = [
-    textOf(ctx, 'event'),
-    textOf(ctx, 'task'),
-    textOf(ctx, 'decision'),
+    queryText(ctx, 'event') ?? '',
+    queryText(ctx, 'task') ?? '',
+    queryText(ctx, 'decision') ?? '',
   ];
   return event + task + decision === '' ? null : { event, task, decision };
-}
-
-function textOf(ctx: RoutedContext, name: string): string {
-  const text = ctx.query[name] ?? '';
-  if (typeof text === 'string' && text.length <= 256) return text;
-  throw new Problem(400, { error: `${name} must be one text of at most 256 characters` });
 }
 
 function wholeOf(ctx: RoutedContext, name: string): number | null {

@@ -1,15 +1,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
-import {
-  type BuilderAgent,
-  BuilderError,
-  type BuilderTurn,
-} from '../../http/dashboard/skill-builder.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
-import type { SkillChangedJson } from '../../http/wire/dashboard/builder-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
+import type { BuilderAgent, BuilderTurn } from '../builder/skill-builder.ts';
 import { atMost } from './at-most.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
@@ -53,7 +48,7 @@ export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardP
     ctx.body = await builder.settings();
   });
   router.put('/api/settings/skill-builder', readJson(), async (ctx: RoutedContext) => {
-    ctx.body = await asked(builder.saveSettings(Object(ctx.request.body) as object));
+    ctx.body = await builder.saveSettings(Object(ctx.request.body) as object);
     ports.log.warn({}, 'dashboard: the settings of the skill builder were changed');
   });
   router.get('/api/skill-builder/provider', async (ctx: RoutedContext) => {
@@ -74,9 +69,7 @@ export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardP
     }
     const { messages, mode, editing_name: name } = body.data;
     const editing = mode === 'edit' ? (name ?? null) : null;
-    await bounded(async () =>
-      takeTurn(ctx, await asked(builder.converse(agent, { messages, editing }))),
-    );
+    await bounded(async () => takeTurn(ctx, await builder.converse(agent, { messages, editing })));
   });
 }
 
@@ -127,52 +120,33 @@ function addSkillRoutes(
   const root = '/api/agents/:id/skill-builder';
 
   router.get(`${root}/skills`, async (ctx: RoutedContext) => {
-    ctx.body = await asked(builder.skills(subjectOf(ctx)));
+    ctx.body = await builder.skills(subjectOf(ctx));
   });
   router.get(`${root}/skills/:name`, async (ctx: RoutedContext) => {
-    const skill = await asked(builder.skill(subjectOf(ctx), ctx.params['name'] ?? ''));
+    const skill = await builder.skill(subjectOf(ctx), ctx.params['name'] ?? '');
     ctx.set('ETag', skill.etag);
     ctx.body = skill;
   });
   router.post(`${root}/validate`, readJson(), async (ctx: RoutedContext) => {
     const { mode, editing_name: name, ...draft } = bodyOf(ctx, checkBody);
     const editing = mode === 'edit' ? (name ?? null) : null;
-    ctx.body = await asked(builder.check(subjectOf(ctx), draft, editing));
+    ctx.body = await builder.check(subjectOf(ctx), draft, editing);
   });
   router.post(`${root}/save`, readJson(), async (ctx: RoutedContext) => {
     const agent = subjectOf(ctx);
-    const { skill_md, scripts, env, overwrite, hold, ...names } = bodyOf(ctx, saveBody);
+    const { skill_name, editing_name, ...body } = bodyOf(ctx, saveBody);
     const ifMatch = ctx.get('If-Match');
-    const answer = await asked(
-      builder.save(agent, {
-        ...{ draft: { skill_md, scripts }, env, overwrite, hold },
-        ...{ skillName: names.skill_name ?? null, editing: names.editing_name ?? null },
-        etag: ifMatch === '' ? null : ifMatch,
-      }),
-    );
-    switch (answer.kind) {
-      case 'saved': {
-        const { name, path, egress_added, held_added } = answer.result;
-        // Saved skills are code that the agent will run, so the log records the save without its content.
-        const told = { agent: agent.id, skill: name, path, scripts: Object.keys(scripts).length };
-        const more = { egress_added, held_added, variables: Object.keys(env), overwrite };
-        log.warn({ ...told, ...more }, 'dashboard: the operator saved a skill');
-        ctx.body = answer.result;
-        return;
-      }
-      case 'invalid':
-        ctx.status = 400;
-        ctx.body = { error: 'the skill has errors; nothing was saved', ...answer.check };
-        return;
-      default: {
-        const isChanged = answer.kind === 'changed';
-        ctx.status = isChanged ? 412 : 409;
-        const error = isChanged
-          ? 'the skill has changed since it was read; look at what is there now'
-          : 'the agent has a skill of this name; edit that one, or choose another name';
-        ctx.body = { error, name: answer.name, skill: answer.now } satisfies SkillChangedJson;
-      }
-    }
+    const saved = await builder.save(agent, {
+      ...{ ...body, skillName: skill_name ?? null, editing: editing_name ?? null },
+      etag: ifMatch === '' ? null : ifMatch,
+    });
+    const { name, path, egress_added, held_added } = saved;
+    // Saved skills are code that the agent will run, so the log records the save without its content.
+    const told = { agent: agent.id, skill: name, path, scripts: Object.keys(body.scripts).length };
+    const more = { egress_added, held_added, variables: Object.keys(body.env) };
+    const fields = { ...told, ...more, overwrite: body.overwrite };
+    log.warn(fields, 'dashboard: the operator saved a skill');
+    ctx.body = saved;
   });
 }
 
@@ -182,22 +156,4 @@ function bodyOf<Shape extends z.ZodType>(ctx: RoutedContext, shape: Shape): z.ou
   const [issue] = body.error.issues;
   const error = `${issue?.path.join('.') || 'the body'} is not what it should be: ${issue?.message ?? ''}`;
   throw new Problem(400, { error: error.slice(0, 500) });
-}
-
-const statusOf: Readonly<Record<BuilderError['code'], number>> = {
-  refused: 400,
-  missing: 404,
-  unusable: 409,
-};
-
-/** Awaits the builder. Rejects with a Problem if it refuses. */
-async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof BuilderError) {
-      throw new Problem(statusOf[error.code], { error: error.message });
-    }
-    throw error;
-  }
 }

@@ -7,7 +7,8 @@ import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
-import { agentOf, pass, passedPart, whileAsked, workspaceProblem } from './relay.ts';
+import { dashboardProblem } from './dashboard-problem.ts';
+import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
 const chatBody = z.object({
   message: z.string().trim().min(1),
@@ -100,7 +101,7 @@ async function relayTask(
     }
     stream.finish([done]);
   } catch (error) {
-    const problem = workspaceProblem(error);
+    const problem = dashboardProblem(error);
     const text = problem instanceof Problem ? problem.message : 'the answer of the agent broke off';
     stream.finish([{ event: 'error', data: { error: text } }, done]);
   }

@@ -53,18 +53,14 @@ export function addCreateRoutes(
     const answers = answersIn(ctx, offer);
     const [first] = complaints(answers, offer);
     if (first !== undefined) throw new Problem(400, { error: first[1], step: first[0] });
-    const making = await maker.make(settledAnswers(answers, offer));
-    if (!making.ok) throw new Problem(statuses[making.code], { error: making.message });
+    const directory = await maker.make(settledAnswers(answers, offer));
     // Makes the new agent appear immediately.
     await workspace.rescan();
-    const { directory } = making;
     const found = workspace.agents().find((agent) => agent.directory === directory);
     ctx.status = 201;
     ctx.body = { agent_id: found?.id ?? '', directory } satisfies CreatedJson;
   });
 }
-
-const statuses = { taken: 409, invalid: 400, unwritable: 500 } as const;
 
 function answersIn(ctx: RoutedContext, { skills }: WizardOffer): AgentAnswers {
   const { body } = ctx.request;

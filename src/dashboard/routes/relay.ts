@@ -1,10 +1,6 @@
 import type { Context } from 'koa';
 import {
-  AddSkillError,
-  AgentStateError,
-  ConfigFileError,
   type LineAnswer,
-  LineError,
   sentenceOf,
   type Workspace,
   type WorkspaceAgent,
@@ -42,21 +38,6 @@ export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
   ctx.status = status;
   ctx.body = JSON.stringify(body);
   ctx.type = 'json';
-}
-
-/** Converts an error of the workspace to a Problem; other errors are unchanged. */
-export function workspaceProblem(error: unknown): unknown {
-  if (error instanceof LineError) {
-    return new Problem(error.code === 'slow' ? 504 : 502, { error: error.message });
-  }
-  if (error instanceof AddSkillError) return new Problem(409, { error: error.message });
-  if (error instanceof ConfigFileError) return new Problem(409, { error: error.message });
-  if (!(error instanceof AgentStateError)) return error;
-  const { code, message } = error;
-  if (code === 'passphrase_needed') {
-    return new Problem(400, { error: message, needs_passphrase: true });
-  }
-  return new Problem(code === 'not_running' ? 400 : 409, { error: message });
 }
 
 /** Returns a signal that aborts when the client disconnects or has already disconnected. */

@@ -29,28 +29,29 @@ export function addSignInRoutes(
   router.post('/api/oauth/start', readJson(), async (ctx: RoutedContext) => {
     const body = startBody.safeParse(ctx.request.body ?? {});
     if (!body.success) throw new Problem(400, { error: 'provider must be the name of a provider' });
-    const started = await signIns.start(body.data.provider, `http://${ctx.host}/oauth/callback`);
-    if (!started.ok) throw new Problem(400, { error: started.message });
-    ctx.body = { url: started.url, state: started.state } satisfies SignInStartedJson;
+    const all = await signIns();
+    const started = await all.start(body.data.provider, `http://${ctx.host}/oauth/callback`);
+    ctx.body = started satisfies SignInStartedJson;
   });
-  router.get('/api/oauth/status', (ctx: RoutedContext) => {
+  router.get('/api/oauth/status', async (ctx: RoutedContext) => {
     const { state } = ctx.query;
-    const status = typeof state === 'string' ? signIns.status(state) : null;
+    const status = typeof state === 'string' ? (await signIns()).status(state) : null;
     if (status === null) throw new Problem(404, { error: unknown });
     ctx.body = status;
   });
-  router.post('/api/oauth/cancel', readJson(), (ctx: RoutedContext) => {
+  router.post('/api/oauth/cancel', readJson(), async (ctx: RoutedContext) => {
     const body = cancelBody.safeParse(ctx.request.body);
     if (!body.success) throw new Problem(400, { error: 'state must be that of a sign-in' });
     const { state } = body.data;
-    const isOff = signIns.cancel(state);
+    const all = await signIns();
+    const isOff = all.cancel(state);
     if (isOff === null) throw new Problem(404, { error: unknown });
     if (!isOff) throw new Problem(409, { error: 'an agent is made with this sign-in by now' });
-    ctx.body = signIns.status(state);
+    ctx.body = all.status(state);
   });
   router.get('/oauth/callback', async (ctx: RoutedContext) => {
     const parameters = new URLSearchParams(ctx.querystring);
-    const outcome = await signIns.callback(parameters);
+    const outcome = await (await signIns()).callback(parameters);
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Referrer-Policy', 'no-referrer');
     ctx.type = 'text/plain; charset=utf-8';

@@ -14,18 +14,17 @@ import { addBuilderRoutes } from '../routes/builder-routes.ts';
 import { addChatRoutes } from '../routes/chat-routes.ts';
 import { addCreateRoutes } from '../routes/create-routes.ts';
 import type { DashboardPorts } from '../routes/dashboard-ports.ts';
+import { dashboardProblem } from '../routes/dashboard-problem.ts';
 import { addDoctorRoutes } from '../routes/doctor-routes.ts';
 import { addFileRoutes } from '../routes/file-routes.ts';
-import { workspaceProblem } from '../routes/relay.ts';
 import { addSignInRoutes } from '../routes/sign-in-routes.ts';
 import { addSkillRoutes } from '../routes/skill-routes.ts';
 import { addTaskRoutes } from '../routes/task-routes.ts';
-import type { HeldLooks } from '../workspace/held-looks.ts';
 import { compressAnswers } from './compress-answers.ts';
 import { guardHost } from './guard-host.ts';
 import { guardOrigin } from './guard-origin.ts';
 import { hardenPage } from './harden-page.ts';
-import { servePage } from './page-files.ts';
+import { type PageFiles, servePage } from './page-files.ts';
 import { requireToken } from './require-token.ts';
 
 /** Error codes of a connection closed by the client. Not failures of the server. */
@@ -40,8 +39,18 @@ const clientLeft: ReadonlySet<string> = new Set([
  */
 const mostUnread = 320 * 1024 * 1024;
 
+/** The dependencies of the server in addition to those of its routes. */
+export interface ServerPorts {
+  /** The built page; `null` if it does not exist. */
+  page: PageFiles | null;
+  /** Accepted host names of this server in lower case, without port. */
+  hosts: readonly string[];
+  /** Returns the listening port. */
+  port: () => number;
+}
+
 /** Creates the dashboard's server without listening (docs/contract/dashboard.md). */
-export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa<RequestState> {
+export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (clientLeft.has(error.code ?? '')) return;
@@ -63,8 +72,8 @@ export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa
   app.use(translateErrors());
   app.use(waitForAgents(ports));
   const router = new Router<RequestState>({ sensitive: true });
-  addAgentRoutes(router, ports, looks);
-  addTaskRoutes(router, ports, looks);
+  addAgentRoutes(router, ports);
+  addTaskRoutes(router, ports);
   addChatRoutes(router, ports);
   addFileRoutes(router, ports);
   addCreateRoutes(router, ports);
@@ -109,7 +118,7 @@ function translateErrors() {
     try {
       await next();
     } catch (error) {
-      throw workspaceProblem(error);
+      throw dashboardProblem(error);
     }
   };
 }

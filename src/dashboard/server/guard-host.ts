@@ -1,12 +1,16 @@
 import type { Context, Middleware, Next } from 'koa';
 import { Problem } from '../../http/wire/problem.ts';
-import type { DashboardPorts } from '../routes/dashboard-ports.ts';
+
+interface Guarded {
+  hosts: readonly string[];
+  port: () => number;
+}
 
 /**
  * Rejects a request whose `Host` names another server. A foreign page can make its own host name resolve to this server
  * (DNS rebinding), and then only the `Host` header reveals it (docs/contract/dashboard.md).
  */
-export function guardHost({ hosts, port }: Pick<DashboardPorts, 'hosts' | 'port'>): Middleware {
+export function guardHost({ hosts, port }: Guarded): Middleware {
   return function hostGuard(ctx: Context, next: Next) {
     const host = (ctx.req.headers.host ?? '').toLowerCase();
     const at = port();

@@ -15,15 +15,13 @@ import {
 import { listen } from '../../http/listen.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
-import { lateSignIns } from '../sign-in/late-sign-ins.ts';
 import { dashboardFeed } from '../workspace/dashboard-feed.ts';
 import { DashboardHub } from '../workspace/dashboard-hub.ts';
 import { examineAgent } from '../workspace/examine-agent.ts';
 import { HeldLooks } from '../workspace/held-looks.ts';
 import { builtPage } from './built-page.ts';
 import { createDashboardApp } from './dashboard-app.ts';
-import { lateUpdateCheck } from './late-update-check.ts';
-import { latePorts } from './open-services.ts';
+import { openServices } from './open-services.ts';
 import { readPageFiles } from './page-files.ts';
 
 export interface DashboardOptions {
@@ -59,7 +57,7 @@ export interface Dashboard {
 
 /**
  * Serves a workspace's dashboard and returns once it listens. Its agents are discovered afterwards. Rejects with
- * ListenError or CliError.
+ * ListenError or PageBuildError.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const {
@@ -78,7 +76,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
   const looks = new HeldLooks({ clock, hub });
-  const opening = openWorkspace({
+  const workspace = await openWorkspace({
     ...dashboardFeed({ hub, looks, log }),
     ...{ directory, command, clock, log },
     describe: async (folder) => {
@@ -86,37 +84,30 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       return describeAgent(folder, env);
     },
   });
-  const workspace = await opening;
-  const signIns = lateSignIns(env, { clock, moved: () => hub.tell('sign_in', {}) });
   const servers: Server[] = [];
   const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
-  const app = createDashboardApp(
-    {
-      ...{ workspace, hub, version, token, clock, ids, log },
-      newerRelease: lateUpdateCheck({ env, clock, log }),
-      ...latePorts({
-        ...{ workspace: workspace.directory, env, clock },
-        ...{ signIns: signIns.all, ownPort: portOf },
-      }),
-      examine: (folder, signal) => examineAgent(command, folder, signal),
-      ...{ signIns, page },
-      async schema() {
-        const { serviceJsonSchema } = await import('../../actors/config/config.ts');
-        return serviceJsonSchema();
-      },
-      async tools() {
-        const { describeBuiltins } = await import('../../actors/tools/tools.ts');
-        return describeBuiltins().map(({ parameters, ...tool }) => ({
-          ...tool,
-          input_schema: parameters,
-        }));
-      },
-      operator: `${loginName()} on the dashboard`,
-      hosts: namesOf(host),
-      port: portOf,
+  const services = openServices({
+    ...{ workspace: workspace.directory, env, clock, log, hub, ownPort: portOf },
+  });
+  const app = createDashboardApp({
+    ...services,
+    ...{ workspace, hub, looks, version, token, clock, ids, log, page },
+    examine: (folder, signal) => examineAgent(command, folder, signal),
+    async schema() {
+      const { serviceJsonSchema } = await import('../../actors/config/config.ts');
+      return serviceJsonSchema();
     },
-    looks,
-  );
+    async tools() {
+      const { describeBuiltins } = await import('../../actors/tools/tools.ts');
+      return describeBuiltins().map(({ parameters, ...tool }) => ({
+        ...tool,
+        input_schema: parameters,
+      }));
+    },
+    operator: `${loginName()} on the dashboard`,
+    hosts: namesOf(host),
+    port: portOf,
+  });
   try {
     servers.push(await listen(app, { host, port, isFixed, ids }));
   } catch (error) {
@@ -139,7 +130,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       clearImmediate(beginning);
       removeNote();
       hub.close();
-      signIns.close();
+      services.close();
       await Promise.all(servers.map(closeServer));
       await workspace.close();
     },

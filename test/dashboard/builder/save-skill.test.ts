@@ -23,37 +23,34 @@ function agentFolder(): string {
   return folder;
 }
 
-const ports = (variables: () => Promise<Record<string, string>>) => ({
-  check: () => Promise.resolve({ errors: [] }),
-  hold: () => Promise.reject(new Error('nobody asked')),
-  environment: null,
-  variables,
-  now: Date.now(),
-});
+const readConfig = (folder: string) => readFileSync(join(folder, 'service.yaml'), 'utf8');
 
 const tree = (folder: string) =>
   readdirSync(join(folder, 'skills'), { recursive: true }).map(String).toSorted();
 
 it('puts the old skill back when its variables cannot be read, even where service.yaml is gone by then', async () => {
-  const folder = agentFolder();
-  await saveSkill(
-    folder,
-    create,
-    ports(async () => ({})),
-  );
+  const directory = agentFolder();
+  const place = { directory, env: {}, variables: () => Promise.resolve({}) };
+  await saveSkill(place, create, Date.now());
   const changed = weather.replace('[api.weather.example]', '[api.weather.example, two.example]');
   const saving = saveSkill(
-    folder,
+    {
+      ...place,
+      async variables() {
+        if (!readConfig(directory).includes('two.example')) return {};
+        rmSync(join(directory, 'service.yaml'));
+        throw new Error('no variables');
+      },
+    },
     { ...edit, skill_md: changed, scripts: { 'forecast.sh': ':\n' } },
-    ports(async () => {
-      rmSync(join(folder, 'service.yaml'));
-      throw new Error('no variables');
-    }),
+    Date.now(),
   );
   await expect(saving).rejects.toThrow('no variables');
-  expect(tree(folder)).toEqual([
+  expect(tree(directory)).toEqual([
     ...['weather', 'weather/SKILL.md', 'weather/scripts', 'weather/scripts/forecast.sh'],
   ]);
-  expect(readFileSync(join(folder, 'skills/weather/SKILL.md'), 'utf8')).toBe(weather);
-  expect(readFileSync(join(folder, 'skills/weather/scripts/forecast.sh'), 'utf8')).toBe(forecast);
+  expect(readFileSync(join(directory, 'skills/weather/SKILL.md'), 'utf8')).toBe(weather);
+  expect(readFileSync(join(directory, 'skills/weather/scripts/forecast.sh'), 'utf8')).toBe(
+    forecast,
+  );
 });

@@ -81,10 +81,10 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'get /api/agents/:id/tasks/:tid': [[`${agent}/tasks/t1`]],
   'get /api/agents/:id/tasks/:tid/inspection': [[`${agent}/tasks/t1/inspection`]],
   'get /api/deferrals': [['/api/deferrals']],
-  'post /api/agents/:id/tasks/:tid/${action}': [
+  'post /api/agents/:id/tasks/:tid/decisions': [
     [`${agent}/tasks/t1/decisions`, { decision: 'approve', token: keys.environment }],
-    [`${agent}/tasks/t1/cancel`, {}],
   ],
+  'post /api/agents/:id/tasks/:tid/cancel': [[`${agent}/tasks/t1/cancel`, {}]],
   'get /api/wizard/meta': [['/api/wizard/meta']],
   'post /api/wizard/preview': [
     ['/api/wizard/preview', wizard],
@@ -105,7 +105,8 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
 };
 
 function routesOfSources(): string[] {
-  const texts = readdirSync(source).map((name) => readFileSync(join(source, name), 'utf8'));
+  const files = readdirSync(source).filter((name) => name.endsWith('-routes.ts'));
+  const texts = files.map((name) => readFileSync(join(source, name), 'utf8'));
   const found = texts.join('\n').matchAll(/router\.(get|post|put|delete|patch)\(\s*[`']([^`']+)/g);
   return [...found].map(([, method, path]) => `${method} ${path}`).toSorted();
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, it, vi } from 'vitest';
-import '../../../src/dashboard/sign-in/sign-in.ts';
+import '../../../src/dashboard/sign-in/sign-ins.ts';
 import '../../../src/dashboard/workspace/agent-maker.ts';
 import type { Log } from '../../../src/actors/ports.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';

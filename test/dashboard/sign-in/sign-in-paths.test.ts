@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import { openSignIns } from '../../../src/dashboard/sign-in/sign-in.ts';
+import { openSignIns } from '../../../src/dashboard/sign-in/sign-ins.ts';
 import { signInMachine } from '../../../src/machines/sign-in/sign-in-machine.ts';
 import { aServer } from '../../actors/outbound/egress/a-server.ts';
 import { type Happenings, walkChart } from '../../helpers/chart-walk.ts';
