@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import type { DashboardEvents } from '../../http/wire/dashboard/dashboard-events.ts';
+import type { StreamEvent } from '../../http/wire/event-queue.ts';
 import { Problem } from '../../http/wire/problem.ts';
-import { EventStream, type StreamEvent } from '../../http/wire/sse.ts';
+import { EventStream } from '../../http/wire/sse.ts';
 
 /** Maximum number of events kept for reconnecting clients and buffered for slow ones. */
 const mostEvents = 1_000;
