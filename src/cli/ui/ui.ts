@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { dashboardToken, randomToken } from '../../actors/process/process.ts';
+import { PageBuildError } from '../../dashboard/server/built-page.ts';
 import { lateLog } from '../../dashboard/server/late-log.ts';
 import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { ListenError } from '../../http/listen.ts';
@@ -80,7 +82,7 @@ async function serveUntil(
       const reason = error instanceof Error ? error.message : String(error);
       output.warn(plainLine(`the story of the demo broke off: ${reason}`));
     });
-    await aborted(stopped);
+    if (!stopped.aborted) await once(stopped, 'abort');
   } finally {
     await demo?.stop();
     await dashboard.close();
@@ -94,6 +96,9 @@ async function open(
   try {
     return await serveDashboard({ ...given, host, port, command: ownCommand(given.env) });
   } catch (error) {
+    if (error instanceof PageBuildError) {
+      throw new CliError(error.message, { code: error.code, hint: error.hint, cause: error });
+    }
     if (!(error instanceof ListenError)) throw error;
     const message = error.message.replace(/; [^;]*$/, '');
     throw new CliError(message, {
@@ -119,13 +124,6 @@ function tokenOf(directory: string, env: NodeJS.ProcessEnv): string {
       cause: error,
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function noFolder(directory: string): CliError {
