@@ -83,7 +83,8 @@ function filesOf(name: string, scripts: RegistrySkill['scripts']): string[] {
   return [`${folder}/SKILL.md`, ...Object.keys(scripts).map((file) => `${folder}/scripts/${file}`)];
 }
 
-function missingVariables(
+/** Lists the variables that a skill declares and the agent does not set. */
+export function missingVariables(
   { required, oneOf, optional }: RegistrySkill['skill']['requires']['env'],
   env: NodeJS.ProcessEnv,
 ): MissingVariable[] {

@@ -1,6 +1,6 @@
 import { readSection } from '../../actors/config/config.ts';
 import { writeEnvironment } from '../../actors/secrets/secrets.ts';
-import { readSkills, type Skill, toolsToHold } from '../../actors/tools/tools.ts';
+import { readSkills, toolsToHold } from '../../actors/tools/tools.ts';
 import {
   type AgentText,
   addSkill,
@@ -10,6 +10,7 @@ import {
 } from '../../actors/workspace/workspace.ts';
 import { environmentFolder } from '../../agent/agent-environment.ts';
 import { checkAgent } from '../../agent/agent-findings.ts';
+import { missingVariables } from '../../agent/attach-skill.ts';
 import {
   type AgentPlace,
   planHeldRules,
@@ -80,8 +81,14 @@ export async function writeSkill(
     );
     if (merged.added.length > 0) undo.defer(() => revertConfig(merged));
     if (environment !== null) await writeEnvironment(environment, request.env);
-    const added = { egress_added: merged.added, held_added: held.added };
-    const result = { name, path, ...added, ...variablesOf(skill, await variables()) };
+    const now = await variables();
+    const needed = skill.requires.env;
+    const declared = [...needed.required, ...needed.oneOf, ...needed.optional];
+    const result = {
+      ...{ name, path, egress_added: merged.added, held_added: held.added },
+      env_configured: declared.filter((variable) => (now[variable] ?? '') !== ''),
+      env_missing: missingVariables(needed, now),
+    };
     // Point of no return: nothing is rolled back after this. The next save removes any leftovers.
     undo.move();
     await placed.finish().catch(() => undefined);
@@ -131,24 +138,4 @@ function unreadable(
   const file = problem.file === `skills/${name}/SKILL.md` ? null : problem.file;
   const error = { rule, message, file, line, column };
   return new SkillInvalidError({ valid: false, errors: [error], warnings: [] });
-}
-
-type Missing = SkillSaveResultJson['env_missing'][number];
-
-function variablesOf(
-  { requires: { env } }: Skill,
-  variables: Readonly<Record<string, string | undefined>>,
-): Pick<SkillSaveResultJson, 'env_configured' | 'env_missing'> {
-  const isSet = (name: string): boolean => (variables[name] ?? '') !== '';
-  const isOneSet = env.oneOf.some(isSet);
-  const missing = (kind: Missing['kind'], names: readonly string[]): Missing[] =>
-    names.filter((name) => !isSet(name)).map((name) => ({ name, kind }));
-  return {
-    env_configured: [...env.required, ...env.oneOf, ...env.optional].filter(isSet),
-    env_missing: [
-      ...missing('required', env.required),
-      ...(isOneSet ? [] : missing('one_of', env.oneOf)),
-      ...missing('optional', env.optional),
-    ],
-  };
 }

@@ -24,24 +24,8 @@ export interface AuditQuery {
   isVerified: boolean;
 }
 
-/** Raw log lines; the files stay open until `close`. */
-interface AuditBytes {
-  bytes: number;
-  chunks: AsyncIterable<Uint8Array>;
-  close: () => Promise<void>;
-}
-
 /** Reads agents' audit logs. Every method rejects with the reason of the signal when aborted. */
-export interface AuditReader {
-  page(directory: string, query: AuditQuery, signal: AbortSignal): Promise<Omit<AuditJson, 'keys'>>;
-  /** Opens a range of lines by number, inclusive; `null` for the first or the last line. */
-  lines(
-    directory: string,
-    range: { from: number | null; to: number | null },
-    signal: AbortSignal,
-  ): Promise<AuditBytes>;
-  timeline(directory: string, taskId: string, signal: AbortSignal): Promise<TimelineEntryJson[]>;
-}
+export type AuditReader = ReturnType<typeof auditReader>;
 
 interface OpenLog {
   log: OpenAuditLog;
@@ -49,13 +33,17 @@ interface OpenLog {
 }
 
 /** Creates the reader of agents' audit logs. Verdicts and indexes are cached in it. */
-export function auditReader(env: NodeJS.ProcessEnv): AuditReader {
+export function auditReader(env: NodeJS.ProcessEnv) {
   const indexes = new LogIndexes();
   const verdicts = new AuditVerdicts();
   const opened = (directory: string, signal: AbortSignal) =>
     openView(directory, { env, indexes, signal });
   return {
-    async page(directory, { limit, before, wanted, isVerified }, signal) {
+    async page(
+      directory: string,
+      { limit, before, wanted, isVerified }: AuditQuery,
+      signal: AbortSignal,
+    ): Promise<Omit<AuditJson, 'keys'>> {
       const { log, view } = await opened(directory, signal);
       try {
         const end = before ?? view.last + 1;
@@ -76,7 +64,12 @@ export function auditReader(env: NodeJS.ProcessEnv): AuditReader {
         await log.close();
       }
     },
-    async lines(directory, { from, to }, signal) {
+    /** Opens a range of lines by number, inclusive; `null` for the first or the last line. The files stay open until `close`. */
+    async lines(
+      directory: string,
+      { from, to }: { from: number | null; to: number | null },
+      signal: AbortSignal,
+    ) {
       const { log, view } = await opened(directory, signal);
       try {
         const range = { from: from ?? view.first, to: to ?? view.last };
@@ -87,7 +80,11 @@ export function auditReader(env: NodeJS.ProcessEnv): AuditReader {
         throw error;
       }
     },
-    async timeline(directory, task, signal) {
+    async timeline(
+      directory: string,
+      task: string,
+      signal: AbortSignal,
+    ): Promise<TimelineEntryJson[]> {
       const { log, view } = await opened(directory, signal);
       try {
         const wanted = { event: '', task, decision: '', isWholeTask: true };

@@ -7,12 +7,10 @@ import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
 import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
+import { answerWindow } from '../../machines/channels/conversation-limits.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { admissionOf } from './admission-of.ts';
 import type { AuditReader } from './audit-reader.ts';
-
-/** Maximum time in milliseconds that a chat waits for the answer to a request made in it. */
-const chatWindow = 360_000;
 
 /** Fraction of the timeout after which a second target is asked. */
 const escalatesAfter = 0.75;
@@ -98,7 +96,7 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   say('defer', 'defer', `security.defer.tools.${name}`, says);
   const own = approversIn(held.approvers);
   const approvers = own ?? approversIn(defer.default_approvers);
-  const isLong = timeout > chatWindow && to.some((target) => target.startsWith('channel:slack:'));
+  const isLong = timeout > answerWindow && to.some((target) => target.startsWith('channel:slack:'));
   const warning =
     'whoever asks in a chat is answered after 6 minutes, before this call may be decided';
   return {

@@ -9,6 +9,7 @@ import { readAgentUrl } from '../../machines/card/read-agent-url.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import type { A2aTarget } from '../reading/a2a-inspector.ts';
 import { atMost } from './at-most.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { whileAsked } from './relay.ts';
 
@@ -45,14 +46,14 @@ export function addA2aRoutes(router: Router<RequestState>, ports: DashboardPorts
   const bounded = atMost(most, { status: 429, error });
 
   router.post('/api/a2a/card', readJson(), async (ctx: RoutedContext) => {
-    const asked = read(target, ctx.request.body);
+    const asked = bodyOf(ctx, target, unusable);
     const whom = targetOf(asked, ports);
     const signal = whileAsked(ctx);
     ctx.body = await bounded(() => inspector.card(whom, signal));
   });
 
   router.post('/api/a2a/send', readJson(), async (ctx: RoutedContext) => {
-    const { method, path, version, body = null, ...asked } = read(sending, ctx.request.body);
+    const { method, path, version, body = null, ...asked } = bodyOf(ctx, sending, unusable);
     const whom = targetOf(asked, ports);
     const signal = whileAsked(ctx);
     await bounded(async () => {
@@ -74,12 +75,7 @@ export function addA2aRoutes(router: Router<RequestState>, ports: DashboardPorts
   });
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
-  const found = schema.safeParse(body);
-  if (found.success) return found.data;
-  const name = found.error.issues[0]?.path.join('.') ?? '';
-  throw new Problem(400, { error: `${name === '' ? 'the body' : name} cannot be used` });
-}
+const unusable = (path: string) => `${path} cannot be used`;
 
 function targetOf(
   { agent, url, loopback, token: given }: z.infer<typeof target>,

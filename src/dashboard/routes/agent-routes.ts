@@ -6,10 +6,11 @@ import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { presentAgent } from '../workspace/present-agent.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
 
-const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
+const startBody = z.object({ passphrase: z.string().max(4_096).optional() }).nullish();
 
 /** Adds the routes of the workspace and its agents' processes. */
 export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
@@ -48,9 +49,7 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
   for (const order of ['start', 'stop', 'restart'] as const) {
     router.post(`/api/agents/:id/${order}`, readJson(), async (ctx: RoutedContext) => {
       const agent = agentOf(ctx, workspace);
-      const body = startBody.safeParse(ctx.request.body ?? {});
-      if (!body.success) throw new Problem(400, { error: 'passphrase must be a text' });
-      const { passphrase = '' } = body.data;
+      const passphrase = bodyOf(ctx, startBody, 'passphrase must be a text')?.passphrase ?? '';
       // Checked here because a start with a wrong passphrase would fail without a message to the user.
       const refused =
         order === 'stop' || passphrase === ''

@@ -2,10 +2,10 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
-import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
 import type { BuilderAgent, BuilderTurn } from '../builder/skill-builder.ts';
 import { atMost } from './at-most.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
 
@@ -62,12 +62,8 @@ export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardP
   });
   router.post('/api/agents/:id/skill-builder/chat', readJson(), async (ctx: RoutedContext) => {
     const agent = subjectOf(ctx);
-    const body = chatBody.safeParse(ctx.request.body);
-    if (!body.success) {
-      const wrong = `messages must be 1 to ${mostMessages} of {role: user or assistant, content}, the last of them of the user; mode edit needs editing_name`;
-      throw new Problem(400, { error: wrong });
-    }
-    const { messages, mode, editing_name: name } = body.data;
+    const wrong = `messages must be 1 to ${mostMessages} of {role: user or assistant, content}, the last of them of the user; mode edit needs editing_name`;
+    const { messages, mode, editing_name: name } = bodyOf(ctx, chatBody, wrong);
     const editing = mode === 'edit' ? (name ?? null) : null;
     await bounded(async () => takeTurn(ctx, await builder.converse(agent, { messages, editing })));
   });
@@ -128,13 +124,13 @@ function addSkillRoutes(
     ctx.body = skill;
   });
   router.post(`${root}/validate`, readJson(), async (ctx: RoutedContext) => {
-    const { mode, editing_name: name, ...draft } = bodyOf(ctx, checkBody);
+    const { mode, editing_name: name, ...draft } = bodyOf(ctx, checkBody, wrongField);
     const editing = mode === 'edit' ? (name ?? null) : null;
     ctx.body = await builder.check(subjectOf(ctx), draft, editing);
   });
   router.post(`${root}/save`, readJson(), async (ctx: RoutedContext) => {
     const agent = subjectOf(ctx);
-    const { skill_name, editing_name, ...body } = bodyOf(ctx, saveBody);
+    const { skill_name, editing_name, ...body } = bodyOf(ctx, saveBody, wrongField);
     const ifMatch = ctx.get('If-Match');
     const saved = await builder.save(agent, {
       ...{ ...body, skillName: skill_name ?? null, editing: editing_name ?? null },
@@ -150,10 +146,6 @@ function addSkillRoutes(
   });
 }
 
-function bodyOf<Shape extends z.ZodType>(ctx: RoutedContext, shape: Shape): z.output<Shape> {
-  const body = shape.safeParse(ctx.request.body);
-  if (body.success) return body.data;
-  const [issue] = body.error.issues;
-  const error = `${issue?.path.join('.') || 'the body'} is not what it should be: ${issue?.message ?? ''}`;
-  throw new Problem(400, { error: error.slice(0, 500) });
+function wrongField(path: string, message: string): string {
+  return `${path} is not what it should be: ${message}`;
 }

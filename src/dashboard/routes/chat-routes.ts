@@ -6,6 +6,7 @@ import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { dashboardProblem } from './dashboard-problem.ts';
 import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
@@ -26,11 +27,8 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
 
   router.post('/api/agents/:id/chat', readJson(), async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
-    const body = chatBody.safeParse(ctx.request.body);
-    if (!body.success) {
-      throw new Problem(400, { error: 'message must be a text that is not empty' });
-    }
-    const { message, session_id: sessionId } = body.data;
+    const wrong = 'message must be a text that is not empty';
+    const { message, session_id: sessionId } = bodyOf(ctx, chatBody, wrong);
     const said = {
       ...{ kind: 'message', role: 'user', messageId: ids.next() },
       parts: [{ kind: 'text', text: message }],

@@ -5,6 +5,7 @@ import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { addAuditRoutes } from './audit-routes.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
 import { agentOf } from './relay.ts';
@@ -54,7 +55,5 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
 }
 
 function contentOf(ctx: RoutedContext): string {
-  const body = contentBody.safeParse(ctx.request.body);
-  if (body.success) return body.data.content;
-  throw new Problem(400, { error: 'content must be the text of service.yaml' });
+  return bodyOf(ctx, contentBody, 'content must be the text of service.yaml').content;
 }

@@ -18,6 +18,7 @@ import type {
 } from '../../http/wire/dashboard/policy-edit-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { type CallSource, callsOfTask, lastCalls } from '../reading/recorded-calls-of.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf, passedPart, whileAsked } from './relay.ts';
 
@@ -71,13 +72,10 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
   router.post('/api/agents/:id/policy/preview', readJson(), async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
     const signal = whileAsked(ctx);
-    const body = previewBody.safeParse(ctx.request.body);
-    if (!body.success) {
-      const error =
-        'send content, the text of service.yaml, or rules with the etag they were read with';
-      throw new Problem(400, { error });
-    }
-    const edit = 'rules' in body.data ? await editOf(agent.directory, body.data) : null;
+    const wrong =
+      'send content, the text of service.yaml, or rules with the etag they were read with';
+    const body = bodyOf(ctx, previewBody, wrong);
+    const edit = 'rules' in body ? await editOf(agent.directory, body) : null;
     if (edit?.isStale === true) {
       ctx.status = 412;
       ctx.body = {
@@ -87,7 +85,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
       } satisfies ConfigChangedJson;
       return;
     }
-    const content = 'content' in body.data ? body.data.content : (edit?.content ?? '');
+    const content = 'content' in body ? body.content : (edit?.content ?? '');
     const check = await files.check(agent.directory, content);
     if (!check.valid) {
       ctx.status = 400;

@@ -4,6 +4,7 @@ import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import type { SignInStartedJson } from '../../http/wire/dashboard/wizard-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 
 const said = {
@@ -16,7 +17,7 @@ const unknown = 'there is no such sign-in; begin one';
 
 const cancelBody = z.object({ state: z.string().max(1_024) });
 
-const startBody = z.object({ provider: z.string().max(64).default('openai') });
+const startBody = z.object({ provider: z.string().max(64).optional() }).nullish();
 
 /**
  * Adds the routes of a sign-in (docs/contract/dashboard.md). The callback is outside `/api`, because the browser
@@ -27,10 +28,10 @@ export function addSignInRoutes(
   { signIns }: Pick<DashboardPorts, 'signIns'>,
 ): void {
   router.post('/api/oauth/start', readJson(), async (ctx: RoutedContext) => {
-    const body = startBody.safeParse(ctx.request.body ?? {});
-    if (!body.success) throw new Problem(400, { error: 'provider must be the name of a provider' });
+    const body = bodyOf(ctx, startBody, 'provider must be the name of a provider');
     const all = await signIns();
-    const started = await all.start(body.data.provider, `http://${ctx.host}/oauth/callback`);
+    const provider = body?.provider ?? 'openai';
+    const started = await all.start(provider, `http://${ctx.host}/oauth/callback`);
     ctx.body = started satisfies SignInStartedJson;
   });
   router.get('/api/oauth/status', async (ctx: RoutedContext) => {
@@ -40,9 +41,7 @@ export function addSignInRoutes(
     ctx.body = status;
   });
   router.post('/api/oauth/cancel', readJson(), async (ctx: RoutedContext) => {
-    const body = cancelBody.safeParse(ctx.request.body);
-    if (!body.success) throw new Problem(400, { error: 'state must be that of a sign-in' });
-    const { state } = body.data;
+    const { state } = bodyOf(ctx, cancelBody, 'state must be that of a sign-in');
     const all = await signIns();
     const isOff = all.cancel(state);
     if (isOff === null) throw new Problem(404, { error: unknown });

@@ -4,6 +4,7 @@ import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { isKebabName } from '../../machines/kebab-case.ts';
+import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf } from './relay.ts';
 
@@ -29,9 +30,8 @@ export function addSkillRoutes(router: Router<RequestState>, ports: DashboardPor
   });
   router.post('/api/agents/:id/skills', readJson(), async (ctx: RoutedContext) => {
     const { directory } = agentOf(ctx, workspace);
-    const body = addBody.safeParse(ctx.request.body);
-    if (!body.success) throw new Problem(400, { error: 'name must be the name of a skill' });
-    const name = checkedName(body.data.name, 'the name of a skill');
+    const body = bodyOf(ctx, addBody, 'name must be the name of a skill');
+    const name = checkedName(body.name, 'the name of a skill');
     const isPreview = previewOf(ctx);
     const plan = await skills.add(directory, name, { isPreview });
     ctx.status = isPreview ? 200 : 201;

@@ -3,7 +3,7 @@ import Koa, { type Context, type Next } from 'koa';
 import { allowMethods } from '../../http/middleware/allow-methods.ts';
 import { boundTraffic } from '../../http/middleware/bound-traffic.ts';
 import { correlate } from '../../http/middleware/correlate.ts';
-import { handleErrors } from '../../http/middleware/handle-errors.ts';
+import { handleErrors, logBrokenResponses } from '../../http/middleware/handle-errors.ts';
 import { hardenResponse } from '../../http/middleware/harden-response.ts';
 import { keepAlive } from '../../http/middleware/keep-alive.ts';
 import { refuseAmbiguous } from '../../http/middleware/refuse-ambiguous.ts';
@@ -27,13 +27,6 @@ import { hardenPage } from './harden-page.ts';
 import { type PageFiles, servePage } from './page-files.ts';
 import { requireToken } from './require-token.ts';
 
-/** Error codes of a connection closed by the client. Not failures of the server. */
-const clientLeft: ReadonlySet<string> = new Set([
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ECONNRESET',
-  'EPIPE',
-]);
-
 /**
  * Maximum number of unread bytes in total. One address may use a quarter; all pages on this machine share one address.
  */
@@ -52,10 +45,7 @@ export interface ServerPorts {
 /** Creates the dashboard's server without listening (docs/contract/dashboard.md). */
 export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  app.on('error', (error: NodeJS.ErrnoException) => {
-    if (clientLeft.has(error.code ?? '')) return;
-    ports.log.error({ error }, 'dashboard: response failed');
-  });
+  logBrokenResponses(app, ports.log, 'dashboard: response failed');
   app.use(correlate(ports));
   app.use(hardenResponse());
   app.use(hardenPage());
