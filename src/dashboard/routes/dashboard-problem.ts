@@ -19,6 +19,7 @@ const statusOf: ReadonlyMap<unknown, number> = new Map([
   ['skill_refused', 400],
   ['skill_unusable', 409],
   ['variable_refused', 400],
+  ['yaml_unusable', 400],
 ]);
 
 /** Converts an error of the dashboard's services to a Problem; other errors are unchanged. */

@@ -6,7 +6,6 @@ import {
   type ToolRulesEdit,
   type WorkspaceAgent,
   withRules,
-  YamlTextError,
 } from '../../actors/workspace/workspace.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
@@ -61,12 +60,8 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
     const policy = await files.policy(directory);
     if (policy === null) throw new Problem(409, { error: unusable });
     const { content, etag } = await readConfigText(directory);
-    const rules = inYaml(() =>
-      rulesIn(
-        content,
-        policy.tools.map(({ name }) => name),
-      ),
-    );
+    const names = policy.tools.map(({ name }) => name);
+    const rules = rulesIn(content, names);
     ctx.body = { etag, content, rules } satisfies PolicyRulesJson;
   });
   router.post('/api/agents/:id/policy/preview', readJson(), async (ctx: RoutedContext) => {
@@ -137,17 +132,7 @@ async function editOf(
   const now = await readConfigText(directory);
   const read = { before: now.content, etag: now.etag };
   if (now.etag !== etag) return { ...read, content: '', isStale: true };
-  return { ...read, content: inYaml(() => withRules(now.content, rules)), isStale: false };
-}
-
-/** Converts a rule that cannot be written to a 400 Problem. */
-function inYaml<Result>(use: () => Result): Result {
-  try {
-    return use();
-  } catch (error) {
-    if (!(error instanceof YamlTextError)) throw error;
-    throw new Problem(400, { error: error.message });
-  }
+  return { ...read, content: withRules(now.content, rules), isStale: false };
 }
 
 function sourceOf(agent: WorkspaceAgent): CallSource {
