@@ -1,6 +1,6 @@
 import { readSection } from '../../actors/config/config.ts';
 import { writeEnvironment } from '../../actors/secrets/secrets.ts';
-import { readSkills, toolsToHold } from '../../actors/tools/tools.ts';
+import { readSkills, type Skill, toolsToHold } from '../../actors/tools/tools.ts';
 import {
   type AgentText,
   addSkill,
@@ -58,34 +58,21 @@ export async function writeSkill(
     const held = await holdTools(place, request, undo);
     const placed = await writeFiles(directory, { ...request, name, existing });
     if (placed === null) {
-      await undo.disposeAsync();
       throw new SkillConflictError('skill_changed', name, await foundSkill(directory, name));
     }
     undo.defer(() => placed.restore());
-    const after = await readSkills(directory);
-    const known = new Set(skills.problems.map(({ file, message }) => `${file} ${message}`));
-    const problem = after.problems.find(({ file, message }) => !known.has(`${file} ${message}`));
-    const path = `skills/${name}/SKILL.md`;
-    const skill = after.skills.find(({ file }) => file === path);
-    if (problem !== undefined || skill === undefined) {
-      await undo.disposeAsync();
-      throw unreadable(name, problem);
-    }
-    const merged = await mergeEgress(
-      held.text,
-      skill.egressDomains,
-      `skill ${name}`,
-      async (folder, content) => ({
-        errors: (await checkAgent(folder, place.env, content)).problems,
-      }),
-    );
+    const skill = await readWritten(directory, name, skills);
+    const check = async (folder: string, content: string) => ({
+      errors: (await checkAgent(folder, place.env, content)).problems,
+    });
+    const merged = await mergeEgress(held.text, skill.egressDomains, `skill ${name}`, check);
     if (merged.added.length > 0) undo.defer(() => revertConfig(merged));
     if (environment !== null) await writeEnvironment(environment, request.env);
     const now = await variables();
     const needed = skill.requires.env;
     const declared = [...needed.required, ...needed.oneOf, ...needed.optional];
     const result = {
-      ...{ name, path, egress_added: merged.added, held_added: held.added },
+      ...{ name, path: skill.file, egress_added: merged.added, held_added: held.added },
       env_configured: declared.filter((variable) => (now[variable] ?? '') !== ''),
       env_missing: missingVariables(needed, now),
     };
@@ -94,7 +81,11 @@ export async function writeSkill(
     await placed.finish().catch(() => undefined);
     return result;
   } catch (error) {
-    await undo.disposeAsync().catch(() => undefined);
+    const isRefusal = error instanceof SkillInvalidError || error instanceof SkillConflictError;
+    await undo.disposeAsync().catch((failure: unknown) => {
+      // A refusal promises that nothing was saved.
+      if (isRefusal) throw failure;
+    });
     throw error;
   }
 }
@@ -124,18 +115,17 @@ async function writeFiles(
   return { restore: remove, finish: () => Promise.resolve() };
 }
 
-function unreadable(
-  name: string,
-  problem: { message: string; file: string; line: number; column: number } | undefined,
-): SkillInvalidError {
-  const rule = 'agent_reads';
-  if (problem === undefined) {
-    const message = `another file of the agent holds a skill ${name}, which it reads first; rename one`;
-    const error = { rule, message, file: null, line: null, column: null };
-    return new SkillInvalidError({ valid: false, errors: [error], warnings: [] });
-  }
-  const { message, line, column } = problem;
-  const file = problem.file === `skills/${name}/SKILL.md` ? null : problem.file;
-  const error = { rule, message, file, line, column };
-  return new SkillInvalidError({ valid: false, errors: [error], warnings: [] });
+/** Reads a written skill as the agent does. Rejects with a SkillInvalidError if the agent would not load it. */
+async function readWritten(directory: string, name: string, before: AgentSkills): Promise<Skill> {
+  const { skills, problems } = await readSkills(directory);
+  const known = new Set(before.problems.map(({ file, message }) => `${file} ${message}`));
+  const problem = problems.find(({ file, message }) => !known.has(`${file} ${message}`));
+  const path = `skills/${name}/SKILL.md`;
+  const skill = skills.find(({ file }) => file === path);
+  if (problem === undefined && skill !== undefined) return skill;
+  const hidden = `another file of the agent holds a skill ${name}, which it reads first; rename one`;
+  const { message = hidden, file = path, line = null, column = null } = problem ?? {};
+  const place = { file: file === path ? null : file, line, column };
+  const errors = [{ rule: 'agent_reads', message, ...place }];
+  throw new SkillInvalidError({ valid: false, errors, warnings: [] });
 }
