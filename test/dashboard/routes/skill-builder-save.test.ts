@@ -413,6 +413,11 @@ describe('the skills of an agent', () => {
     const { page, folder, save } = await withFiles();
     symlinkSync(elsewhere, join(folder, 'skills'));
     expect((await page.get(`${root}/skills/weather`)).status).toBe(400);
+    for (const path of ['skills', 'context']) {
+      const { status, body } = await page.get(`${root}/${path}`);
+      const error = 'skills is a link, and no link is followed; replace it';
+      expect([status, body]).toEqual([400, { error }]);
+    }
     expect(
       (
         await save({
