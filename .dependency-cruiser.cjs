@@ -18,10 +18,18 @@ const wings = {
   config: ['channels', 'governance', 'outbound', 'providers', 'records', 'telemetry'],
   access: ['config', 'telemetry'],
   card: ['config', 'tools'],
-  'sign-in': ['providers'],
   workspace: ['process'],
-  builder: ['process', 'providers', 'secrets', 'tools', 'workspace'],
   tasks: ['governance', 'providers', 'records', 'telemetry'],
+};
+
+/** The rooms of src/dashboard, each with the rooms that it uses. */
+const dashboardRooms = {
+  reading: [],
+  'sign-in': [],
+  builder: [],
+  workspace: ['reading', 'sign-in'],
+  routes: ['builder', 'reading', 'sign-in', 'workspace'],
+  server: ['builder', 'reading', 'routes', 'sign-in', 'workspace'],
 };
 
 /**
@@ -163,24 +171,13 @@ module.exports = {
     {
       name: 'http-speaks-to-the-system-only',
       comment:
-        'src/http reaches the actors through the wings of the tasks and the workspace, actors/ports.ts and actors/system-error.ts alone.',
+        'src/http reaches the actors through the wing of the tasks, actors/ports.ts and actors/system-error.ts alone.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         path: '^src/',
-        pathNot: [
-          '^src/http/',
-          core,
-          '^src/actors/(tasks/tasks|workspace/workspace|ports|system-error)\\.ts$',
-        ],
+        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|ports|system-error)\\.ts$'],
       },
-    },
-    {
-      name: 'only-the-dashboard-sees-the-workspace',
-      comment: 'In src/http the dashboard alone reaches src/actors/workspace, by its face.',
-      severity: 'error',
-      from: { path: '^src/http/', pathNot: '^src/http/(wire/)?dashboard/' },
-      to: { path: '^src/actors/workspace/' },
     },
     {
       name: 'http-runs-no-chart',
@@ -198,7 +195,7 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|koa-compress|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {
@@ -220,11 +217,41 @@ module.exports = {
     {
       name: 'only-the-command-line-puts-agents-together',
       comment:
-        'src/agent is the composition root; only src/cli.ts, src/cli/ and src/testing import it.',
+        'src/agent is the composition root; only src/cli.ts, src/cli/, src/dashboard and src/testing import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/(agent|testing)/'] },
+      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/(agent|dashboard|testing)/'] },
       to: { path: '^src/agent/' },
     },
+    {
+      name: 'only-the-command-line-serves-the-dashboard',
+      comment: 'src/dashboard is imported by src/cli alone.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(cli|dashboard)/' },
+      to: { path: '^src/dashboard/' },
+    },
+    {
+      name: 'dashboard-shares-the-http-helpers-only',
+      comment:
+        'src/dashboard imports src/agent, src/actors, src/machines and of src/http the wire, the middleware, the listener and the state of a request.',
+      severity: 'error',
+      from: { path: '^src/dashboard/' },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/(dashboard|agent|actors)/',
+          core,
+          '^src/(package-root|version)\\.ts$',
+          '^src/http/((wire|middleware)/|(listen|request-state)\\.ts$)',
+        ],
+      },
+    },
+    ...Object.entries(dashboardRooms).map(([room, below]) => ({
+      name: `dashboard-${room}-stands-on-its-own-rooms`,
+      comment: `src/dashboard/${room} uses ${below.length === 0 ? 'no other room of the dashboard' : below.join(', ')}.`,
+      severity: 'error',
+      from: { path: `^src/dashboard/${room}/` },
+      to: { path: '^src/dashboard/', pathNot: `^src/dashboard/(${[room, ...below].join('|')})/` },
+    })),
     {
       name: 'testing-is-offered-to-others',
       comment: 'src/testing is for the tests of other programs; nothing of the product imports it.',

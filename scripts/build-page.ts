@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Plugin } from 'vite';
-import { isPageBuilt } from '../src/cli/ui/built-page.ts';
+import { isPageBuilt } from '../src/dashboard/server/built-page.ts';
 
 /**
  * Writes the page of the dashboard to `dist/ui/dashboard` when it is missing or older than its sources; `--force` writes

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
-import { makeDemoWorkspace } from '../../src/cli/ui/demo-workspace.ts';
-import { serveDashboard } from '../../src/cli/ui/serve-dashboard.ts';
+import { makeDemoWorkspace } from '../../src/cli/demo/demo-workspace.ts';
+import { serveDashboard } from '../../src/dashboard/server/serve-dashboard.ts';
 
 const cli = join(import.meta.dirname, '../../src/cli.ts');
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,7 +1,7 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { normalName } from '../actors/tool-name.ts';
 import type { RegistrySkill } from '../actors/tools/tools.ts';
-import { AddSkillError, addSkill } from '../actors/workspace/workspace.ts';
+import { AddSkillError, addSkill, revertConfig } from '../actors/workspace/workspace.ts';
 import {
   type AgentPlace,
   type HeldRules,
@@ -38,7 +38,8 @@ export async function planSkill(
   place: AgentPlace,
   { skill, scripts, held }: RegistrySkill,
 ): Promise<SkillPlan> {
-  const { config, toolbox } = await usableAgent(place);
+  const agent = await usableAgent(place);
+  const { config, toolbox } = agent;
   if (toolbox.skills.some(({ id }) => id === skill.id)) {
     throw new AddSkillError('skill_exists', `the agent has a skill ${skill.id} already`);
   }
@@ -50,7 +51,7 @@ export async function planSkill(
   }
   const { mode: egressMode } = config.egress;
   return {
-    ...(await planHeldRules(place.directory, config, held)),
+    ...planHeldRules(agent, held),
     files: filesOf(skill.id, scripts),
     scriptsReach: egressMode === 'deny-all' ? [] : skill.egressDomains,
     egressMode,
@@ -67,12 +68,12 @@ export async function attachSkill(
   { skill, text, scripts }: RegistrySkill,
   plan: SkillPlan,
 ): Promise<string> {
-  const rollBack = await writeHeldRules(place, plan);
+  await writeHeldRules(place, plan);
   try {
     const files = { name: skill.id, skill_md: text, scripts };
     return (await addSkill(place.directory, files)).path;
   } catch (error) {
-    await rollBack();
+    await revertConfig(plan.config);
     throw error;
   }
 }
@@ -82,7 +83,8 @@ function filesOf(name: string, scripts: RegistrySkill['scripts']): string[] {
   return [`${folder}/SKILL.md`, ...Object.keys(scripts).map((file) => `${folder}/scripts/${file}`)];
 }
 
-function missingVariables(
+/** Lists the variables that a skill declares and the agent does not set. */
+export function missingVariables(
   { required, oneOf, optional }: RegistrySkill['skill']['requires']['env'],
   env: NodeJS.ProcessEnv,
 ): MissingVariable[] {

@@ -30,7 +30,7 @@ export interface CreateOptions {
 
 /** Creating an agent failed. No file was left behind. */
 export class CreateError extends Error {
-  readonly code: 'taken' | 'invalid' | 'unwritable';
+  readonly code: 'agent_taken' | 'agent_invalid' | 'agent_unwritable';
 
   constructor(code: CreateError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -80,7 +80,8 @@ function filesOf(plan: AgentPlan): Map<string, string> {
 
 async function copySkill(draft: string, name: string): Promise<void> {
   const found = await registrySkill(name);
-  if (found === null) throw new CreateError('invalid', `there is no skill ${name} in the registry`);
+  if (found === null)
+    throw new CreateError('agent_invalid', `there is no skill ${name} in the registry`);
   await addSkill(draft, { name, skill_md: found.text, scripts: found.scripts });
 }
 
@@ -113,23 +114,24 @@ async function check(draft: string, { variables, missing }: AgentPlan): Promise<
   const [first] = problems;
   if (agent !== null && first === undefined) return;
   const why = first === undefined ? 'its files cannot be read' : formatProblem(first);
-  throw new CreateError('invalid', `the agent would not start: ${why}`);
+  throw new CreateError('agent_invalid', `the agent would not start: ${why}`);
 }
 
 function asCreateError(error: unknown, directory: string): CreateError {
   if (error instanceof CreateError) return error;
   const { message } = error as Error;
-  if (error instanceof FolderTakenError) return new CreateError('taken', message, { cause: error });
+  if (error instanceof FolderTakenError)
+    return new CreateError('agent_taken', message, { cause: error });
   if (
     error instanceof SecretsError ||
     error instanceof VariableError ||
     error instanceof AddSkillError ||
     error instanceof RangeError
   ) {
-    return new CreateError('invalid', message, { cause: error });
+    return new CreateError('agent_invalid', message, { cause: error });
   }
   const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-  return new CreateError('unwritable', `${directory} cannot be written (${code})`, {
+  return new CreateError('agent_unwritable', `${directory} cannot be written (${code})`, {
     cause: error,
   });
 }

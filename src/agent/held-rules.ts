@@ -1,13 +1,13 @@
 import { systemClock } from '../actors/clock.ts';
-import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
+import type { ConfigProblem } from '../actors/config/config.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 import {
+  type AgentText,
   type ChangedConfig,
   ConfigFileError,
   planConfig,
-  readConfigText,
+  readAgentText,
   writeChangedConfig,
-  writeConfigText,
   type YamlAddition,
 } from '../actors/workspace/workspace.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
@@ -29,15 +29,22 @@ export interface HeldRules {
   isDeferTurnedOn: boolean;
 }
 
-/** Reads the current agent in a folder. Rejects with ConfigFileError if it is invalid. */
-export async function usableAgent({
-  directory,
-  env,
-}: AgentPlace): Promise<NonNullable<AgentReading['agent']>> {
-  const { content } = await readConfigText(directory);
+/** The current agent in a folder, and the text that it was read from. */
+export type UsableAgent = NonNullable<AgentReading['agent']> & { text: AgentText };
+
+/**
+ * Reads the current agent in a folder, from its `text` if that has been read. Rejects with ConfigFileError if it is
+ * invalid.
+ */
+export async function usableAgent(
+  { directory, env }: AgentPlace,
+  given?: AgentText,
+): Promise<UsableAgent> {
+  const text = given ?? (await readAgentText(directory));
+  const { content } = text;
   const { agent, problems } = await readAgent(directory, env, systemClock(), () => null, content);
   if (agent === null) throw unusable(problems);
-  return agent;
+  return { ...agent, text };
 }
 
 /** Optional settings written together with hold rules. */
@@ -49,15 +56,15 @@ export interface HeldRulesOptions {
 }
 
 /**
- * Computes the rules that hold the given tools. A tool that already has a rule keeps it. Writes nothing. Rejects with
+ * Computes the rules that hold the given tools. A tool that already has a rule keeps it. Writes nothing. Throws
  * ConfigFileError.
  */
-export async function planHeldRules(
-  directory: string,
-  { security: { defer } }: ServiceConfig,
+export function planHeldRules(
+  { text, config: service }: Pick<UsableAgent, 'text' | 'config'>,
   held: readonly string[],
   { to: asked, additions = [] }: HeldRulesOptions = {},
-): Promise<HeldRules> {
+): HeldRules {
+  const { defer } = service.security;
   const ruled = new ToolMap(Object.entries(defer.tools));
   const heldAdded = held.filter((tool) => !ruled.has(tool));
   const first = Object.values(defer.tools)[0]?.to ?? ['channel:console:*'];
@@ -73,7 +80,7 @@ export async function planHeldRules(
       value: { to: to.length === 1 ? to[0] : to },
     }),
   );
-  const config = await planConfig(directory, [
+  const config = planConfig(text, [
     ...additions,
     ...(isDeferTurnedOn ? [switching] : []),
     ...rules,
@@ -82,25 +89,18 @@ export async function planHeldRules(
 }
 
 /**
- * Writes rules for tools that are about to be added, and returns a function that rolls them back. Rejects with
- * ConfigFileError if they cannot be written; nothing has been written in that case.
+ * Writes rules for tools that are about to be added, and returns the text as written; `revertConfig` rolls them back.
+ * Rejects with ConfigFileError if they cannot be written; nothing has been written in that case.
  */
-export async function writeHeldRules(
-  { directory, env }: AgentPlace,
+export function writeHeldRules(
+  { env }: Pick<AgentPlace, 'env'>,
   { config, heldAdded }: Pick<HeldRules, 'config' | 'heldAdded'>,
-): Promise<() => Promise<void>> {
+): Promise<AgentText> {
   const early = new Set(heldAdded.map((tool) => `security.defer.tools.${tool}`));
-  await writeChangedConfig(directory, config, async (folder, content) => {
+  return writeChangedConfig(config, async (folder, content) => {
     const { problems } = await readAgent(folder, env, systemClock(), () => null, content);
     return { errors: problems.filter(({ path }) => !early.has(path)) };
   });
-  return () => restore(directory, config);
-}
-
-/** Restores the previous configuration, unless it has been edited since. */
-async function restore(directory: string, { before, after }: ChangedConfig): Promise<void> {
-  const now = await readConfigText(directory);
-  if (now.content === after) await writeConfigText(directory, { content: before, etag: now.etag });
 }
 
 function unusable([problem]: readonly ConfigProblem[]): ConfigFileError {

@@ -3,7 +3,7 @@ import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import { readEnvFile, VariableError, writeEnvironment } from '../actors/secrets/secrets.ts';
 import { mcpToolName } from '../actors/tools/tools.ts';
-import { AddSkillError, type YamlAddition } from '../actors/workspace/workspace.ts';
+import { AddSkillError, revertConfig, type YamlAddition } from '../actors/workspace/workspace.ts';
 import {
   type AgentPlace,
   type HeldRules,
@@ -53,8 +53,8 @@ export async function addMcpServer(
   order: McpServerOrder,
   { folder, own }: SecretPlace,
 ): Promise<AddedServer> {
-  const { directory } = place;
-  const { config } = await usableAgent(place);
+  const agent = await usableAgent(place);
+  const { config } = agent;
   const { name, allow, deny, held, to } = order;
   if (config.mcp.servers.some((server) => server.name === name)) {
     throw unusable(`service.yaml has an MCP server ${name} already; choose another name`);
@@ -76,17 +76,16 @@ export async function addMcpServer(
     },
   ];
   const before = await warningsOf(place);
-  const rules = await planHeldRules(
-    directory,
-    config,
+  const rules = planHeldRules(
+    agent,
     held.map((tool) => mcpToolName(name, tool)),
     { additions, ...(to === undefined ? {} : { to }) },
   );
-  const rollBack = await writeHeldRules(place, rules);
+  await writeHeldRules(place, rules);
   try {
     if (folder !== null) await writeEnvironment(folder, secrets);
   } catch (error) {
-    await rollBack();
+    await revertConfig(rules.config);
     throw error instanceof VariableError ? unusable(error.message) : error;
   }
   const warnings = (await warningsOf(place)).filter(

@@ -2,7 +2,7 @@ import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
 import { normalName } from '../actors/tool-name.ts';
 import { addSection, builtinToolNames, parseInputLine } from '../actors/tools/tools.ts';
-import { AddSkillError } from '../actors/workspace/workspace.ts';
+import { AddSkillError, revertConfig } from '../actors/workspace/workspace.ts';
 import {
   type AgentPlace,
   type HeldRules,
@@ -65,14 +65,9 @@ export async function makeTool(place: AgentPlace, order: ToolOrder): Promise<Mad
   }
   const before = new Set((await problemsOf(place)).problems.map(keyOf));
   const rules = order.isHeld
-    ? await planHeldRules(
-        directory,
-        config,
-        [order.name],
-        order.to === undefined ? {} : { to: order.to },
-      )
+    ? planHeldRules(agent, [order.name], order.to === undefined ? {} : { to: order.to })
     : null;
-  const undo = rules === null ? async () => undefined : await writeHeldRules(place, rules);
+  if (rules !== null) await writeHeldRules(place, rules);
   const section = sectionText(order);
   const text = scriptText(order, order.language);
   try {
@@ -89,7 +84,7 @@ export async function makeTool(place: AgentPlace, order: ToolOrder): Promise<Mad
     const { skill, script, isNewSkill } = added;
     return { skill, script, isNewSkill, section, scriptText: text, rules, config };
   } catch (error) {
-    await undo();
+    if (rules !== null) await revertConfig(rules.config);
     if (!(error instanceof RangeError)) throw error;
     throw new AddSkillError('skill_unusable', error.message, { cause: error });
   }

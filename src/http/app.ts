@@ -18,7 +18,7 @@ import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
-import { handleErrors } from './middleware/handle-errors.ts';
+import { handleErrors, logBrokenResponses } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
 import { type KeepAlivePorts, keepAlive } from './middleware/keep-alive.ts';
 import { limitRate } from './middleware/limit-rate.ts';
@@ -96,20 +96,10 @@ export interface AppPorts
 /** The A2A 1.0 REST surface has its own media type. */
 const a2aBody = { types: ['application/json', 'application/a2a+json'] };
 
-/** Error codes of a connection closed by the client. Not failures of the daemon. */
-const callerLeft: ReadonlySet<string> = new Set([
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ECONNRESET',
-  'EPIPE',
-]);
-
 /** Creates the agent's HTTP API without listening (docs/contract/transports.md). */
 export function createApp(ports: AppPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  app.on('error', (error: NodeJS.ErrnoException) => {
-    if (callerLeft.has(error.code ?? '')) return;
-    ports.log.error({ error }, 'http: response failed');
-  });
+  logBrokenResponses(app, ports.log, 'http: response failed');
   const metrics = metricsOf(ports);
   app.use(correlate(ports));
   app.use(measureRequests((request) => metrics.hear(request)));

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Ids } from '../actors/ports.ts';
+import { addressGroup, proxyTrust } from './client-address.ts';
 import { ConnectionShares } from './connection-shares.ts';
-import { addressGroup, proxyTrust } from './middleware/client-address.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import { SilentConnections } from './silent-connections.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../machines/task/task.ts';
 import { ByteShares } from './byte-shares.ts';
-import { addressGroup } from './middleware/client-address.ts';
+import { addressGroup } from './client-address.ts';
 
 /** Maximum unread response bytes of all connections together (docs/contract/transports.md). */
 const mostUnread = 64 * 1024 * 1024;

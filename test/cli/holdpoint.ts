@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { AgentClient } from '../../src/cli/agent-client.ts';
+import { untilDeferred } from '../../src/cli/demo/until-deferred.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
-import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
 import { keepInPostgres, leaveStore, storeEnvironment } from '../helpers/kept-store.ts';
 import { commandFile, compileCache } from '../helpers/real-command.ts';
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
-import { isPageBuilt } from '../../src/cli/ui/built-page.ts';
-import { pageHeaders } from '../../src/http/dashboard/harden-page.ts';
+import { isPageBuilt } from '../../src/dashboard/server/built-page.ts';
+import { pageHeaders } from '../../src/dashboard/server/harden-page.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'dist/ui/dashboard');

@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { openWorkspace } from '../../src/actors/workspace/workspace.ts';
-import { latePorts } from '../../src/cli/ui/late-ports.ts';
-import { lateSignIns } from '../../src/cli/ui/late-sign-ins.ts';
-import { createDashboardApp } from '../../src/http/dashboard/dashboard-app.ts';
-import { DashboardHub } from '../../src/http/dashboard/dashboard-hub.ts';
-import { HeldLooks } from '../../src/http/dashboard/held-looks.ts';
+import { createDashboardApp } from '../../src/dashboard/server/dashboard-app.ts';
+import { openServices } from '../../src/dashboard/server/open-services.ts';
+import { DashboardHub } from '../../src/dashboard/workspace/dashboard-hub.ts';
+import { HeldLooks } from '../../src/dashboard/workspace/held-looks.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import { ManualClock } from './manual-clock.ts';
 import { temporaryFolder } from './test-system.ts';
@@ -33,33 +32,29 @@ export async function openHub(newerRelease: () => string | null = () => null): P
     onTasks: () => Promise.resolve(),
     onGap: () => undefined,
   });
-  const signIns = lateSignIns({}, { clock, moved: () => undefined });
   let port = 0;
   let ids = 0;
-  const app = createDashboardApp(
-    {
-      ...{ workspace, hub, clock, log: silent, version: '0', token: null, page: null },
-      newerRelease,
-      ...latePorts({
-        ...{ workspace: workspace.directory, env: {}, clock },
-        ...{ signIns: signIns.all, ownPort: () => port },
-      }),
-      tools: async () => [],
-      examine: () => Promise.reject(new Error('nobody looks')),
-      signIns,
-      operator: 'ann on the dashboard',
-      schema: () => Promise.resolve({}),
-      ids: {
-        next: () => {
-          ids += 1;
-          return `id-${ids}`;
-        },
+  const app = createDashboardApp({
+    ...openServices({
+      ...{ workspace: workspace.directory, env: {}, clock, log: silent, hub },
+      ownPort: () => port,
+    }),
+    ...{ workspace, hub, clock, log: silent, version: '0', token: null, page: null },
+    looks: new HeldLooks({ clock, hub }),
+    newerRelease,
+    tools: async () => [],
+    examine: () => Promise.reject(new Error('nobody looks')),
+    operator: 'ann on the dashboard',
+    schema: () => Promise.resolve({}),
+    ids: {
+      next: () => {
+        ids += 1;
+        return `id-${ids}`;
       },
-      hosts: ['127.0.0.1'],
-      port: () => port,
     },
-    new HeldLooks({ clock, hub }),
-  );
+    hosts: ['127.0.0.1'],
+    port: () => port,
+  });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   const url = await listenOnLoopback(server);

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 // Loaded when first needed; what these packages leave on the process is theirs for its whole life.
-import '../../src/cli/ui/agent-files.ts';
-import '../../src/cli/ui/describe-agent.ts';
-import '../../src/cli/ui/skill-builder.ts';
 import { systemClock } from '../../src/actors/clock.ts';
+import '../../src/dashboard/reading/agent-files.ts';
+import '../../src/dashboard/workspace/describe-agent.ts';
+import '../../src/dashboard/builder/skill-builder.ts';
 import type { Clock, Log } from '../../src/actors/ports.ts';
-import '../../src/cli/ui/skill-shelf.ts';
-import { type Dashboard, serveDashboard } from '../../src/cli/ui/serve-dashboard.ts';
+import '../../src/dashboard/workspace/skill-shelf.ts';
+import { type Dashboard, serveDashboard } from '../../src/dashboard/server/serve-dashboard.ts';
 import { AgentClient } from './agent-client.ts';
 import { commandFile } from './real-command.ts';
 import { temporaryFolder } from './test-system.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addressGroup } from '../../src/http/client-address.ts';
 import { ConnectionShares } from '../../src/http/connection-shares.ts';
-import { addressGroup } from '../../src/http/middleware/client-address.ts';
 
 function sharesOf(most: number, proxies: string[] = []) {
   const isProxy = (address: string) => proxies.includes(address);

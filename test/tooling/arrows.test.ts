@@ -29,6 +29,7 @@ const planted = {
   'common-files-know-no-wing': [['src/actors/common.ts', "import { A } from './tools/tools.ts';"]],
   'http-speaks-to-the-system-only': [
     ['src/http/store.ts', "import type { A } from '../actors/records/records.ts';"],
+    ['src/http/agents.ts', "import type { A } from '../actors/workspace/workspace.ts';"],
   ],
   'http-runs-no-chart': [
     ['src/http/chart.ts', "import type { A } from '../machines/a-machine.ts';"],
@@ -47,6 +48,15 @@ const planted = {
   ],
   'only-the-command-line-puts-agents-together': [
     ['src/start.ts', "import { A } from './agent/start-agent.ts';"],
+  ],
+  'only-the-command-line-serves-the-dashboard': [
+    ['src/agent/page.ts', "import type { A } from '../dashboard/workspace/hub.ts';"],
+  ],
+  'dashboard-shares-the-http-helpers-only': [
+    ['src/dashboard/server/agent.ts', "import type { A } from '../../http/app.ts';"],
+  ],
+  'dashboard-workspace-stands-on-its-own-rooms': [
+    ['src/dashboard/workspace/up.ts', "import type { A } from '../server/serve.ts';"],
   ],
   'testing-is-offered-to-others': [
     ['src/agent/simulated.ts', "import { A } from '../testing/simulated-clock.ts';"],
@@ -95,7 +105,17 @@ const allowed = [
     'src/agent/start-agent.ts',
     "import { A } from '../actors/tasks/tasks.ts';\nimport { B } from '../http/app.ts';",
   ],
-  ['src/cli/run.ts', "import { A } from '../agent/start-agent.ts';"],
+  ['src/http/listen.ts', ''],
+  ['src/dashboard/workspace/hub.ts', "import { A } from '../../actors/workspace/workspace.ts';"],
+  ['src/actors/workspace/workspace.ts', ''],
+  [
+    'src/dashboard/server/serve.ts',
+    "import { A } from '../../http/listen.ts';\nimport { B } from '../workspace/hub.ts';",
+  ],
+  [
+    'src/cli/run.ts',
+    "import { A } from '../agent/start-agent.ts';\nimport { B } from '../dashboard/server/serve.ts';",
+  ],
   ['src/cli.ts', "import { A } from './cli/run.ts';"],
   ['src/http/caller-tasks.ts', ''],
   [

@@ -1,11 +1,11 @@
 import { load } from 'js-yaml';
 import {
+  type AgentText,
   type ChangedConfig,
   type CheckConfig,
   planConfig,
   writeChangedConfig,
 } from './change-config.ts';
-import { readConfigText } from './config-file.ts';
 import type { YamlAddition } from './extend-yaml.ts';
 
 const path = ['egress', 'allowed_domains'];
@@ -31,15 +31,14 @@ function egressAdditions(
  * comment. On a ConfigFileError nothing was written.
  */
 export async function mergeEgress(
-  directory: string,
+  text: AgentText,
   domains: readonly string[],
   origin: string,
   check: CheckConfig,
 ): Promise<ChangedConfig & { added: string[] }> {
-  const { content } = await readConfigText(directory);
-  const { added, additions } = egressAdditions(content, domains, origin);
-  const changed = await planConfig(directory, additions);
-  await writeChangedConfig(directory, changed, check);
+  const { added, additions } = egressAdditions(text.content, domains, origin);
+  const changed = planConfig(text, additions);
+  await writeChangedConfig(changed, check);
   return { ...changed, added };
 }
 

@@ -4,15 +4,17 @@ export { AddSkillError, addSkill } from './add-skill.ts';
 export type { AgentDescription } from './agent-description.ts';
 export { type LineAnswer, LineError, sentenceOf } from './agent-line.ts';
 export {
+  type AgentText,
   type ChangedConfig,
-  type CheckConfig,
   planConfig,
+  readAgentText,
+  revertConfig,
   writeChangedConfig,
 } from './change-config.ts';
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
 export { countWaiting } from './count-waiting.ts';
 export { withRules } from './edit-rules.ts';
-export { extendYaml, type YamlAddition, YamlTextError } from './extend-yaml.ts';
+export { extendYaml, type YamlAddition } from './extend-yaml.ts';
 export { followServeLog } from './follow-serve-log.ts';
 export { haltAgent } from './halt-agent.ts';
 export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';

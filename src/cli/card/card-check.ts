@@ -1,10 +1,10 @@
+import { inspectCard } from '../../dashboard/reading/inspect-card.ts';
 import type { CardJson } from '../../http/wire/dashboard/a2a-json.ts';
 import { readAgentUrl } from '../../machines/card/read-agent-url.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { inspectCard } from './inspect-card.ts';
 
 export interface CardCheckOptions {
   loopback?: boolean;

@@ -6,9 +6,9 @@ import {
   verdictSentence,
   verifyFiles,
 } from '../../actors/records/records.ts';
+import type { Findings } from '../../agent/agent-findings.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
-import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Reports the problems of the agent's files. */

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { readSection, type ServiceConfig } from '../../actors/config/config.ts';
+import { checkAgent } from '../../agent/agent-findings.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';
 import { databaseAddress, urlVariable } from '../store/database-address.ts';
-import { checkAgent } from '../validate.ts';
 import type { Check, Finding, Subject } from './check.ts';
 import { checkAdmission } from './check-admission.ts';
 import { checkAudit, checkConfig } from './check-agent.ts';

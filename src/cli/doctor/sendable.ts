@@ -2,8 +2,8 @@ import type { ChannelsReading } from '../../actors/channels/channels.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import { isUsualModel } from '../../actors/providers/providers.ts';
 import { type WithheldVariables, withholdVariables } from '../../actors/secrets/secrets.ts';
+import { checkAgent, type Findings } from '../../agent/agent-findings.ts';
 import { usualKeyVariable } from '../../machines/models/key-variable.ts';
-import { checkAgent, type Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
 type Model = ServiceConfig['model'] | ServiceConfig['model']['fallbacks'][number];

@@ -154,9 +154,9 @@ function notMade(error: CreateError): CliError {
   const { code, message } = error;
   return new CliError(plainLine(message), {
     code: 'agent_not_written',
-    exitCode: code === 'taken' ? exitCodes.usage : exitCodes.failed,
+    exitCode: code === 'agent_taken' ? exitCodes.usage : exitCodes.failed,
     hint:
-      code === 'invalid'
+      code === 'agent_invalid'
         ? 'change the answers that it names; nothing was written'
         : 'name a folder without an agent with --dir',
     cause: error,

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
+import { assumedEnvironment } from '../../agent/lenient-environment.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
-import { assumedEnvironment } from '../lenient-environment.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 

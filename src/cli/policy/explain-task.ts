@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type CallSource, callsOfTask, lastCalls } from '../../http/dashboard/recorded-calls-of.ts';
+import { checkAgent } from '../../agent/agent-findings.ts';
+import { auditReader } from '../../dashboard/reading/audit-reader.ts';
+import { explainCalls, summaryOf } from '../../dashboard/reading/preview-policy.ts';
+import {
+  type CallSource,
+  callsOfTask,
+  lastCalls,
+} from '../../dashboard/reading/recorded-calls-of.ts';
 import type { CallExplanationJson } from '../../http/wire/dashboard/explain-json.ts';
 import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
 import type { AgentClient } from '../agent-client.ts';
@@ -11,9 +18,6 @@ import { warnOfPolicyGap } from '../policy-warning.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { usualTimeout, withAgent } from '../task/agent-session.ts';
-import { auditReader } from '../ui/audit-reader.ts';
-import { checkAgent } from '../validate.ts';
-import { explainCalls, summaryOf } from './preview-policy.ts';
 
 export interface RecordedOptions {
   task: string;

@@ -5,6 +5,8 @@ import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
+import { explainCall } from '../../dashboard/reading/explain-call.ts';
+import { openPolicy } from '../../dashboard/reading/open-policy.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
@@ -13,8 +15,6 @@ import { plainLine } from '../plain-text.ts';
 import { warnOfPolicyGap } from '../policy-warning.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { explainCall } from './explain-call.ts';
-import { openPolicy } from './open-policy.ts';
 import { outputRules } from './output-rules.ts';
 import { printExplanation } from './print-explanation.ts';
 

@@ -1,8 +1,8 @@
+import type { ExplainedDeferral, Explanation } from '../../dashboard/reading/explanation.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import { decisionLines } from '../task/print-task.ts';
-import type { ExplainedDeferral, Explanation } from './explanation.ts';
 
 /** Prints the outcome of a hypothetical call with the given arguments. */
 export function printExplanation(output: Output, explanation: Explanation, asked: JsonValue): void {

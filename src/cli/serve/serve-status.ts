@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { serveLogPath, sightAgent } from '../../actors/workspace/workspace.ts';
+import { describeAgent } from '../../dashboard/workspace/describe-agent.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { plainLine } from '../plain-text.ts';
 import { warnOfPolicyGap } from '../policy-warning.ts';
 import type { Session } from '../session.ts';
-import { describeAgent } from '../ui/describe-agent.ts';
 import { notRunning } from './not-running.ts';
 
 /** `serve status`: prints whether a folder's agent is running, and its URL. */

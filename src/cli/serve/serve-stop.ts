@@ -31,7 +31,7 @@ export async function serveStop({ output, env }: Session, dir: string): Promise<
 async function waitingAt(directory: string, env: NodeJS.ProcessEnv) {
   const pending = await countWaiting(directory);
   if (pending === 0) return null;
-  const { describeAgent } = await import('../ui/describe-agent.ts');
+  const { describeAgent } = await import('../../dashboard/workspace/describe-agent.ts');
   const { agentId, onRestart } = await describeAgent(directory, env);
   const id = agentId ?? basename(directory);
   return { pending, onRestart, said: stoppedWords({ id, pending, onRestart }) };

@@ -1,4 +1,4 @@
-import { loginName } from '../login-name.ts';
+import { loginName } from '../../actors/login-name.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';

@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
+import { assumedEnvironment } from '../../agent/lenient-environment.ts';
 import { type MadeTool, makeTool, type ToolOrder } from '../../agent/new-tool.ts';
 import { sampleArguments, type ToolArgument, type ToolLanguage } from '../../agent/tool-texts.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import { assumedEnvironment } from '../lenient-environment.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { refuseChange } from '../refuse-change.ts';
 import type { Session } from '../session.ts';

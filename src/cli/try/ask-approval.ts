@@ -1,5 +1,5 @@
+import { loginName } from '../../actors/login-name.ts';
 import { CliError } from '../cli-error.ts';
-import { loginName } from '../login-name.ts';
 import type { Output } from '../output.ts';
 import { timeLeft } from '../task/print-task.ts';
 import type { DeferralJson } from '../task/task-shape.ts';

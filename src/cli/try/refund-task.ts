@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CliError } from '../cli-error.ts';
+import { untilDeferred } from '../demo/until-deferred.ts';
 import { pendingDeferral } from '../task/task-get.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from '../task/task-shape.ts';
 import type { Demo } from './demo.ts';
 import { messageParts } from './message-parts.ts';
-import { untilDeferred } from './until-deferred.ts';
 
 /** Milliseconds between two checks of a task whose held call is not visible yet. */
 const pauseBetween = 50;

@@ -1,11 +1,10 @@
 import { randomToken } from '../../actors/process/process.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
-import { CliError } from '../cli-error.ts';
+import { isPageBuilt, PageBuildError } from '../../dashboard/server/built-page.ts';
+import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
-import { isPageBuilt } from '../ui/built-page.ts';
-import { type Dashboard, serveDashboard } from '../ui/serve-dashboard.ts';
 
 const usualPort = 4200;
 
@@ -55,6 +54,6 @@ function placeOf({ url, port }: Dashboard, token: string): string {
 
 function excuse(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof CliError && error.hint !== null ? `; ${error.hint}` : '';
+  const hint = error instanceof PageBuildError ? `; ${error.hint}` : '';
   return plainLine(`There is no page, as ${message}${hint}`);
 }

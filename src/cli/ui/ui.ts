@@ -1,18 +1,20 @@
+import { once } from 'node:events';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { dashboardToken, randomToken } from '../../actors/process/process.ts';
+import { PageBuildError } from '../../dashboard/server/built-page.ts';
+import { lateLog } from '../../dashboard/server/late-log.ts';
+import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import type { DemoWorkspace } from '../demo/demo-workspace.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
-import type { DemoWorkspace } from './demo-workspace.ts';
-import { lateLog } from './late-log.ts';
 import { openBrowser } from './open-browser.ts';
-import { type Dashboard, serveDashboard } from './serve-dashboard.ts';
 
 export interface UiOptions {
   dir: string;
@@ -42,7 +44,7 @@ export async function ui(session: Session, options: UiOptions): Promise<void> {
 }
 
 async function makeDemo({ env }: Session): Promise<DemoWorkspace> {
-  const { makeDemoWorkspace } = await import('./demo-workspace.ts');
+  const { makeDemoWorkspace } = await import('../demo/demo-workspace.ts');
   return makeDemoWorkspace(env);
 }
 
@@ -78,7 +80,7 @@ async function serveUntil(
       const reason = error instanceof Error ? error.message : String(error);
       output.warn(plainLine(`the story of the demo broke off: ${reason}`));
     });
-    await aborted(stopped);
+    if (!stopped.aborted) await once(stopped, 'abort');
   } finally {
     await demo?.stop();
     await dashboard.close();
@@ -92,6 +94,9 @@ async function open(
   try {
     return await serveDashboard({ ...given, host, port, command: ownCommand(given.env) });
   } catch (error) {
+    if (error instanceof PageBuildError) {
+      throw new CliError(error.message, { code: error.code, hint: error.hint, cause: error });
+    }
     if (!(error instanceof ListenError)) throw error;
     const message = error.message.replace(/; [^;]*$/, '');
     throw new CliError(message, {
@@ -117,13 +122,6 @@ function tokenOf(directory: string, env: NodeJS.ProcessEnv): string {
       cause: error,
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function noFolder(directory: string): CliError {

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import { EventStream, type StreamEvent } from '../wire/sse.ts';
+import type { StreamEvent } from '../wire/event-queue.ts';
+import { EventStream } from '../wire/sse.ts';
 
 /** The events of a stream, and its error formats. */
 export interface StreamedEvents {

@@ -6,10 +6,10 @@ import type { Caller } from '../../machines/task/task.ts';
 import { keptStart } from '../../machines/text.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
+import { addressGroup } from '../client-address.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
-import { addressGroup } from './client-address.ts';
 import { isRead } from './is-read.ts';
 import { createPageCheck, type PagePorts } from './page-fault.ts';
 

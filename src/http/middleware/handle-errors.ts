@@ -1,9 +1,24 @@
+import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
 import type { Log } from '../../actors/ports.ts';
 import { SystemError, type SystemErrorCode } from '../../actors/system-error.ts';
 import type { RequestState } from '../request-state.ts';
 import { presentRefusal } from '../wire/present-refusal.ts';
 import { Problem } from '../wire/problem.ts';
+
+/** Error codes of a connection closed by the client. Not failures of this server. */
+const clientLeft: ReadonlySet<string> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ECONNRESET',
+  'EPIPE',
+]);
+
+/** Logs errors of responses that have begun, except for connections that the client has closed. */
+export function logBrokenResponses(app: Koa<RequestState>, log: Log, message: string): void {
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (!clientLeft.has(error.code ?? '')) log.error({ error }, message);
+  });
+}
 
 const statusOf: Record<SystemErrorCode, number> = {
   task_running: 409,

@@ -1,10 +1,10 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock, RateLimits } from '../../actors/ports.ts';
+import { addressGroup, clientAddress } from '../client-address.ts';
 import type { RequestState } from '../request-state.ts';
 import { type Refill, TokenBucket } from '../token-bucket.ts';
 import { Problem } from '../wire/problem.ts';
-import { addressGroup, clientAddress } from './client-address.ts';
 import { isCancel } from './is-cancel.ts';
 import { isRead } from './is-read.ts';
 

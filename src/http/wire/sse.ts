@@ -2,27 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { RequestState } from '../request-state.ts';
 import type { Traffic } from '../traffic.ts';
-
-/**
- * Maximum number of characters buffered for a slow reader before its stream is closed (docs/contract/transports.md).
- */
-const maximumBacklog = 1024 * 1024;
-
-/** One event of a stream; the data is sent as one line of JSON. */
-export interface StreamEvent {
-  /** The position in a resumable stream; absent in other streams. */
-  id?: string;
-  /** Name of the event; absent in streams of a protocol without event names. */
-  event?: string;
-  data: object;
-}
-
-interface WaitingEvent extends StreamEvent {
-  /** True for a text piece to which the next piece may be appended. */
-  isText: boolean;
-  /** Number of bytes that the event adds to the backlog. */
-  size: number;
-}
+import { EventQueue, frame, type StreamEvent, type TextEvent } from './event-queue.ts';
 
 /**
  * A stream of server-sent events to one client. Events are queued behind the one being sent. A client whose queue
@@ -31,9 +11,7 @@ interface WaitingEvent extends StreamEvent {
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #traffic: Traffic;
-  readonly #mostWaiting: number;
-  readonly #waiting: WaitingEvent[] = [];
-  #backlog = 0;
+  readonly #queue: EventQueue;
   /** The number of bytes counted as unread. */
   #unread = 0;
   #isBlocked = false;
@@ -50,29 +28,18 @@ export class EventStream {
     onClosed: (why: 'left' | 'slow') => void,
     mostWaiting = Number.POSITIVE_INFINITY,
   ) {
-    this.#mostWaiting = mostWaiting;
     const { res } = ctx;
-    this.#response = res;
     const { traffic, keepAlive } = ctx.state as RequestState;
+    this.#response = res;
     this.#traffic = traffic;
-    // Bypasses Koa, so that the backpressure of the connection is visible.
-    ctx.respond = false;
-    ctx.status = 200;
-    ctx.set('Content-Type', 'text/event-stream');
-    ctx.set('Cache-Control', 'no-store, no-transform');
-    ctx.set('X-Accel-Buffering', 'no');
-    // Otherwise the client would receive the headers only with the first event.
-    ctx.flushHeaders();
+    this.#queue = new EventQueue(mostWaiting);
+    sendHeaders(ctx);
     const rest = keepAlive.comments.start(() => this.#beat());
     res.on('drain', () => this.#writeWaiting());
     res.on('timeout', () => this.#disconnect());
     const close = (): void => {
       rest();
-      this.#waiting.length = 0;
-      this.#count(0);
-      if (this.#isOver) return;
-      this.#isOver = true;
-      onClosed(this.#isLetGo ? 'slow' : 'left');
+      this.#close(onClosed);
     };
     // If the client disconnected earlier, no `close` event follows.
     if (res.destroyed) process.nextTick(close);
@@ -86,20 +53,15 @@ export class EventStream {
   }
 
   /** Sends a piece of text. Pieces that must wait are combined under the last ID. */
-  sendText(event: StreamEvent & { data: { text: string; [key: string]: unknown } }): void {
-    const last = this.#waiting.at(-1);
-    if (last?.isText !== true) return this.#put(event, true);
-    const { id, data } = event;
-    if (id !== undefined) last.id = id;
-    last.data = { ...data, text: `${Reflect.get(last.data, 'text')}${data.text}` };
-    last.size += data.text.length;
-    this.#grow(data.text.length);
+  sendText(event: TextEvent): void {
+    if (this.#queue.append(event)) this.#bound(event.data.text.length);
+    else this.#put(event, true);
   }
 
   /** Sends the last events. They ignore the backlog limit, because no event follows them. */
   finish(events: readonly StreamEvent[]): void {
     if (this.#isOver) return;
-    this.#waiting.push(...events.map((event) => ({ ...event, isText: false, size: 0 })));
+    this.#queue.addLast(events);
     this.end();
   }
 
@@ -113,18 +75,15 @@ export class EventStream {
     if (this.#isOver) return;
     const text = frame(event);
     if (!this.#isBlocked) return this.#write(text);
-    this.#waiting.push({ ...event, isText, size: text.length });
-    this.#grow(text.length);
+    this.#queue.add(event, { isText, size: text.length });
+    this.#bound(text.length);
   }
 
-  #grow(size: number): void {
+  /** Disconnects the client if too much waits, or if all streams together have no room for `size` characters more. */
+  #bound(size: number): void {
     const hasRoom = this.#traffic.mayKeep(size);
-    this.#backlog += size;
     this.#countWaiting();
-    // A single waiting event never exceeds the limit: otherwise a resuming client could never get past it.
-    const isTooMuch = this.#backlog > maximumBacklog && this.#waiting.length > 1;
-    const isTooMany = this.#waiting.length > this.#mostWaiting;
-    if (isTooMuch || isTooMany || !hasRoom) this.#disconnect();
+    if (this.#queue.isTooLong || !hasRoom) this.#disconnect();
   }
 
   #disconnect(): void {
@@ -132,18 +91,24 @@ export class EventStream {
     this.#response.destroy();
   }
 
+  #close(onClosed: (why: 'left' | 'slow') => void): void {
+    this.#queue.clear();
+    this.#count(0);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    onClosed(this.#isLetGo ? 'slow' : 'left');
+  }
+
   #writeWaiting(): void {
     this.#isBlocked = false;
     this.#response.setTimeout(0);
     while (!this.#isBlocked) {
-      const event = this.#waiting.shift();
-      if (event === undefined) break;
-      this.#backlog -= event.size;
-      this.#write(frame(event));
+      const text = this.#queue.take();
+      if (text === null) break;
+      this.#write(text);
     }
     this.#countWaiting();
-    if (this.#isOver && this.#waiting.length === 0 && !this.#response.destroyed)
-      this.#response.end();
+    if (this.#isOver && this.#queue.isEmpty && !this.#response.destroyed) this.#response.end();
   }
 
   #write(text: string): void {
@@ -160,7 +125,8 @@ export class EventStream {
   }
 
   #countWaiting(): void {
-    this.#count(this.#isBlocked ? this.#response.writableLength + this.#backlog : 0);
+    const { writableLength } = this.#response;
+    this.#count(this.#isBlocked ? writableLength + this.#queue.backlog : 0);
   }
 
   #count(bytes: number): void {
@@ -169,8 +135,13 @@ export class EventStream {
   }
 }
 
-function frame({ id, event, data }: StreamEvent): string {
-  const position = id === undefined ? '' : `id: ${id}\n`;
-  const name = event === undefined ? '' : `event: ${event}\n`;
-  return `${position}${name}data: ${JSON.stringify(data)}\n\n`;
+function sendHeaders(ctx: Context): void {
+  // Bypasses Koa, so that the backpressure of the connection is visible.
+  ctx.respond = false;
+  ctx.status = 200;
+  ctx.set('Content-Type', 'text/event-stream');
+  ctx.set('Cache-Control', 'no-store, no-transform');
+  ctx.set('X-Accel-Buffering', 'no');
+  // Otherwise the client would receive the headers only with the first event.
+  ctx.flushHeaders();
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mergeEgress } from '../../../src/actors/workspace/workspace.ts';
-import { checkAgent } from '../../../src/cli/validate.ts';
+import { mergeEgress, readAgentText } from '../../../src/actors/workspace/workspace.ts';
+import { checkAgent } from '../../../src/agent/agent-findings.ts';
 import { agentFolder } from '../tools/skills/agent-folder.ts';
 
 const text = `# the desk
@@ -19,6 +19,13 @@ const check = async (directory: string, content: string) => {
   return { errors: problems };
 };
 
+const merge = async (
+  directory: string,
+  domains: readonly string[],
+  origin: string,
+  checking: typeof check = check,
+) => mergeEgress(await readAgentText(directory), domains, origin, checking);
+
 const folder = (content = text) => agentFolder({ 'service.yaml': content });
 const read = (directory: string) => readFileSync(join(directory, 'service.yaml'), 'utf8');
 
@@ -26,10 +33,10 @@ describe('hosts that are merged into a service.yaml', () => {
   it('stand behind those that are there, and once', async () => {
     const directory = folder();
     const domains = ['API.example.com', 'eu.shop.example', 'hooks.example.com'];
-    const first = await mergeEgress(directory, domains, 'skill desk', check);
+    const first = await merge(directory, domains, 'skill desk');
     expect(first.added).toEqual(['hooks.example.com']);
     expect(read(directory)).toBe(`${text}    - hooks.example.com # skill desk\n`);
-    const again = await mergeEgress(directory, domains, 'skill desk', check);
+    const again = await merge(directory, domains, 'skill desk');
     expect(again.added).toEqual([]);
     expect(read(directory)).toBe(`${text}    - hooks.example.com # skill desk\n`);
     expect(readdirSync(directory)).toEqual(['service.yaml']);
@@ -39,7 +46,7 @@ describe('hosts that are merged into a service.yaml', () => {
     'are refused by the loader that the agent starts with: %j',
     async (host) => {
       const directory = folder();
-      await expect(mergeEgress(directory, [host], 'skill x', check)).rejects.toMatchObject({
+      await expect(merge(directory, [host], 'skill x')).rejects.toMatchObject({
         code: 'config_unusable',
       });
       expect(read(directory)).toBe(text);
@@ -48,14 +55,14 @@ describe('hosts that are merged into a service.yaml', () => {
 
   it('cannot write anything else by the name of who adds them', async () => {
     const directory = folder();
-    await mergeEgress(directory, ['h.example'], 'x\nagent_id: mine # é', check);
+    await merge(directory, ['h.example'], 'x\nagent_id: mine # é');
     expect(read(directory)).toBe(`${text}    - h.example # xagent_id: mine\n`);
   });
 
   it('do not hinder a file with a problem of its own, and do not hide it', async () => {
     const broken = `${text}security: {defer: {enabled: true, tools: {pay: {to: "channel:console:*"}}}}\n`;
     const directory = folder(broken);
-    await mergeEgress(directory, ['h.example'], 'skill x', check);
+    await merge(directory, ['h.example'], 'skill x');
     expect(read(directory)).toContain('- h.example # skill x');
     const { errors } = await check(directory, read(directory));
     expect(errors).toHaveLength(1);
@@ -67,7 +74,7 @@ describe('hosts that are merged into a service.yaml', () => {
       writeFileSync(join(directory, 'service.yaml'), `${text}# mine\n`);
       return { errors: [] };
     };
-    await expect(mergeEgress(directory, ['h.example'], 'skill x', changing)).rejects.toMatchObject({
+    await expect(merge(directory, ['h.example'], 'skill x', changing)).rejects.toMatchObject({
       code: 'config_unusable',
       message: 'service.yaml has changed meanwhile and was left as it is; try again',
     });

@@ -84,9 +84,7 @@ describe('an agent does not start', () => {
     const metadata = ['metadata:', '  service:', '    guardrails:', '      denied: [pay]'];
     await expect(startGovernedAgent({}, { metadata })).rejects.toMatchObject({
       code: 'config_invalid',
-      problems: [
-        { file: 'SKILL.md', line: 7, message: expect.stringContaining('unknown key') },
-      ],
+      problems: [{ file: 'SKILL.md', line: 7, message: expect.stringContaining('unknown key') }],
     });
   });
 });

@@ -4,8 +4,8 @@ import type { AuditHead } from '../store/audit-head.ts';
 import type { AuditRecovery } from '../store/audit-opening.ts';
 import { archiveFile, syncFolder } from './archive-file.ts';
 import type { AuditRows } from './audit-head.ts';
-import { type KnownFile, mendTail } from './mend-tail.ts';
 import { LogHandle } from './log-handle.ts';
+import { type KnownFile, mendTail } from './mend-tail.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** Free bytes that a full disk must have before it counts as writable again. */

@@ -1,0 +1,117 @@
+import { systemClock } from '../../actors/clock.ts';
+import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
+import { effectiveHosts } from '../../actors/outbound/outbound.ts';
+import { ToolMap } from '../../actors/tool-name.ts';
+import { serverOfTool } from '../../actors/tools/tools.ts';
+import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
+import { namedTools } from '../../agent/named-tools.ts';
+import { readAgent } from '../../agent/read-agent.ts';
+import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
+import { answerWindow } from '../../machines/channels/conversation-limits.ts';
+import { formatDuration } from '../../machines/duration.ts';
+import { admissionOf } from './admission-of.ts';
+import type { AuditReader } from './audit-reader.ts';
+
+/** Fraction of the timeout after which a second target is asked. */
+const escalatesAfter = 0.75;
+
+/** Summarises the effective policy of an agent's configuration; `null` if the configuration is invalid. */
+export async function policyOf(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  audit: Pick<AuditReader, 'page'>,
+): Promise<PolicyJson | null> {
+  const { agent, problems, warnings } = await readAgent(directory, env, systemClock());
+  if (agent === null || problems.length > 0) return null;
+  const { config, toolbox, seen, channels } = agent;
+  const { admission, warnings: started } = await admissionOf(directory, env, audit);
+  const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
+  const endpoints = derivedEndpoints(config, {
+    ...{ env, admissionUrl: admission.url ?? null, tracingUrl: null },
+    ...{ skills: toolbox.skills, channels },
+  });
+  const listed =
+    mode === 'deny-all' ? { domains: [], private: [] } : { domains, private: privates };
+  const builtin = new Set<string>(config.builtin_tools);
+  const { providers, required } = config.auth;
+  return {
+    tools: namedTools(config, toolbox, seen)
+      .toSorted()
+      .map((name) => toolPolicy(config, name, originOf(name, builtin, config.mcp.servers))),
+    egress: {
+      mode,
+      hosts: effectiveHosts(listed, endpoints).entries.map(({ host, port, source }) => ({
+        host: port === null ? host : `${host}:${port}`,
+        origin: source,
+      })),
+    },
+    auth: {
+      providers: providers.map(({ type }) => type),
+      required: required || providers.length > 0,
+    },
+    admission,
+    unknown_servers: [...seen].flatMap(([name, tools]) => (tools === null ? [name] : [])),
+    warnings: [...warnings.map(formatProblem), ...started],
+  };
+}
+
+function originOf(
+  name: string,
+  builtin: ReadonlySet<string>,
+  servers: Parameters<typeof serverOfTool>[1],
+): string {
+  if (builtin.has(name)) return 'builtin';
+  const server = serverOfTool(name, servers);
+  return server === undefined ? 'skill' : `mcp: ${server}`;
+}
+
+/** Describes each layer's effect on a tool, in evaluation order. */
+function toolPolicy({ security }: ServiceConfig, name: string, origin: string): ToolPolicyJson {
+  const { guardrails, intent_alignment: alignment, step_up: stepUp, modify, defer } = security;
+  const decisions: ToolPolicyJson['decisions'] = [];
+  const say = (layer: string, decision: string, rule: string, says: string): void =>
+    void decisions.push({ layer, decision, rule, says });
+  const denied = new ToolMap(guardrails.denied_tools.map((tool) => [tool, true] as const));
+  if (guardrails.enabled && denied.has(name)) {
+    say('guardrails', 'deny', 'security.guardrails.denied_tools', 'never runs');
+  }
+  if (alignment.enabled) {
+    const says = `runs if its intent score is ${alignment.threshold} or more`;
+    say('intent_alignment', 'score', 'security.intent_alignment', says);
+  }
+  const acr = stepUp.enabled ? new ToolMap(Object.entries(stepUp.tools)).get(name)?.acr : undefined;
+  if (acr !== undefined) {
+    const says = `needs a sign-in with acr ${acr}`;
+    say('step_up', 'require', `security.step_up.tools.${name}`, says);
+  }
+  if (modify.enabled && new ToolMap(Object.entries(modify.tools)).has(name)) {
+    const rule = `security.modify.tools.${name}`;
+    say('modify', 'modify', rule, 'its arguments or result are rewritten');
+  }
+  const held = defer.enabled ? new ToolMap(Object.entries(defer.tools)).get(name) : undefined;
+  const signIn = acr === undefined ? {} : { acr };
+  if (held === undefined) return { name, origin, decisions, approvers: null, ...signIn };
+  const { to, timeout, quorum, four_eyes: isFourEyes, escalate_to: escalateTo } = held;
+  const says = `waits for a person: ${to.join(', ')}, for ${formatDuration(timeout)}`;
+  say('defer', 'defer', `security.defer.tools.${name}`, says);
+  const own = approversIn(held.approvers);
+  const approvers = own ?? approversIn(defer.default_approvers);
+  const isLong = timeout > answerWindow && to.some((target) => target.startsWith('channel:slack:'));
+  const warning = 'a chat is answered after 6 minutes, possibly before this call is decided';
+  return {
+    ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout), quorum },
+    ...(isFourEyes ? { four_eyes: true } : {}),
+    ...(escalateTo === undefined
+      ? {}
+      : { escalates: { to: escalateTo, after: formatDuration(timeout * escalatesAfter) } }),
+    ...signIn,
+    ...(isLong ? { warning } : {}),
+  };
+}
+
+function approversIn(listed: readonly string[] | undefined): string[] | null {
+  const found = (listed ?? [])
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== '');
+  return found.length === 0 ? null : found;
+}

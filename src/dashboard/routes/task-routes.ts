@@ -1,0 +1,19 @@
+import type Router from '@koa/router';
+import { readJson } from '../../http/middleware/read-json.ts';
+import type { RequestState } from '../../http/request-state.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { inspectTask } from './tasks/inspect-task.ts';
+import { listHeldCalls } from './tasks/list-held-calls.ts';
+import { listTasks } from './tasks/list-tasks.ts';
+import { orderTask } from './tasks/order-task.ts';
+import { showTask } from './tasks/show-task.ts';
+
+/** Adds the routes for tasks, their waiting calls, and decisions on these calls. */
+export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+  router.get('/api/agents/:id/tasks', listTasks(ports));
+  router.get('/api/agents/:id/tasks/:tid/inspection', inspectTask(ports));
+  router.get('/api/agents/:id/tasks/:tid', showTask(ports));
+  router.get('/api/deferrals', listHeldCalls(ports));
+  router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));
+  router.post('/api/agents/:id/tasks/:tid/cancel', readJson(), orderTask('cancel', ports));
+}

@@ -1,0 +1,31 @@
+import type { RoutedContext } from '../../../http/request-state.ts';
+import { Problem } from '../../../http/wire/problem.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import type { DashboardPorts } from '../dashboard-ports.ts';
+import { agentOf, pass, passedPart } from '../relay.ts';
+
+/** Forwards a decision on a waiting call, or the cancellation of a task, to the agent. */
+export function orderTask(action: 'decisions' | 'cancel', { workspace, operator }: DashboardPorts) {
+  return async function taskOrderer(ctx: RoutedContext): Promise<void> {
+    const agent = agentOf(ctx, workspace);
+    const path = `/tasks/${passedPart(ctx, 'tid')}/${action}`;
+    const { token, body } = readDecision(ctx.request.body);
+    const given = token === null ? {} : { token };
+    // A token or an email determines the approver's name.
+    const isNamed = token !== null || typeof body['approver_email'] === 'string';
+    const approver = action === 'decisions' && !isNamed ? { approver: operator } : {};
+    const sent = { ...approver, ...body };
+    pass(ctx, await agent.line().json({ method: 'POST', path, body: sent, ...given }));
+  };
+}
+
+/**
+ * Separates the token from a decision. The token is sent to the agent as a credential and is not part of the decision.
+ */
+function readDecision(sent: unknown): { token: string | null; body: JsonObject } {
+  if (!isJsonObject(sent as JsonValue)) return { token: null, body: {} };
+  const { token = null, ...body } = sent as JsonObject;
+  if (token === null) return { token, body };
+  if (typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) return { token, body };
+  throw new Problem(400, { error: 'token must be a bearer token without spaces' });
+}

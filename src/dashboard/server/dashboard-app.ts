@@ -1,0 +1,114 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import { allowMethods } from '../../http/middleware/allow-methods.ts';
+import { boundTraffic } from '../../http/middleware/bound-traffic.ts';
+import { correlate } from '../../http/middleware/correlate.ts';
+import { handleErrors, logBrokenResponses } from '../../http/middleware/handle-errors.ts';
+import { hardenResponse } from '../../http/middleware/harden-response.ts';
+import { keepAlive } from '../../http/middleware/keep-alive.ts';
+import { refuseAmbiguous } from '../../http/middleware/refuse-ambiguous.ts';
+import type { RequestState } from '../../http/request-state.ts';
+import { addA2aRoutes } from '../routes/a2a-routes.ts';
+import { addAgentRoutes } from '../routes/agent-routes.ts';
+import { addBuilderRoutes } from '../routes/builder-routes.ts';
+import { addChatRoutes } from '../routes/chat-routes.ts';
+import { addCreateRoutes } from '../routes/create-routes.ts';
+import type { DashboardPorts } from '../routes/dashboard-ports.ts';
+import { dashboardProblem } from '../routes/dashboard-problem.ts';
+import { addDoctorRoutes } from '../routes/doctor-routes.ts';
+import { addFileRoutes } from '../routes/file-routes.ts';
+import { addSignInRoutes } from '../routes/sign-in-routes.ts';
+import { addSkillRoutes } from '../routes/skill-routes.ts';
+import { addTaskRoutes } from '../routes/task-routes.ts';
+import { compressAnswers } from './compress-answers.ts';
+import { guardHost } from './guard-host.ts';
+import { guardOrigin } from './guard-origin.ts';
+import { hardenPage } from './harden-page.ts';
+import { type PageFiles, servePage } from './page-files.ts';
+import { requireToken } from './require-token.ts';
+
+/**
+ * Maximum number of unread bytes in total. One address may use a quarter; all pages on this machine share one address.
+ */
+const mostUnread = 320 * 1024 * 1024;
+
+/** The dependencies of the server in addition to those of its routes. */
+export interface ServerPorts {
+  /** The built page; `null` if it does not exist. */
+  page: PageFiles | null;
+  /** Accepted host names of this server in lower case, without port. */
+  hosts: readonly string[];
+  /** Returns the listening port. */
+  port: () => number;
+}
+
+/** Creates the dashboard's server without listening (docs/contract/dashboard.md). */
+export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  logBrokenResponses(app, ports.log, 'dashboard: response failed');
+  app.use(correlate(ports));
+  app.use(hardenResponse());
+  app.use(hardenPage());
+  app.use(handleErrors(ports));
+  app.use(refuseAmbiguous());
+  app.use(guardHost(ports));
+  app.use(guardOrigin());
+  app.use(requireToken(ports));
+  app.use(nameClient());
+  app.use(compressAnswers());
+  app.use(boundTraffic({ unread: mostUnread }));
+  app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
+  app.use(servePage(ports));
+  app.use(translateErrors());
+  app.use(waitForAgents(ports));
+  const router = new Router<RequestState>({ sensitive: true });
+  addAgentRoutes(router, ports);
+  addTaskRoutes(router, ports);
+  addChatRoutes(router, ports);
+  addFileRoutes(router, ports);
+  addCreateRoutes(router, ports);
+  addSignInRoutes(router, ports);
+  addBuilderRoutes(router, ports);
+  addSkillRoutes(router, ports);
+  addDoctorRoutes(router, ports);
+  addA2aRoutes(router, ports);
+  app.use(allowMethods(router));
+  app.use(router.routes());
+  return app;
+}
+
+/** Every admitted client acts as the operator of this machine; unread bytes are counted by address. */
+function nameClient() {
+  return function clientNamer(ctx: Context, next: Next) {
+    Object.assign(ctx.state, { caller: null, clientAddress: ctx.req.socket.remoteAddress ?? '' });
+    return next();
+  };
+}
+
+/** Paths that are answered before the agents have been discovered. */
+const early: ReadonlySet<string> = new Set([
+  '/api/events',
+  '/api/health',
+  '/api/schema',
+  '/api/skills',
+  '/api/tools',
+  '/api/workspace',
+]);
+
+/** The server listens before it has discovered the agents; requests for an agent wait for the discovery. */
+function waitForAgents({ workspace }: DashboardPorts) {
+  return async function agentWaiter(ctx: Context, next: Next) {
+    if (!early.has(ctx.path)) await workspace.known();
+    await next();
+  };
+}
+
+function translateErrors() {
+  return async function errorTranslator(_: Context, next: Next) {
+    try {
+      await next();
+    } catch (error) {
+      throw dashboardProblem(error);
+    }
+  };
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import type { Context, Middleware, Next } from 'koa';
+import { Problem } from '../../http/wire/problem.ts';
+
+/** A file of the built page. */
+interface PageFile {
+  path: string;
+  type: string;
+  /** True if the file name contains a content hash, so the file never changes. */
+  isImmutable: boolean;
+}
+
+/** The files of the built page by URL path. */
+export type PageFiles = ReadonlyMap<string, PageFile>;
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** Reads the files of the built page; `null` if it is not built. */
+export function readPageFiles(folder: string): PageFiles | null {
+  if (statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() !== true)
+    return null;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry): [string, PageFile] => {
+      const path = join(entry.parentPath, entry.name);
+      const address = `/${relative(folder, path).split(sep).join('/')}`;
+      const type = types[extname(path)] ?? 'application/octet-stream';
+      return [address, { path, type, isImmutable: address.startsWith('/assets/') }];
+    });
+  const found = new Map(files);
+  const index = found.get('/index.html');
+  if (index !== undefined) found.set('/', index);
+  return found;
+}
+
+/** Serves only files of the map. No request path reaches the disk. */
+export function servePage({ page }: { page: PageFiles | null }): Middleware {
+  return function pageServer(ctx: Context, next: Next) {
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    if (!isRead || ctx.path.startsWith('/api')) return next();
+    if (page === null) {
+      if (ctx.path !== '/') return next();
+      throw new Problem(503, { error: 'the page is not built', hint: 'npm run build' });
+    }
+    const file = page.get(ctx.path);
+    if (file === undefined) return next();
+    const body = readFileSync(file.path);
+    ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+    ctx.status = 200;
+    // Weak, because the file is sent with different compressions.
+    ctx.set('ETag', `W/"${hash('sha256', body).slice(0, 32)}"`);
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return undefined;
+    }
+    ctx.set('Content-Type', file.type);
+    ctx.body = body;
+    return undefined;
+  };
+}

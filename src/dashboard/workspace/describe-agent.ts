@@ -1,0 +1,59 @@
+import { formatProblem } from '../../actors/config/config.ts';
+import type { AgentDescription } from '../../actors/workspace/workspace.ts';
+import { needsPassphrase } from '../../agent/agent-environment.ts';
+import { checkAgent } from '../../agent/agent-findings.ts';
+import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
+import { heldTools } from '../../agent/ruled-tools.ts';
+
+/** Maximum length of an agent's problem text in characters. */
+const longestProblem = 4_096;
+
+/** Describes the contents of an agent's files, as far as they are readable. Never rejects. */
+export async function describeAgent(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<AgentDescription> {
+  try {
+    const given = await lenientEnvironment(directory, env);
+    const found = await checkAgent(directory, given);
+    const { config, problems, warnings, skills, tools, policySha256 } = found;
+    return {
+      agentId: config?.agent_id ?? null,
+      version: config?.version ?? '',
+      model: config === null ? null : modelOf(config.model),
+      fallbacks: config?.model.fallbacks.map(modelOf) ?? [],
+      tools,
+      heldTools: config === null ? [] : heldTools(config, tools),
+      channels: config?.channels ?? [],
+      skills,
+      needsPassphrase: needsPassphrase(directory, env),
+      onRestart: config?.security.defer.on_restart ?? 'abandon',
+      warnings: warnings.map(formatProblem),
+      policySha256: isAssumed(config?.security) ? null : policySha256,
+      problem:
+        problems.length === 0
+          ? null
+          : problems.map(formatProblem).join('\n').slice(0, longestProblem),
+    };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { ...unknown, problem: problem.slice(0, longestProblem) };
+  }
+}
+
+const unknown: AgentDescription = {
+  ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
+  ...{
+    channels: [],
+    skills: [],
+    needsPassphrase: false,
+    onRestart: 'abandon',
+    warnings: [],
+    policySha256: null,
+    problem: null,
+  },
+};
+
+function modelOf({ provider, name }: { provider: string; name: string }) {
+  return { provider, name };
+}

@@ -1,0 +1,169 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { agentFiles } from '../../../src/dashboard/reading/agent-files.ts';
+import { auditReader } from '../../../src/dashboard/reading/audit-reader.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
+
+const url = 'https://platform.example.com/v1/admission';
+
+function folderWith(service = ''): string {
+  const directory = temporaryFolder();
+  mkdirSync(join(directory, '.service'));
+  writeFileSync(join(directory, 'service.yaml'), `agent_id: till\n${service}`);
+  return directory;
+}
+
+async function policy(directory: string, env: NodeJS.ProcessEnv = {}) {
+  const found = await agentFiles(env, auditReader(env)).policy(directory);
+  if (found === null) throw new Error('service.yaml cannot be used');
+  return found;
+}
+
+function logged(directory: string, ...records: object[]): void {
+  const path = join(directory, '.service/serve.log');
+  for (const record of records) appendFileSync(path, `${JSON.stringify(record)}\n`);
+}
+
+const held = (rule: string): string =>
+  `builtin_tools: [datetime_now]\nsecurity: {defer: {enabled: true, tools: {datetime_now: ${rule}}}}\n`;
+
+/** Every warning at the start of an agent. */
+describe('the policy of an agent warns', () => {
+  it.each([
+    ['SERVICE_PLATFORM_TOKEN', 'SERVICE_ADMISSION_URL', { SERVICE_ADMISSION_URL: url }],
+    ['SERVICE_ADMISSION_URL', 'SERVICE_PLATFORM_TOKEN', { SERVICE_PLATFORM_TOKEN: 'of-us' }],
+  ])('that admission is off without %s (section 2.6)', async (missing, present, env) => {
+    const { admission, warnings } = await policy(folderWith(), env);
+    expect(admission).toEqual({ enabled: false });
+    expect(warnings).toEqual([
+      `admission: off, because ${missing} is not set; set it, or unset ${present}`,
+    ]);
+  });
+
+  it('that admission has an address with which no call can be made', async () => {
+    const { warnings } = await policy(folderWith(), {
+      SERVICE_ADMISSION_URL: 'platform',
+      SERVICE_PLATFORM_TOKEN: 'of-us',
+    });
+    expect(warnings).toEqual([
+      'SERVICE_ADMISSION_URL is not an http or https URL; write one such as https://platform.example.com/v1/admission',
+    ]);
+  });
+
+  it.each([
+    [
+      'that an approver can never match (section 4.3)',
+      '{to: "channel:console:*", approvers: [ann, bo@example.com]}',
+      'is not an email, so it can never match and locks that person out',
+    ],
+    [
+      'that a wait is longer than a chat waits (section 8)',
+      '{to: "channel:slack:#till", timeout: 10m}',
+      'is longer than the 6m0s that a channel waits for an answer',
+    ],
+    [
+      'that the adapter of a target does not run (section 8.1)',
+      '{to: "channel:slack:#till", timeout: 5m}',
+      'the slack adapter is not in channels, so nobody is asked',
+    ],
+  ])('%s', async (_, rule, sentence) => {
+    const { warnings } = await policy(folderWith(held(rule)));
+    expect(warnings.filter((warning) => warning.includes(sentence))).toHaveLength(1);
+  });
+});
+
+describe('the policy of an agent says', () => {
+  it('who decides, how many, by when, and what the sign-in has to be', async () => {
+    const rule =
+      '{to: "channel:console:*", timeout: 4m, approvers: [ann@example.com, ben@example.com], quorum: 2, four_eyes: true, escalate_to: "channel:console:managers"}';
+    const directory = folderWith(
+      held(rule).replace(
+        'security: {',
+        'auth: {providers: [{type: oidc, name: staff, settings: {issuer: "https://login.example.com", audience: till}}]}\nsecurity: {step_up: {enabled: true, tools: {datetime_now: gold}, acr_hierarchy: [silver, gold]}, ',
+      ),
+    );
+    const { tools, auth, egress } = await policy(directory);
+    expect(tools).toEqual([
+      {
+        ...{ name: 'datetime_now', origin: 'builtin', acr: 'gold', timeout: '4m0s', quorum: 2 },
+        ...{ approvers: ['ann@example.com', 'ben@example.com'], four_eyes: true },
+        escalates: { to: 'channel:console:managers', after: '3m0s' },
+        decisions: [
+          {
+            ...{ layer: 'step_up', decision: 'require' },
+            rule: 'security.step_up.tools.datetime_now',
+            says: 'needs a sign-in with acr gold',
+          },
+          {
+            ...{ layer: 'defer', decision: 'defer', rule: 'security.defer.tools.datetime_now' },
+            says: 'waits for a person: channel:console:*, for 4m0s',
+          },
+        ],
+      },
+    ]);
+    expect(auth).toEqual({ providers: ['oidc'], required: true });
+    expect(egress.hosts).toContainEqual({
+      host: 'login.example.com:443',
+      origin: expect.stringContaining('auth'),
+    });
+  });
+
+  it('what the last start of the agent said of admission, whatever the environment of the dashboard', async () => {
+    const directory = folderWith();
+    const off =
+      'admission: off, because SERVICE_PLATFORM_TOKEN is not set; set it, or unset SERVICE_ADMISSION_URL';
+    const start = (pid: number) => ({
+      ...{ time: '2026-01-01T00:00:00.000Z', pid, msg: 'the agent is started in the background' },
+    });
+    logged(directory, start(1), { time: '2026-01-01T00:00:01.000Z', msg: off });
+    const before = await policy(directory, {
+      SERVICE_ADMISSION_URL: url,
+      SERVICE_PLATFORM_TOKEN: 'of-us',
+    });
+    expect([before.admission, before.warnings]).toEqual([{ enabled: false, url }, [off]]);
+    logged(
+      directory,
+      start(2),
+      { time: '2026-01-02T00:00:01.000Z', msg: `admission: on; ${url} is asked before` },
+      {
+        time: '2026-01-02T00:00:02.000Z',
+        msg: 'admission: call failed, admitting',
+        error: 'the platform answered with status 500',
+      },
+    );
+    const { admission, warnings } = await policy(directory);
+    expect(warnings).toEqual([]);
+    expect(admission).toEqual({
+      enabled: true,
+      last: {
+        ...{ result: 'failed', at: '2026-01-02T00:00:02.000Z' },
+        says: 'the platform answered with status 500',
+      },
+    });
+  });
+
+  it('that the platform refused, when that was the last that was noted', async () => {
+    const directory = folderWith();
+    const event = {
+      ...{ event: 'task_admission_denied', ts: '2026-01-03T00:00:00.000Z', seq: 1 },
+      fields: { reason: 'the budget of today is spent', scope: 'org' },
+    };
+    writeFileSync(join(directory, '.service/audit.ndjson'), `${JSON.stringify(event)}\n`);
+    const { admission } = await policy(directory, {
+      SERVICE_ADMISSION_URL: url,
+      SERVICE_PLATFORM_TOKEN: 'of-us',
+    });
+    expect(admission).toEqual({
+      ...{ enabled: true, url },
+      last: { result: 'denied', at: event.ts, says: 'the budget of today is spent' },
+    });
+  });
+
+  it('nothing of admission that nobody knows while the secrets are locked', async () => {
+    const directory = folderWith('secrets: {providers: [encrypted-file]}\n');
+    writeFileSync(join(directory, '.service/secrets.enc'), '{}');
+    const { admission, warnings } = await policy(directory);
+    expect([admission, warnings]).toEqual([{ enabled: false }, []]);
+  });
+});

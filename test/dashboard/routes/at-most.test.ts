@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { atMost } from '../../../src/dashboard/routes/at-most.ts';
+import { Problem } from '../../../src/http/wire/problem.ts';
+
+it('refuses who comes while so many run, and no one once they have ended, well or not', async () => {
+  const run = atMost(2, { status: 429, error: 'two run; end one of them first' });
+  const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  const running = [run(() => first.promise), run(() => second.promise)];
+  const refused = await run(() => Promise.resolve('third')).catch((error: unknown) => error);
+  expect(refused).toEqual(
+    new Problem(429, { error: 'two run; end one of them first' }, { 'Retry-After': '5' }),
+  );
+  first.resolve('first');
+  second.reject(new Error('second'));
+  expect(await Promise.allSettled(running)).toEqual([
+    { status: 'fulfilled', value: 'first' },
+    { status: 'rejected', reason: new Error('second') },
+  ]);
+  expect(await Promise.all([run(async () => 'fourth'), run(async () => 'fifth')])).toEqual([
+    ...['fourth', 'fifth'],
+  ]);
+});

@@ -1,0 +1,312 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { loginName } from '../../../src/actors/login-name.ts';
+import { AgentClient } from '../../helpers/agent-client.ts';
+import type { ServiceSettings } from '../../helpers/agent-folder.ts';
+import { beginChat, chatEvent, endChat, startRawModel } from '../../helpers/model-server.ts';
+import { deferring, expectIntact, readAudit } from '../../helpers/test-agent.ts';
+import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
+import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';
+
+const patience = { timeout: 60_000, interval: 25 };
+
+/** A dashboard whose one agent it has started. */
+async function openWith(
+  settings: ServiceSettings,
+  { token = null }: { token?: string | null } = {},
+) {
+  let agent!: WorkspaceAgent;
+  const page = await openDashboard(
+    (workspace) => {
+      agent = new WorkspaceAgent(workspace, 'till', settings);
+    },
+    { token },
+  );
+  await agent.start(page);
+  const decide = (body: object, task = 't1') =>
+    page.post(`/api/agents/till/tasks/${task}/decisions`, body);
+  const audit = () => readAudit(`${agent.folder.path}/.service/audit.ndjson`);
+  const decisions = () =>
+    audit()
+      .filter(({ event }) => event === 'task_deferred_decision')
+      .map(({ fields = {} }) => fields);
+  return { page, agent, decide, audit, decisions };
+}
+
+/** Has somebody send a task that is held, and resolves once the dashboard tells of the wait. */
+async function hold(page: TestDashboard, caller: AgentClient, task = 't1') {
+  const answered = caller.send(task, [
+    { tool: 'pay', args: { amount: 5 } },
+    { say: 'It is paid.' },
+  ]);
+  answered.catch(() => undefined);
+  const waiting = async () => (await page.get('/api/deferrals')).body.deferrals;
+  await vi.waitUntil(
+    async () => (await waiting()).some(({ task_id }: { task_id: string }) => task_id === task),
+    patience,
+  );
+  const [deferral] = await waiting();
+  return { answered, deferral };
+}
+
+/** Who decides on the dashboard of this machine. */
+const operator = `${loginName()} on the dashboard`;
+
+describe('a decision over the dashboard', () => {
+  it('approves a call as the operator of the machine, who vouches for no name', async () => {
+    const { page, agent, decide, decisions } = await openWith(deferring());
+    const { answered, deferral } = await hold(page, agent.client);
+    const { status, body } = await decide({ decision: 'approve' });
+    expect([status, body]).toEqual([
+      200,
+      {
+        ...{ task_id: 't1', deferral_id: deferral.id, decision: 'approve' },
+        ...{ approver: operator, status: 'resolved' },
+      },
+    ]);
+    expect(JSON.stringify((await answered).body)).toContain('It is paid.');
+    expect(agent.folder.paid).toHaveLength(1);
+    expect(decisions()).toMatchObject([
+      { decision: 'approve', approver: operator, vouched_by: 'asserted', provider: 'runtime' },
+    ]);
+    await expectIntact(`${agent.folder.path}/.service/audit.ndjson`);
+  });
+
+  it('rejects a call with its reason, and a name that was only said is recorded as such', async () => {
+    const { page, agent, decide, decisions } = await openWith(deferring());
+    const { answered } = await hold(page, agent.client);
+    const given = { decision: 'reject', note: 'too much', approver_email: 'kate@example.com' };
+    expect((await decide(given)).status).toBe(200);
+    await answered;
+    expect(agent.folder.paid).toEqual([]);
+    expect(decisions()).toMatchObject([
+      {
+        ...{ decision: 'reject', approver: 'kate@example.com', note: 'too much' },
+        ...{ vouched_by: 'asserted', provider: 'runtime' },
+      },
+    ]);
+  });
+
+  it('is made once when many come at once, and the others hear who was first', async () => {
+    const { page, agent, decide, decisions } = await openWith(deferring());
+    const { answered } = await hold(page, agent.client);
+    const names = ['ann', 'ben', 'eve', 'kim'];
+    const answers = await Promise.all(
+      names.map((name, place) =>
+        decide({ decision: place % 2 === 0 ? 'approve' : 'reject', approver: name }),
+      ),
+    );
+    await answered;
+    const first = answers.find(({ status }) => status === 200)!;
+    const others = answers.filter((answer) => answer !== first);
+    const { decision, approver } = first.body;
+    expect(others.map(({ status, body }) => [status, body])).toEqual(
+      Array(3).fill([
+        409,
+        {
+          error: 'deferral already decided',
+          ...{ decision, approver, decided_at: expect.stringMatching(/Z$/) },
+        },
+      ]),
+    );
+    expect(decisions()).toMatchObject([{ decision, approver }]);
+    expect(agent.folder.paid).toHaveLength(decision === 'approve' ? 1 : 0);
+    const late = await decide({ decision: 'approve' });
+    expect([late.status, late.body.approver]).toEqual([409, approver]);
+  });
+
+  it('is refused to who is on no list of approvers, and the call goes on waiting', async () => {
+    const { page, agent, decide, decisions } = await openWith(
+      deferring({ approvers: ['kate@example.com'] }),
+    );
+    const { answered } = await hold(page, agent.client);
+    for (const given of [
+      {},
+      { approver: 'kate@example.com' },
+      { approver_email: 'eve@example.com' },
+    ]) {
+      const { status, body } = await decide({ decision: 'approve', ...given });
+      expect([status, body]).toEqual([403, { error: 'approver not authorized' }]);
+    }
+    expect(agent.folder.paid).toEqual([]);
+    expect(decisions().map(({ approver, authorized }) => [approver, authorized])).toEqual([
+      [operator, false],
+      ['kate@example.com', false],
+      ['eve@example.com', false],
+    ]);
+    expect((await decide({ decision: 'maybe' })).status).toBe(400);
+    expect((await decide({ decision: 'approve' }, 't2')).status).toBe(404);
+    expect((await decide({ decision: 'approve', approver_email: 'Kate@example.com' })).status).toBe(
+      200,
+    );
+    await answered;
+  });
+});
+
+const auth = {
+  required: true,
+  providers: ['ann', 'bob'].map((name) => ({
+    type: 'static_token',
+    name: `desk-${name}`,
+    settings: {
+      token: `token-of-${name}`,
+      identity: { user_id: name, email: `${name}@example.com`, claims: { org_id: 'acme' } },
+    },
+  })),
+};
+
+describe('a dashboard that asks for a token', () => {
+  it('lets somebody who has signed in at the agent decide as exactly that person', async () => {
+    const settings = { ...deferring(), auth, server: { task_access: 'any' } };
+    const { page, agent, decide, decisions } = await openWith(settings, { token: 'of-the-page' });
+    const ann = new AgentClient(agent.client.url, 'token-of-ann');
+    const { answered } = await hold(page, ann);
+    const stranger = await decide({ decision: 'approve', token: 'guessed' });
+    expect(stranger.status).toBe(401);
+    expect(decisions()).toEqual([]);
+    const decided = await decide({ decision: 'approve', approver: 'Bob', token: 'token-of-bob' });
+    expect(decided.status).toBe(200);
+    await answered;
+    expect(decisions()).toMatchObject([{ approver: 'Bob', provider: 'desk-bob', user_id: 'bob' }]);
+  });
+
+  it('vouches for nobody: its own token is none of the agent, and its user is the operator', async () => {
+    const settings = { ...deferring(), auth };
+    const { page, agent, decide, decisions, audit } = await openWith(settings, {
+      token: 'of-the-page',
+    });
+    const ann = new AgentClient(agent.client.url, 'token-of-ann');
+    const { answered } = await hold(page, ann);
+    expect((await decide({ decision: 'approve', token: 'of-the-page' })).status).toBe(401);
+    expect((await decide({ decision: 'approve' })).status).toBe(200);
+    await answered;
+    expect(decisions()).toMatchObject([
+      { approver: operator, vouched_by: 'asserted', provider: 'runtime' },
+    ]);
+    expect(JSON.stringify(audit())).not.toMatch(/of-the-page|token-of-ann/);
+  });
+
+  it('is refused under bind_approver, where only a verified email counts', async () => {
+    const defer = { bind_approver: true };
+    const settings = { ...deferring({ approvers: ['kate@example.com'] }, defer), auth };
+    const { page, agent, decide, decisions } = await openWith(settings, { token: 'of-the-page' });
+    await hold(page, new AgentClient(agent.client.url, 'token-of-ann'));
+    for (const given of [{}, { token: 'token-of-bob' }, { approver_email: 'kate@example.com' }]) {
+      expect((await decide({ decision: 'approve', ...given })).status).toBeGreaterThanOrEqual(403);
+    }
+    expect(agent.folder.paid).toEqual([]);
+    expect(decisions()).toMatchObject([
+      { approver: operator, authorized: false, vouched_by: 'asserted' },
+      { approver: 'bob@example.com', authorized: false, vouched_by: 'token:desk-bob' },
+      { approver: 'kate@example.com', authorized: false, vouched_by: 'asserted' },
+    ]);
+  });
+});
+
+describe('a task of an agent', () => {
+  it('is called off, and its call never runs', async () => {
+    const { page, agent } = await openWith(deferring());
+    const { answered } = await hold(page, agent.client);
+    const { status, body } = await page.post('/api/agents/till/tasks/t1/cancel', {
+      reason: 'no need',
+    });
+    expect([status, body.status.state]).toEqual([200, 'canceled']);
+    await answered;
+    const shown = await page.get('/api/agents/till/tasks/t1');
+    expect(shown.body).toMatchObject({ state: 'canceled', deferral: null });
+    expect((await page.get('/api/deferrals')).body.deferrals).toEqual([]);
+    expect(agent.folder.paid).toEqual([]);
+  });
+});
+
+describe('a conversation over the dashboard', () => {
+  it('streams what the model says as it says it, and ends with its session, which goes on', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    let turns = 0;
+    const url = await startRawModel((response) => {
+      turns += 1;
+      if (turns === 1) {
+        beginChat(response, 'The lamp ');
+        asked.resolve(response);
+        return;
+      }
+      beginChat(response, 'It was a lamp.');
+      endChat(response);
+    });
+    const model = { provider: 'openai-compatible', name: 'gpt', base_url: `${url}/v1` };
+    const { page } = await openWith({ model });
+    const talk = await page.stream('/api/agents/till/chat', { body: { message: 'What broke?' } });
+    const words = ({ event, data }: any) => (event === 'progress' ? data.text : null);
+    // It is heard from its beginning, though the model may have begun before the task was joined.
+    const heard = await talk.until((event) => words(event) === 'The lamp ');
+    expect(heard.some(({ event }) => event === 'result')).toBe(false);
+    const response = await asked.promise;
+    response.write(chatEvent({ content: 'is broken.' }));
+    endChat(response);
+    const rest = await talk.rest();
+    expect(rest.map(words).filter(Boolean).join('')).toBe('is broken.');
+    const [result, done] = rest.slice(-2);
+    expect(result).toMatchObject({ event: 'result', data: { status: { state: 'completed' } } });
+    expect(done).toEqual({
+      id: undefined,
+      event: 'done',
+      data: { session_id: result!.data.contextId, task_id: result!.data.id },
+    });
+
+    const session = done!.data.session_id as string;
+    const body = { message: 'What was it?', session_id: session };
+    const again = await (await page.stream('/api/agents/till/chat', { body })).rest();
+    expect(again.at(-1)!.data.session_id).toBe(session);
+    const { body: sessions } = await page.get('/api/agents/till/sessions');
+    expect(sessions).toEqual([
+      {
+        ...{ id: session, preview: 'What broke?' },
+        created_at: expect.stringMatching(/Z$/),
+        updated_at: expect.stringMatching(/Z$/),
+      },
+    ]);
+    const { body: whole } = await page.get(`/api/agents/till/sessions/${session}`);
+    expect(whole.messages.map(({ role, parts: [{ text }] }: any) => `${role} ${text}`)).toEqual([
+      'user What broke?',
+      'agent The lamp is broken.',
+      'user What was it?',
+      'agent It was a lamp.',
+    ]);
+    expect((await page.get('/api/agents/till/sessions/of-nobody')).status).toBe(404);
+  });
+
+  it('goes on for who comes back to its task, and needs an agent that runs', async () => {
+    const { page, agent } = await openWith(deferring());
+    const { answered } = await hold(page, agent.client);
+    const joined = await page.stream('/api/agents/till/tasks/t1/events');
+    expect((await joined.next())?.data.status.state).toBe('deferred');
+    expect(
+      (await page.post('/api/agents/till/tasks/t1/decisions', { decision: 'approve' })).status,
+    ).toBe(200);
+    const rest = await joined.rest();
+    expect(rest.map(({ event }) => event).slice(-2)).toEqual(['result', 'done']);
+    await answered;
+    expect((await page.post('/api/agents/till/stop', {})).status).toBe(202);
+    await vi.waitUntil(
+      async () => (await page.get('/api/agents/till')).body.status === 'stopped',
+      patience,
+    );
+    for (const [path, body] of [
+      ['chat', { message: 'hello' }],
+      ['tasks/t1/cancel', {}],
+    ] as const) {
+      const { status, body: said } = await page.post(`/api/agents/till/${path}`, body);
+      expect([status, said]).toEqual([400, { error: 'the agent till does not run' }]);
+    }
+  });
+
+  it.each([{}, { message: '' }, { message: 7 }, { message: 'hello', session_id: '../x' }])(
+    'is refused as %j',
+    async (body) => {
+      const page = await openDashboard((workspace) => {
+        new WorkspaceAgent(workspace, 'till', {});
+      });
+      expect((await page.post('/api/agents/till/chat', body)).status).toBe(400);
+    },
+  );
+});

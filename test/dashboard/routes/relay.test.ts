@@ -1,0 +1,17 @@
+import { EventEmitter } from 'node:events';
+import type { Context } from 'koa';
+import { expect, it } from 'vitest';
+import { whileAsked } from '../../../src/dashboard/routes/relay.ts';
+
+function signalFor(destroyed: boolean) {
+  const res = Object.assign(new EventEmitter(), { destroyed });
+  return { res, signal: whileAsked({ res } as unknown as Context) };
+}
+
+it('what a client asks for ends when it leaves, also when it has left already', () => {
+  const here = signalFor(false);
+  expect(here.signal.aborted).toBe(false);
+  here.res.emit('close');
+  expect([here.signal.aborted, here.signal.reason.status]).toEqual([true, 499]);
+  expect(signalFor(true).signal.aborted).toBe(true);
+});
