@@ -68,7 +68,7 @@ describe('a mention', () => {
     const { ts } = await said(chat, 'pay please');
     await chat.shows(/\[Approve\]/);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
-    await chat.whispers(/may not/i);
+    await chat.whispers(/may not|not allowed/i);
     expect(thread(chat, 'general', ts).join()).not.toContain('paid');
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
     await answered(chat, 'general', ts, /paid/);

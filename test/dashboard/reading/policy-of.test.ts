@@ -65,7 +65,7 @@ describe('the policy of an agent warns', () => {
     [
       'that the adapter of a target does not run (section 8.1)',
       '{to: "channel:slack:#till", timeout: 5m}',
-      'the slack adapter is not in channels, so nobody is asked',
+      'the slack adapter is not in channels, so no approver is notified',
     ],
   ])('%s', async (_, rule, sentence) => {
     const { warnings } = await policy(folderWith(held(rule)));

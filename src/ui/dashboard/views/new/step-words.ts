@@ -16,7 +16,7 @@ export const stepWords: Readonly<Record<Step, { title: string; asks: string }>> 
   review: { title: 'Review', asks: 'Review' },
 };
 
-/** Describes a passphrase's strength, judged only by length and variety. */
+/** Describes a passphrase's strength by length and variety. */
 export function strengthWords(passphrase: string): string {
   const variety = new Set(passphrase).size;
   if (passphrase === '') return 'none: secrets are stored in a file readable by you only';
