@@ -18,7 +18,7 @@ const phrases: [phrase: RegExp, instead: string][] = [
   [/\bsays? so\b/i, 'write what is reported'],
   [/\bbeside\b/i, 'write "in addition to" or "next to"'],
   [/\b(?:somebody|anybody)\b/i, 'name the role, or write "someone" or "anyone"'],
-  [/\bhears?\b|\bheard\b/i, 'write "receives"'],
+  [/\bhears\b/i, 'write "receives"'],
   [/\b(?:run|kept|told) apart\b/i, 'write "isolated" or "separated"'],
   [/\bto be gone on\b|\blets? (?:it|them) go on\b/i, 'write "continues"'],
   [/\bknows? of\b/i, 'write "has" or "can read"'],

@@ -12,7 +12,7 @@ export interface PoolLimits {
 /** A module's function to run in a worker. */
 export interface WorkerJob<Input> {
   /** `import.meta` of the caller, in whose folder the module is. */
-  beside: ImportMeta;
+  from: ImportMeta;
   /** Module name without extension; its exported function is below. */
   module: string;
   exported: string;
@@ -36,17 +36,11 @@ export class WorkerPool {
     this.#limits = limits;
   }
 
-  async run<Input>({
-    beside,
-    module,
-    exported,
-    input,
-    signal,
-  }: WorkerJob<Input>): Promise<unknown> {
+  async run<Input>({ from, module, exported, input, signal }: WorkerJob<Input>): Promise<unknown> {
     this.#workers ??= openWorkers(this.#limits);
     const workers = await this.#workers;
     // Modules are TypeScript in the sources and JavaScript in the package.
-    const filename = beside.resolve(`${module}${extname(beside.filename)}`);
+    const filename = from.resolve(`${module}${extname(from.filename)}`);
     return workers.run(input, { filename, name: exported, signal });
   }
 }

@@ -46,7 +46,7 @@ function userFindings(allowed: string[] | undefined): Finding[] {
   const path = ['settings', 'allowed_users'];
   if (allowed === undefined) {
     const message =
-      'without allowed_users anybody who finds the bot can use the agent; list who may';
+      'without allowed_users anyone who finds the bot can use the agent; list who may';
     return [warning(path, message)];
   }
   if (allowed.length > 0) return [];

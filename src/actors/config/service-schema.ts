@@ -114,17 +114,17 @@ export const serviceSchema = z.object({
         }),
     })
     .prefault({})
-    .describe('Who is told of the workflow that a call belongs to.'),
+    .describe('Receivers of the workflow headers of a call.'),
   card: z
     .object({
       security_schemes: jsonObject.default({}).meta({
         description:
-          'Ways to sign in that the card shows beside those of `auth.providers`, kept as written.',
+          'Ways to sign in on the card in addition to those of `auth.providers`, kept as written.',
         example: { partner: { type: 'apiKey', in: 'header', name: 'X-Partner-Key' } },
       }),
     })
     .prefault({})
-    .describe('What the agent card says beside what it is made from.'),
+    .describe('Additions to the agent card.'),
   auth: authSchema.prefault({}).describe('Who is accepted.'),
   server: serverSchema.prefault({}).describe('How the daemon is called.'),
   security: securitySchema.prefault({}).describe('The layers that judge each tool call.'),
@@ -142,7 +142,7 @@ export const serviceSchema = z.object({
       ],
     }),
   audit: auditSchema.prefault({}).describe('The record of what happened.'),
-  observability: observabilitySchema.prefault({}).describe('What is told to a collector.'),
+  observability: observabilitySchema.prefault({}).describe('Data sent to a collector.'),
   store: storeSchema.prefault({}).describe('Where tasks are kept.'),
   secrets: secretsSchema
     .prefault({})

@@ -10,14 +10,14 @@ interface WrittenAgent {
 const ops: WrittenAgent = {
   service: `agent_id: ops
 version: 1.4.0
-description: Restarts, scales and rotates, once somebody on duty agrees
+description: Restarts, scales and rotates, once an operator on duty agrees
 model: {provider: scripted, name: demo}
 builtin_tools: [datetime_now]
 security:
   modify:
     enabled: true
     tools:
-      # More than eight cost more than they earn, whatever the model asks for.
+      # More than eight cost more than they earn, regardless of the request.
       scale_service: {arguments: [{path: replicas, set: 8}]}
   defer:
     enabled: true
@@ -62,7 +62,7 @@ security:
 const billing: WrittenAgent = {
   service: `agent_id: billing
 version: 0.3.0
-description: Sends invoices, once somebody has said with which model
+description: Sends invoices, once a model is configured
 # Nobody has set this variable, so the agent cannot start.
 model: {provider: scripted, name: "${'${BILLING_MODEL}'}"}
 `,

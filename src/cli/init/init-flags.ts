@@ -32,7 +32,7 @@ export interface AnswerFlags {
 }
 
 /** Answers given in addition to the flags. */
-export interface GivenBeside {
+export interface GivenExtras {
   name: string | undefined;
   /** The variables from `--variables`; `null` without the flag. */
   variables: Readonly<Record<string, string>> | null;
@@ -44,12 +44,12 @@ export function answerByFlags(
   step: Question,
   answers: AgentAnswers,
   flags: AnswerFlags,
-  beside: GivenBeside,
+  extras: GivenExtras,
 ): AnswerEdit | null {
   const type = 'answer.edit';
   switch (step) {
     case 'name':
-      return beside.name === undefined ? null : { type, step, value: beside.name };
+      return extras.name === undefined ? null : { type, step, value: extras.name };
     case 'provider':
       return flags.provider === undefined ? null : { type, step, value: flags.provider };
     case 'model': {
@@ -87,7 +87,7 @@ export function answerByFlags(
       return given === null ? null : { type, step, value: { ...answers.egress, ...given } };
     }
     case 'security': {
-      const { variables, passphrase } = beside;
+      const { variables, passphrase } = extras;
       if (variables === null && passphrase === null) return null;
       const given = {
         variables: { ...answers.security.variables, ...variables },

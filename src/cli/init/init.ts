@@ -17,7 +17,7 @@ import { plainLine } from '../plain-text.ts';
 import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { addressNote, environmentProvider, withEnvironmentAddress } from './environment-model.ts';
-import { type AnswerFlags, answerByFlags, type GivenBeside } from './init-flags.ts';
+import { type AnswerFlags, answerByFlags, type GivenExtras } from './init-flags.ts';
 import { wrongStep } from './wrong-step.ts';
 
 export interface InitOptions extends AnswerFlags {
@@ -67,7 +67,7 @@ async function answersOf(session: Session, { name, options, offer }: Asked): Pro
   const { stdin, output } = session;
   const passphrase = await givenPassphrase(session);
   const variables = await readVariables(session, options);
-  const beside: GivenBeside = { name, variables, passphrase };
+  const extras: GivenExtras = { name, variables, passphrase };
   const isAsking =
     options.yes !== true && options.input && stdin.isTTY === true && output.stderr.isTTY === true;
   const begun = await begunAnswers(session, options, { offer, isAsking });
@@ -80,7 +80,7 @@ async function answersOf(session: Session, { name, options, offer }: Asked): Pro
     const given =
       step === undefined || !isByFlags
         ? null
-        : answerByFlags(step, context.answers, options, beside);
+        : answerByFlags(step, context.answers, options, extras);
     if (step !== undefined && (given !== null || !isAsking)) {
       if (given !== null) wizard.send(given);
       const named = withEnvironmentAddress(step, wizard.getSnapshot().context.answers, session.env);

@@ -10,7 +10,7 @@ export function mcpCommand(session: Session): Command {
   );
   mcp
     .command('add')
-    .description('give the agent the tools of an MCP server, held where you say so')
+    .description('give the agent the tools of an MCP server, held where you choose')
     .usage('[options] <name> -- <command> [argument...]')
     .argument('<name>', 'what the agent calls it, such as files')
     .argument('[command...]', 'behind --, the program of a server over stdio and its arguments')

@@ -103,7 +103,7 @@ function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['met
   });
   new Gauge({
     name: 'holdpoint_tasks_of_other_releases',
-    help: 'Tasks that have not ended and that another release alone can go on with.',
+    help: 'Unfinished tasks that only another release can continue.',
     registers,
     async collect() {
       this.set(await tasks.strangers());

@@ -70,7 +70,7 @@ function endText(end: TurnEnd): string {
 /** Slack channels have a name or an ID. A target that matches everything is shown as its adapter. */
 function whomOf(to: string): string {
   const { adapter, target } = splitTarget(to);
-  if (target === '' || target === '*') return adapter === '' ? 'somebody' : `the ${adapter}`;
+  if (target === '' || target === '*') return adapter === '' ? 'an approver' : `the ${adapter}`;
   if (adapter !== 'slack') return `${target} (${adapter})`;
   return /^[CGD][A-Z0-9]{8,}$/.test(target) ? `channel ${target}` : `#${target.replace(/^#/, '')}`;
 }

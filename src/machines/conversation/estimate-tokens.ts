@@ -40,8 +40,8 @@ export function exchangeTokens({ call, result }: Exchange): number {
 /** Estimates the tokens of a model's text and other parts around its calls. */
 export function saidTokens({ parts }: SaidTurn): number {
   return parts.reduce((sum, part) => {
-    const beside = part.metadata === undefined ? 0 : textTokens(JSON.stringify(part.metadata));
-    return sum + beside + (part.kind === 'call' ? 0 : tokensPerPiece + textTokens(part.text));
+    const extra = part.metadata === undefined ? 0 : textTokens(JSON.stringify(part.metadata));
+    return sum + extra + (part.kind === 'call' ? 0 : tokensPerPiece + textTokens(part.text));
   }, 0);
 }
 

@@ -136,6 +136,6 @@ function withoutSecond([first, , ...others]: readonly Task[]): Task[] {
 }
 
 function firstOf([task]: readonly Task[]): Task {
-  if (task === undefined) throw new Error('no change waits to be told');
+  if (task === undefined) throw new Error('no change waits for delivery');
   return task;
 }

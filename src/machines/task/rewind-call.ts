@@ -7,7 +7,7 @@ const starting = { working: { executing: { calling: 'starting' } } };
 
 /**
  * Rewinds a stored snapshot to the start of a call that had started. A restored task therefore never runs a tool by
- * itself: the chart waits there until it is told whether the call may run (docs/contract/task.md). A call that had not
+ * itself: the chart waits there until it receives whether the call may run (docs/contract/task.md). A call that had not
  * started is evaluated again, because the policy may have changed.
  */
 export function rewindCall(snapshot: KeptSnapshot): KeptSnapshot {

@@ -287,7 +287,7 @@ settings:
 
 describe('telegram', () => {
   const everybody =
-    'without allowed_users anybody who finds the bot can use the agent; list who may';
+    'without allowed_users anyone who finds the bot can use the agent; list who may';
 
   it('has defaults, and warns that everybody may speak to it', () => {
     const { channels, lines } = read('telegram');

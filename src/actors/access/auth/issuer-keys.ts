@@ -50,7 +50,9 @@ export class IssuerKeys {
       // The key set may have moved; usable keys are retained.
       if (keySet?.fresh !== true) this.#keySet = null;
       this.#noteFailure(error);
-      throw new ProviderUnavailableError('the keys of the issuer cannot be had', { cause: error });
+      throw new ProviderUnavailableError('the keys of the issuer are unavailable', {
+        cause: error,
+      });
     }
   };
 
@@ -96,7 +98,7 @@ export class IssuerKeys {
     if (this.#isResting()) return;
     this.#failedAt = Date.now();
     const { name, log } = this.#options;
-    log.warn({ provider: name, error }, 'authentication: the keys of an issuer cannot be had');
+    log.warn({ provider: name, error }, 'authentication: the keys of an issuer are unavailable');
   }
 
   #isResting(): boolean {

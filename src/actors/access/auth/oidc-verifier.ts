@@ -13,7 +13,7 @@ export function oidcScheme({ issuer }: Pick<OidcProvider['settings'], 'issuer'>)
 }
 
 /**
- * Only signatures with a public key are allowed: `none` and HS would let anybody sign
+ * Only signatures with a public key are allowed: `none` and HS would let anyone sign
  * (docs/contract/authentication.md).
  */
 const algorithms = [

@@ -35,7 +35,7 @@ export function createOutputCheck(layers: OutputLayers): OutputCheck {
     }
     const input: LargeOutput = { tool, text, secrets, rules };
     const checked = await workers.run<Parameters<typeof checkLargeOutput>[0]>({
-      ...{ beside: import.meta, module: './check-large-output', exported: 'checkLargeOutput' },
+      ...{ from: import.meta, module: './check-large-output', exported: 'checkLargeOutput' },
       ...{ input, signal },
     });
     return checked as ReturnType<typeof checkLargeOutput>;

@@ -48,7 +48,7 @@ export function refusalOfSpeaker(
   if (!enabled || !isWeaker(speaker, requester, hierarchy)) return null;
   const required = requester?.acr ?? '';
   return {
-    text: `the task was asked for with acr "${required}"; sign in with it to go on with the task`,
+    text: `the task was asked for with acr "${required}"; sign in with it to continue the task`,
     findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
   };
 }

@@ -34,9 +34,9 @@ function shownMember(name: string, value: JsonValue, hide: (text: string) => str
   if (typeof value === 'string') {
     const alone = hide(value);
     const before = `${name}: `;
-    const beside = hide(`${before}${value}`);
-    if (hide(before) !== before || beside === `${before}${alone}`) return alone;
-    return beside.startsWith(before) ? beside.slice(before.length) : beside;
+    const hidden = hide(`${before}${value}`);
+    if (hide(before) !== before || hidden === `${before}${alone}`) return alone;
+    return hidden.startsWith(before) ? hidden.slice(before.length) : hidden;
   }
   if (typeof value === 'number') {
     const text = JSON.stringify(value);

@@ -43,7 +43,7 @@ export function csvParse(): Tool {
     idempotent: true,
     run: ({ csv, delimiter = ',', header = true, offset = 0, limit = 1_000 }, { signal }) =>
       runApart<typeof parseCsv>({
-        ...{ tool: 'csv_parse', beside: import.meta, module: './parse-csv' },
+        ...{ tool: 'csv_parse', from: import.meta, module: './parse-csv' },
         ...{ exported: 'parseCsv', timeout, signal },
         input: { csv, delimiter, header, offset, limit },
       }),

@@ -64,7 +64,7 @@ function excerpt(text: string, first: number, count: number): string {
   }
   if (at >= lines) return shown;
   const end = shown.endsWith('\n') ? '' : '\n';
-  return `${shown}${end}[lines ${first} to ${at} of ${lines}; go on with offset ${at + 1}]`;
+  return `${shown}${end}[lines ${first} to ${at} of ${lines}; continue with offset ${at + 1}]`;
 }
 
 /** Counts without a list, since a file may have millions of lines. */

@@ -38,7 +38,7 @@ export function globSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
     idempotent: true,
     run: ({ pattern, path = '.', limit = 500 }, { signal }) =>
       runApart<typeof findFiles>({
-        ...{ tool: 'glob_search', beside: import.meta, module: './find-files' },
+        ...{ tool: 'glob_search', from: import.meta, module: './find-files' },
         ...{ exported: 'findFiles', timeout, signal },
         input: { files: readableFiles(files), path, pattern, limit },
       }),

@@ -28,7 +28,7 @@ export function jsonQuery(): Tool {
     idempotent: true,
     run: ({ json, path }, { signal }) =>
       runApart<typeof queryJson>({
-        ...{ tool: 'json_query', beside: import.meta, module: './query-json' },
+        ...{ tool: 'json_query', from: import.meta, module: './query-json' },
         ...{ exported: 'queryJson', timeout, signal },
         input: { json, path },
       }),

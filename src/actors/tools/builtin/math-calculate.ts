@@ -28,7 +28,7 @@ export function mathCalculate(): Tool {
     idempotent: true,
     run: ({ expression }, { signal }) =>
       runApart<typeof calculated>({
-        ...{ tool: 'math_calculate', beside: import.meta, module: './calculate' },
+        ...{ tool: 'math_calculate', from: import.meta, module: './calculate' },
         ...{ exported: 'calculated', timeout, signal },
         input: { expression },
       }),

@@ -45,7 +45,7 @@ export function webFetch(): Tool {
         whole_page: {
           type: 'boolean',
           description:
-            'Whether navigation and the like are returned beside the main part; false if omitted',
+            'Whether navigation and the like are returned in addition to the main part; false if omitted',
         },
         offset: {
           type: 'integer',
@@ -84,7 +84,7 @@ export function webFetch(): Tool {
       }
       const text = page.isHtml
         ? await runApart<typeof htmlToText>({
-            ...{ tool: 'web_fetch', beside: import.meta, module: './html-to-text' },
+            ...{ tool: 'web_fetch', from: import.meta, module: './html-to-text' },
             ...{ exported: 'htmlToText', timeout, signal: run.signal },
             input: { html: page.body, url: page.url, isWhole: whole_page },
           })
@@ -112,5 +112,5 @@ function part(text: string, offset: number, limit: number): string {
   const shown = text.slice(offset, offset + limit).toWellFormed();
   const end = offset + shown.length;
   if (end >= text.length) return shown;
-  return `${shown}\n[characters ${offset} to ${end} of ${text.length}; go on with offset ${end}]`;
+  return `${shown}\n[characters ${offset} to ${end} of ${text.length}; continue with offset ${end}]`;
 }

@@ -185,7 +185,7 @@ describe('an issuer that does not give its keys', () => {
       {
         level: 'warn',
         fields: { provider: 'staff', error: expect.any(Error) },
-        message: 'authentication: the keys of an issuer cannot be had',
+        message: 'authentication: the keys of an issuer are unavailable',
       },
     ]);
     Object.assign(server, { metadata, keys });

@@ -87,7 +87,7 @@ describe('the refusal of somebody who speaks in the task of a requester', () => 
     ['not at all', null],
   ])('asks for the level of the requester from who signed in %s', (_, speaker) => {
     expect(refusalOfSpeaker(speaker, gold, settings)).toEqual({
-      text: 'the task was asked for with acr "gold"; sign in with it to go on with the task',
+      text: 'the task was asked for with acr "gold"; sign in with it to continue the task',
       findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
     });
   });

@@ -246,7 +246,7 @@ describe('file_read', () => {
     const read = (args: JsonObject) => call(directory, 'file_read', { path: 'a.txt', ...args });
     expect(await read({})).toBe('one\r\ntwo\nthree');
     expect(await read({ offset: 2 })).toBe('two\nthree');
-    expect(await read({ limit: 1 })).toBe('one\r\n[lines 1 to 1 of 3; go on with offset 2]');
+    expect(await read({ limit: 1 })).toBe('one\r\n[lines 1 to 1 of 3; continue with offset 2]');
     expect(await read({ path: 'empty' })).toBe('');
     await expect(read({ offset: 4 })).rejects.toThrow(
       'file_read: the file has 3 lines; ask for an earlier one',

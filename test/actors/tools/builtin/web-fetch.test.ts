@@ -75,7 +75,7 @@ Tea    2.50`);
     );
     expect(await read(url)).toBe('{"a":"<b>"}');
     expect(await read(url, { offset: 2, limit: 3 })).toBe(
-      'a":\n[characters 2 to 5 of 11; go on with offset 5]',
+      'a":\n[characters 2 to 5 of 11; continue with offset 5]',
     );
   });
 

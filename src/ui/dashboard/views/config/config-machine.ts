@@ -125,7 +125,7 @@ export const configMachine = setup({
       },
       states: {
         typing: {
-          description: 'Somebody types.',
+          description: 'The user types.',
           on: {
             'text.changed': {
               target: 'typing',
