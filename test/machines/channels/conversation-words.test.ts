@@ -19,8 +19,8 @@ describe('what a thread is told', () => {
   it.each([
     ['channel:console:*', 'the console'],
     ['channel:telegram', 'the telegram'],
-    ['ann', 'somebody'],
-    ['channel::*', 'somebody'],
+    ['ann', 'an approver'],
+    ['channel::*', 'an approver'],
     ['channel:telegram:ops', 'ops (telegram)'],
     ['channel:slack:refunds', '#refunds'],
     ['channel:slack:#refunds', '#refunds'],

@@ -56,10 +56,10 @@ const naming: Need[] = [
 const speaking: Need[] = [
   {
     scope: 'app_mentions:read',
-    purpose: 'with which it hears that it is mentioned',
+    purpose: 'to receive mentions',
     severity: 'warning',
   },
-  { scope: 'im:history', purpose: 'with which it hears direct messages', severity: 'warning' },
+  { scope: 'im:history', purpose: 'to receive direct messages', severity: 'warning' },
   {
     scope: 'reactions:write',
     purpose: 'with which it shows how an answer stands',
