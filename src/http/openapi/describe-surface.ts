@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
+import { answers, bodies } from './components.ts';
 import { mcpOperations } from './mcp-operations.ts';
 import type { Answer, Operation, Parameter, Tag } from './operation.ts';
 import { operations } from './operations.ts';
-import * as schemas from './schemas.ts';
 
 /** A route of the router. */
 export interface DescribedRoute {
@@ -58,8 +58,8 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
     paths,
     components: {
       schemas: {
-        ...componentsOf(schemas.bodies, 'input'),
-        ...componentsOf(schemas.answers, 'output'),
+        ...componentsOf(bodies, 'input'),
+        ...componentsOf(answers, 'output'),
       },
       headers: {
         CorrelationId: {
@@ -97,7 +97,7 @@ function presentOperation(operation: Operation, path: string): object {
     required: true,
     schema: { type: 'string' },
   }));
-  const answers = { ...accessAnswers(operation), ...operation.answers };
+  const told = { ...accessAnswers(operation), ...operation.answers };
   return {
     operationId: id,
     tags: [tag],
@@ -120,7 +120,7 @@ function presentOperation(operation: Operation, path: string): object {
           },
         }),
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, answer]) => [status, presentAnswer(answer)]),
+      Object.entries(told).map(([status, answer]) => [status, presentAnswer(answer)]),
     ),
   };
 }
@@ -155,7 +155,7 @@ function presentAnswer({ says, content, headers = {}, example }: Answer): object
 
 /** References a named schema and inlines any other. */
 function refOf(schema: z.ZodType, io: 'input' | 'output'): object {
-  const named = schemas.bodies.get(schema) ?? schemas.answers.get(schema);
+  const named = bodies.get(schema) ?? answers.get(schema);
   return named === undefined ? inlineOf(schema, io) : { $ref: uriOf(named.id) };
 }
 
@@ -170,7 +170,7 @@ function componentsOf(
 ): Record<string, object> {
   const written = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: uriOf });
   return Object.fromEntries(
-    Object.entries(written.schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [
+    Object.entries(written.schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [
       id,
       // A later release may add fields to its responses.
       openEnded(schema) as object,

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { taskStates } from '../../machines/task/task.ts';
-import { noDecision } from '../wire/decision-json.ts';
-import { agentCard, rpcAnswer, rpcRequest } from './a2a-schemas.ts';
+import { cancel } from '../wire/cancel-reason.ts';
+import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
+import { deferral, deferralPage } from '../wire/deferral.ts';
+import { inspection } from '../wire/inspection.ts';
+import { rpcAnswer } from '../wire/json-rpc.ts';
+import { refusal } from '../wire/problem.ts';
+import { session, sessionPage } from '../wire/session.ts';
+import { task, taskPage } from '../wire/task.ts';
+import { send } from '../wire/task-request.ts';
+import { agentCard, rpcRequest } from './a2a-schemas.ts';
+import { auditKeys, health } from './components.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
-import * as schemas from './schemas.ts';
 
 const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
   name,
@@ -23,21 +31,21 @@ const deadlineOrder = query(
   z.enum(['deadline']),
 );
 
-const send = {
-  schema: schemas.sent,
+const sent = {
+  schema: send,
   types: [json],
   example: { task: { message: { parts: [{ kind: 'text', text: 'Refund A-1042' }] } } },
 };
 
-const badBody = holding('The body is malformed; the error says where.', schemas.refusal, {
+const badBody = holding('The body is malformed; the error says where.', refusal, {
   example: { error: 'task.message.parts must be a list of parts' },
 });
-const badQuery = holding('A parameter is not what it should be.', schemas.refusal);
-const noTask = holding('No task of this id is there for the caller.', schemas.refusal, {
+const badQuery = holding('A parameter is not what it should be.', refusal);
+const noTask = holding('No task of this id is there for the caller.', refusal, {
   example: { error: 'task not found' },
 });
-const busy = holding('The task is still running.', schemas.refusal);
-const theTask = holding('The task as it stands on disk.', schemas.task);
+const busy = holding('The task is still running.', refusal);
+const theTask = holding('The task as it stands on disk.', task);
 
 const events = {
   says: 'Events: status with the task after each change, progress between them, and result with the final task at the end.',
@@ -73,9 +81,9 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'sendTask',
     tag: 'tasks',
     says: 'Starts a task and answers with it once it is final; the request stays open while it waits for a person.',
-    body: send,
+    body: sent,
     answers: {
-      200: holding('The final task, also one that failed.', schemas.task, {
+      200: holding('The final task, also one that failed.', task, {
         headers: {
           'X-Service-Tokens-In':
             'Tokens that the models of the task were given; absent when none was asked.',
@@ -95,7 +103,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'streamTask',
     tag: 'tasks',
     says: 'Starts a task and streams it.',
-    body: send,
+    body: sent,
     answers: { 200: events, 400: badBody, 404: noTask, 409: busy },
     form,
     isAdmitted: true,
@@ -121,9 +129,9 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Tells the way of a task through its chart in the format of the Stately inspector, redacted.',
     answers: {
-      200: holding('The events, oldest first.', schemas.inspection),
+      200: holding('The events, oldest first.', inspection),
       404: noTask,
-      409: holding('The inspector of the agent is off.', schemas.refusal),
+      409: holding('The inspector of the agent is off.', refusal),
     },
     form,
   },
@@ -140,7 +148,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       ),
       ...page,
     ],
-    answers: { 200: holding('One page.', schemas.tasks), 400: badQuery },
+    answers: { 200: holding('One page.', taskPage), 400: badQuery },
     form,
   },
   'GET /tasks/:id/events': {
@@ -169,7 +177,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Calls a task off; a final one is answered as it is.',
     body: {
-      schema: schemas.cancel,
+      schema: cancel,
       types: [json],
       example: { reason: 'cost_limit_exceeded' },
       isOptional: true,
@@ -182,24 +190,24 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Releases or refuses the call that a task waits with; of any number of decisions one counts.',
     body: {
-      schema: schemas.decision,
+      schema: decision,
       types: [json],
       example: { decision: 'approve', approver_email: 'ann@example.com', note: 'checked' },
     },
     answers: {
-      200: holding('The decision is on disk.', schemas.decided),
-      400: holding('The body holds no decision.', schemas.refusal, {
+      200: holding('The decision is on disk.', decided),
+      400: holding('The body holds no decision.', refusal, {
         example: { error: noDecision },
       }),
-      403: holding('The approver may not decide; the call goes on waiting.', schemas.refusal, {
+      403: holding('The approver may not decide; the call goes on waiting.', refusal, {
         example: { error: 'approver not authorized' },
       }),
-      404: holding('Nothing waits.', schemas.refusal, {
+      404: holding('Nothing waits.', refusal, {
         example: { error: 'no pending deferral for task' },
       }),
       409: holding(
         'Somebody else was first, or what was pinned is not what waits.',
-        schemas.conflict,
+        decisionConflict,
       ),
     },
     form,
@@ -209,7 +217,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Lists what waits for a decision, newest first or by its deadline, and says how much does.',
     parameters: [...page, deadlineOrder],
-    answers: { 200: holding('One page.', schemas.deferrals), 400: badQuery },
+    answers: { 200: holding('One page.', deferralPage), 400: badQuery },
     form,
   },
   'GET /deferrals/:id': {
@@ -217,8 +225,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Shows one call that waits, with the arguments that would run.',
     answers: {
-      200: holding('The call.', schemas.deferral),
-      404: holding('Nothing with this id waits.', schemas.refusal),
+      200: holding('The call.', deferral),
+      404: holding('Nothing with this id waits.', refusal),
     },
     form,
   },
@@ -227,7 +235,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Lists the sessions of the caller, the one that changed last first: the tasks of one contextId.',
     parameters: page,
-    answers: { 200: holding('One page.', schemas.sessions), 400: badQuery },
+    answers: { 200: holding('One page.', sessionPage), 400: badQuery },
     form,
   },
   'GET /sessions/:id': {
@@ -235,8 +243,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Shows what was said in one session of the caller.',
     answers: {
-      200: holding('The session.', schemas.wholeSession),
-      404: holding('The caller has no session with this id.', schemas.refusal),
+      200: holding('The session.', session),
+      404: holding('The caller has no session with this id.', refusal),
     },
     form,
   },
@@ -309,7 +317,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getAuditKeys',
     tag: 'agent',
     says: 'Shows the public keys of the audit log, none while it is unsigned.',
-    answers: { 200: holding('The keys, as a JWKS.', schemas.auditKeys) },
+    answers: { 200: holding('The keys, as a JWKS.', auditKeys) },
     form,
     isPublic: true,
   },
@@ -333,7 +341,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         schema: z.string(),
       },
     ],
-    answers: { 200: holding('It does.', schemas.health, { example: { status: 'ok' } }) },
+    answers: { 200: holding('It does.', health, { example: { status: 'ok' } }) },
     form,
     isPublic: true,
     isUnlimited: true,
@@ -342,7 +350,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getReadiness',
     tag: 'watching',
     says: 'Tells whether new work is taken in and can be recorded.',
-    answers: { 200: holding('It is.', schemas.health, { example: { status: 'ready' } }) },
+    answers: { 200: holding('It is.', health, { example: { status: 'ready' } }) },
     form,
     isPublic: true,
     isUnlimited: true,

@@ -1,9 +1,9 @@
 import type { RoutedContext } from '../request-state.ts';
 import type { SeenChange } from '../task-changes.ts';
-import { presentDeferral } from '../wire/deferral-json.ts';
+import { presentDeferral } from '../wire/deferral.ts';
 import type { StreamEvent } from '../wire/event-queue.ts';
-import { presentRow } from '../wire/row-json.ts';
 import { EventStream } from '../wire/sse.ts';
+import { presentRow } from '../wire/task-row.ts';
 
 /**
  * `GET /events`: every change of the tasks that the caller may see. A stream that cannot resume after `Last-Event-ID`

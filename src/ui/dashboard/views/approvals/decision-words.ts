@@ -21,7 +21,7 @@ export function decisionCommand(
 
 /** Describes who may decide, and how many approvals are needed. */
 export function deciders({ approvers, quorum, to }: DeferralJson): { who: string; how: string } {
-  const asked = [to].flat().map(targetWords).join(', ');
+  const asked = to.split(', ').map(targetWords).join(', ');
   const many = quorum > 1 ? `${quorum} people are needed` : 'one is enough';
   if (approvers === null) return { who: 'Whoever is asked', how: `${many}; asked in ${asked}` };
   const who = approvers.length === 0 ? 'Nobody is listed' : approvers.join(', ');
