@@ -83,6 +83,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     const shown = {
       id: deferral.id,
       task_id: 't1',
+      title: '',
       tool: 'pay',
       to: 'channel:console:desk',
       timeout: '5m0s',

@@ -3,7 +3,7 @@ import { admissionDenied } from '../wire/admission.ts';
 import { cancel } from '../wire/cancel-reason.ts';
 import { decided, decision, decisionConflict } from '../wire/decision.ts';
 import { decisionRecord } from '../wire/decision-record.ts';
-import { deferral, deferralPage, pendingDeferral } from '../wire/deferral.ts';
+import { deferral, deferralEvent, deferralPage, pendingDeferral } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer, rpcRefusal } from '../wire/json-rpc.ts';
 import { message } from '../wire/message.ts';
@@ -29,7 +29,7 @@ export const bodies = registryOf([send, decision, cancel, a2a.rpcRequest, a2a.wi
 /** The named schemas of response bodies and of the data of events. */
 export const answers = registryOf([
   ...[task, taskPage, message, taskRow, progress, inspection],
-  ...[deferral, deferralPage, pendingDeferral, requester, decisionRecord],
+  ...[deferral, deferralPage, deferralEvent, pendingDeferral, requester, decisionRecord],
   ...[session, sessionBrief, sessionPage, decided, decisionConflict],
   ...[refusal, unauthorized, admissionDenied, health, auditKeys],
   ...[rpcAnswer, rpcRefusal, statusRefusal, a2a.wireTask, a2a.sendAnswer, a2a.wireTasks],

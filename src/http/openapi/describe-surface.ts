@@ -3,7 +3,7 @@ import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
 import { answers, bodies } from './components.ts';
 import { mcpOperations } from './mcp-operations.ts';
-import type { Answer, Operation, Parameter, Tag } from './operation.ts';
+import { type Answer, eventStream, type Operation, type Parameter, type Tag } from './operation.ts';
 import { operations } from './operations.ts';
 
 /** A route of the router. */
@@ -129,7 +129,7 @@ function presentParameter({ name, in: place, says, schema }: Parameter): object 
   return { name, in: place, description: says, schema: inlineOf(schema, 'input') };
 }
 
-function presentAnswer({ says, content, headers = {}, example }: Answer): object {
+function presentAnswer({ says, content, headers = {}, example, events }: Answer): object {
   const own = Object.entries(headers).map(([name, description]): [string, object] => [
     name,
     { description, schema: { type: 'string' } },
@@ -144,13 +144,24 @@ function presentAnswer({ says, content, headers = {}, example }: Answer): object
             Object.entries(content).map(([type, schema]) => [
               type,
               {
-                schema: schema === null ? { type: 'string' } : refOf(schema, 'output'),
+                schema: schema === null ? textOf(events) : refOf(schema, 'output'),
                 ...(example === undefined ? {} : { example }),
               },
             ]),
           ),
         }),
   };
+}
+
+/** Describes a text. That of a stream names the schema of the data by the event. */
+function textOf(events: Answer['events'] = {}): object {
+  const properties = Object.fromEntries(
+    Object.entries(events).map(([name, schema]) => [name, refOf(schema, 'output')]),
+  );
+  if (Object.keys(events).length === 0) return { type: 'string' };
+  const description = 'The JSON in the data of an event, by the name of the event.';
+  const contentSchema = { type: 'object', description, properties };
+  return { type: 'string', contentMediaType: eventStream, contentSchema };
 }
 
 /** References a named schema and inlines any other. */

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { taskStates } from '../../machines/task/task.ts';
 import { cancel } from '../wire/cancel-reason.ts';
 import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
-import { deferral, deferralPage } from '../wire/deferral.ts';
+import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
 import { refusal } from '../wire/problem.ts';
+import { progress } from '../wire/progress.ts';
 import { session, sessionPage } from '../wire/session.ts';
 import { task, taskPage } from '../wire/task.ts';
 import { send } from '../wire/task-request.ts';
+import { taskRow } from '../wire/task-row.ts';
 import { agentCard, rpcRequest } from './a2a-schemas.ts';
 import { auditKeys, health } from './components.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
@@ -50,6 +52,7 @@ const theTask = holding('The task as it stands on disk.', task);
 const events = {
   says: 'Events: status with the task after each change, progress between them, and result with the final task at the end.',
   content: { [eventStream]: null },
+  events: { status: task, progress, result: task },
 };
 
 const card = {
@@ -168,6 +171,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       200: {
         says: 'Events: task with a task in one line, deferral with a call that waits, or with null when it waits no more, and reset when the lists have to be read anew.',
         content: { [eventStream]: null },
+        events: { task: taskRow, deferral: deferralEvent },
       },
     },
     form,

@@ -67,6 +67,10 @@ export const deferralPage = z
   })
   .meta({ id: 'DeferralPage' });
 
+export const deferralEvent = z
+  .union([deferral, z.object({ task_id: z.string(), deferral: z.null() })])
+  .meta({ id: 'DeferralEvent', description: 'A call that waits, or a task whose call does not.' });
+
 /** The fields of a deferral that its task shows. */
 export const pendingDeferral = deferral
   .pick({
@@ -138,6 +142,12 @@ export function presentDeferral(
           })),
         }),
   };
+}
+
+/** Formats the start or a change of a wait, or its end, for a task. */
+export function presentWait(taskId: string, task: Task | null): z.input<typeof deferralEvent> {
+  const shown = task === null ? null : presentDeferral(task);
+  return shown ?? { task_id: taskId, deferral: null };
 }
 
 /** Formats a task's pending deferral for its task; `null` if none is pending. */
