@@ -4,7 +4,6 @@ import { presentWait } from '../wire/deferral.ts';
 import type { StreamEvent } from '../wire/event-queue.ts';
 import { EventStream } from '../wire/sse.ts';
 import { presentRow } from '../wire/task-row.ts';
-import { presentRow } from '../wire/task-row.ts';
 
 /**
  * `GET /events`: every change of the tasks that the caller may see. A stream that cannot resume after `Last-Event-ID`
