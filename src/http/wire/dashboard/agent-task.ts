@@ -1,10 +1,11 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { callerWords } from '../../../machines/governance/caller-name.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { titleIn } from '../../../machines/task/task-title.ts';
 import { deferral } from '../deferral.ts';
+import { inspection } from '../inspection.ts';
 import type { message } from '../message.ts';
-import { type Lenient, lenient } from '../relaxed.ts';
+import { type Lenient, lenient, loose } from '../relaxed.ts';
 import type { requester } from '../requester.ts';
 import { task } from '../task.ts';
 import type { DeferralJson } from './held-call-json.ts';
@@ -14,6 +15,7 @@ import type { TaskRowJson } from './task-row-json.ts';
 // The ID becomes a part of paths.
 const agentTask = lenient(task).refine(({ id }) => isTaskId(id));
 const agentDeferral = lenient(deferral);
+const agentInspection = loose(inspection, ['events', 'type']);
 
 /** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */
 export type AgentTask = z.infer<typeof agentTask>;
@@ -71,11 +73,9 @@ export function readDeferral(json: unknown, agentId: string): DeferralJson | nul
   return found === undefined ? null : { agent_id: agentId, ...found };
 }
 
-const inspection = z.object({ events: z.array(z.looseObject({ type: z.string() })) });
-
 /** Reads a task's inspection events; `null` if they are invalid. */
 export function readInspection(json: unknown): object[] | null {
-  return inspection.safeParse(json).data?.events ?? null;
+  return agentInspection.safeParse(json).data?.events ?? null;
 }
 
 function wordsOf({ parts = [] }: Partial<Lenient<z.output<typeof message>>> = {}): string {
