@@ -5,7 +5,7 @@ import type { JsonObject } from '../../machines/json.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import { digest } from './deferral.ts';
 import { fieldOf } from './field-of.ts';
-import { Problem, refusal } from './problem.ts';
+import { Problem, type refusal } from './problem.ts';
 import { time, timestamp } from './timestamp.ts';
 
 const text = (limit: number) =>

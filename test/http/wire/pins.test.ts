@@ -147,7 +147,7 @@ const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['task', task, tasks.map(present)],
   ['deferral', deferral, tasks.flatMap((one) => there(presentDeferral(one)))],
   ['pendingDeferral', pendingDeferral, tasks.flatMap((one) => there(presentPending(one)))],
-  ['deferralEvent', deferralEvent, [presentWait('t-1', parked), presentWait('t-1', null)]],
+  ['deferralEvent', deferralEvent, tasks.map((one) => presentWait(one.id, one))],
   ['decisionRecord', decisionRecord, presentDecisions(records)],
   [
     'requester',
