@@ -12,7 +12,6 @@ import { task, taskPage } from '../wire/task.ts';
 import { send } from '../wire/task-request.ts';
 import { taskRow } from '../wire/task-row.ts';
 import { agentCard, rpcRequest } from './a2a-schemas.ts';
-import { auditKeys, health } from './components.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
 
 const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
@@ -75,6 +74,12 @@ const lastEventId: Parameter = {
   says: 'The id of the last event that was seen.',
   schema: z.string(),
 };
+
+const health = z.object({ status: z.string() }).meta({ id: 'Health' });
+
+const auditKeys = z
+  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
+  .meta({ id: 'AuditKeys' });
 
 const form = 'sentence';
 
