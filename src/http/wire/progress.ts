@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Progress } from '../../actors/tasks/tasks.ts';
 
 export const progress = z
   .object({
@@ -11,6 +10,9 @@ export const progress = z
   .meta({ id: 'Progress', description: 'The data of a progress event in the stream of a task.' });
 
 /** Formats the progress of a task. */
-export function presentProgress(id: string, made: Progress): z.input<typeof progress> {
+export function presentProgress(
+  id: string,
+  made: Omit<z.input<typeof progress>, 'task_id'>,
+): z.input<typeof progress> {
   return { task_id: id, ...made };
 }

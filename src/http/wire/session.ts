@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { SessionBrief } from '../../actors/tasks/tasks.ts';
 import type { Message } from '../../machines/task/task.ts';
 import { message, presentMessage } from './message.ts';
 import { time, timestamp } from './timestamp.ts';
@@ -21,19 +20,27 @@ export const session = sessionBrief
   .extend({ messages: z.array(message) })
   .meta({ id: 'Session', description: 'A session with its messages.' });
 
+/** A session without its messages; the page shares the types of this file, so they name no actor. */
+interface Brief {
+  id: string;
+  preview: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
 /** Formats a session for a list. */
 export function presentBrief({
   id,
   preview,
   createdAt,
   updatedAt,
-}: SessionBrief): z.input<typeof sessionBrief> {
+}: Brief): z.input<typeof sessionBrief> {
   return { id, preview, created_at: timestamp(createdAt), updated_at: timestamp(updatedAt) };
 }
 
 /** Formats a session with its messages. */
 export function presentSession(
-  whole: SessionBrief & { messages: readonly Message[] },
+  whole: Brief & { messages: readonly Message[] },
 ): z.input<typeof session> {
   return { ...presentBrief(whole), messages: whole.messages.map(presentMessage) };
 }
