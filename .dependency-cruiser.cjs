@@ -270,7 +270,7 @@ module.exports = {
         pathNot: [
           '^src/(testing|agent|actors)/',
           core,
-          '^src/http/(caller-tasks|wire/(decision-json|problem|request-envelope))\\.ts$',
+          '^src/http/(caller-tasks|wire/(decision|problem|request-envelope))\\.ts$',
         ],
       },
     },

@@ -25,7 +25,7 @@ import { parseFrontmatter } from '../../src/actors/tools/skills/frontmatter.ts';
 import { parseInputLine } from '../../src/actors/tools/skills/input-line.ts';
 import { parseMarkdown } from '../../src/actors/tools/skills/parse-markdown.ts';
 import { readTaskStream } from '../../src/cli/task/read-task-stream.ts';
-import { readDecision } from '../../src/http/wire/decision-json.ts';
+import { readDecision } from '../../src/http/wire/decision.ts';
 import { readRpcRequest } from '../../src/http/wire/json-rpc.ts';
 import { readSubmission } from '../../src/http/wire/task-request.ts';
 import { readAnswer as readAdmission } from '../../src/machines/admission/admission-answer.ts';

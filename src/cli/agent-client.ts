@@ -1,6 +1,7 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { AgentConnection, ImpostorError } from '../actors/agent-connection.ts';
+import { eventsOf } from '../actors/events-of.ts';
 import { agentProof, isSameProof } from '../actors/process/process.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
@@ -53,16 +54,10 @@ export class AgentClient {
   async *events(
     call: AgentCall & { lastEventId?: string },
   ): AsyncGenerator<EventSourceMessage, void> {
-    const messages: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (message) => void messages.push(message) });
-    const decoder = new TextDecoder();
     try {
       const response = await this.#send(call, 'text/event-stream');
       if (response.statusCode !== 200) await this.#jsonOf(response, call);
-      for await (const chunk of response.body) {
-        parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-        yield* messages.splice(0);
-      }
+      yield* eventsOf(response.body);
     } catch (error) {
       throw this.#explained(error, call);
     }

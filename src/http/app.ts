@@ -59,8 +59,8 @@ import {
   mcpInvocation,
   messageInvocation,
   sentInvocation,
-} from './wire/admission-json.ts';
-import { noDecision } from './wire/decision-json.ts';
+} from './wire/admission.ts';
+import { noDecision } from './wire/decision.ts';
 
 type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;

@@ -2,8 +2,9 @@ import type { Progress } from '../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
 import { hasChanged } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
+import { presentProgress } from './wire/progress.ts';
 import { EventStream } from './wire/sse.ts';
-import { presentTask } from './wire/task-json.ts';
+import { presentTask } from './wire/task.ts';
 
 /** A client's position in a task's stream: a task revision and the number of events since. */
 export interface Seen {
@@ -81,9 +82,10 @@ export async function streamTask(
   const tell = (progress: Progress): void => {
     position = { revision: Math.max(0, position.revision), event: position.event + 1 };
     const event = { id: `${position.revision}.${position.event}`, event: 'progress' };
-    const { text } = progress;
-    if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
-    else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
+    const data = presentProgress(id, progress);
+    const { text } = data;
+    if (text === undefined) stream.send({ ...event, data });
+    else stream.sendText({ ...event, data: { ...data, text } });
   };
   const hear = (progress: Progress): void => {
     if (shown === null) early.push(progress);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Ids } from '../actors/ports.ts';
 import { logFilesOf, verdictSentence, verifyFiles } from '../actors/records/records.ts';
 import { CallerTasks } from '../http/caller-tasks.ts';
-import { presentAnswer, readDecision } from '../http/wire/decision-json.ts';
+import { presentAnswer, readDecision } from '../http/wire/decision.ts';
 import { Problem } from '../http/wire/problem.ts';
 import { tenancyOf } from '../http/wire/request-envelope.ts';
 import { parseDuration } from '../machines/duration.ts';

@@ -3,6 +3,7 @@ import { playing } from '../helpers/agent-client.ts';
 import {
   deferring,
   expectIntact,
+  startInFolder,
   startTestAgent,
   story,
   type TestAgent,
@@ -61,6 +62,32 @@ const ran = [
   ['tool_exec', { tool: 'pay', phase: 'end' }],
 ];
 
+it('shows the title of its task in lists, alone and in events, also after a restart', async () => {
+  const agent = await startTestAgent(deferring({}, { on_restart: 'resume' }));
+  const events = await agent.stream('/events');
+  const { parts } = playing(script) as { parts: object[] };
+  const text = `please\n pay ${'x'.repeat(200)}`;
+  const message = { role: 'user', parts: [{ kind: 'text', text }, ...parts], messageId: 'm1' };
+  const sent = agent.post('/tasks/send', { task: { id: 't1', message } }).catch(() => undefined);
+  const { metadata } = await agent.reached('t1', 'deferred');
+  const title = `please pay ${'x'.repeat(108)}…`;
+  const titles = async (one: TestAgent) => {
+    const lists = [await one.get('/deferrals'), await one.get('/deferrals?order=deadline')];
+    const alone = await one.get(`/deferrals/${metadata.deferral.id}`);
+    return [...lists.map(({ body }) => body.deferrals[0].title), alone.body.title];
+  };
+  expect(await titles(agent)).toEqual([title, title, title]);
+  let event = await events.next();
+  while (event !== undefined && event.event !== 'deferral') event = await events.next();
+  expect(event?.data.title).toBe(title);
+  expect((await agent.get('/tasks/t1')).body).not.toHaveProperty('title');
+  events.leave();
+  await agent.stop();
+  await sent;
+  const again = await startInFolder(agent.folder);
+  expect(await titles(again)).toEqual([title, title, title]);
+});
+
 describe.each(transports)('a held call, sent over %s', (_, send) => {
   it('waits, shows itself to approvers, and runs as approved', async () => {
     const agent = await startTestAgent(deferring());
@@ -83,6 +110,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     const shown = {
       id: deferral.id,
       task_id: 't1',
+      title: '',
       tool: 'pay',
       to: 'channel:console:desk',
       timeout: '5m0s',

@@ -67,7 +67,7 @@ export function tellStory(server: PageServer): void {
       tool: 'drop_table',
       title: 'staging.sessions_2024, 1.2 million rows',
       args: { database: 'staging', table: 'sessions_2024', cascade: false },
-      to: ['channel:console:ops', 'channel:webhook:pager'],
+      to: 'channel:console:ops, channel:webhook:pager',
       requested_at: minutes(-8),
       expires_at: minutes(22.2),
       requester: null,

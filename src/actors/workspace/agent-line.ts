@@ -1,9 +1,10 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import type { JsonValue } from '../../machines/json.ts';
 import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
 import { collectBytes } from '../collect-bytes.ts';
 import { deadline } from '../deadline.ts';
+import { eventsOf } from '../events-of.ts';
 import type { Clock } from '../ports.ts';
 
 /** One request to an agent of the workspace. */
@@ -86,7 +87,7 @@ export class AgentLine {
         throw new LineError('senseless', sentenceOf(answer));
       }
       onOpen?.();
-      yield* eventsIn(response);
+      yield* eventsOf(response.body, longestEvent, endless);
     } catch (error) {
       throw explained(error, opening.signal, given);
     } finally {
@@ -136,20 +137,8 @@ export function sentenceOf({ status, body }: LineAnswer): string {
   return `the agent answered with status ${status}${said}`;
 }
 
-async function* eventsIn({ body }: Dispatcher.ResponseData): AsyncGenerator<EventSourceMessage> {
-  const messages: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (message) => void messages.push(message) });
-  const decoder = new TextDecoder();
-  let unread = 0;
-  for await (const chunk of body) {
-    const bytes = chunk as Uint8Array;
-    unread += bytes.length;
-    parser.feed(decoder.decode(bytes, { stream: true }));
-    if (messages.length > 0) unread = 0;
-    if (unread > longestEvent)
-      throw new LineError('senseless', 'the agent sends an event without end');
-    yield* messages.splice(0);
-  }
+function endless(): LineError {
+  return new LineError('senseless', 'the agent sends an event without end');
 }
 
 async function readText({ body }: Dispatcher.ResponseData): Promise<string> {

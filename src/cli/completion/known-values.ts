@@ -1,7 +1,7 @@
 import { runningAgents } from '../../actors/process/process.ts';
 import { AgentClient } from '../agent-client.ts';
 import { findAgent } from '../find-agent.ts';
-import { readAnswer } from '../task/task-shape.ts';
+import { readAnswer } from '../task/read-answer.ts';
 import type { Candidate, Wanted } from './complete-line.ts';
 
 /**

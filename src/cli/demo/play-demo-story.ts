@@ -1,6 +1,6 @@
 import { AgentClient } from '../agent-client.ts';
+import { readAnswer } from '../task/read-answer.ts';
 import { pendingDeferral } from '../task/task-get.ts';
-import { readAnswer } from '../task/task-shape.ts';
 import { type DemoMessage, demoStory } from './demo-story.ts';
 import { untilDeferred } from './until-deferred.ts';
 

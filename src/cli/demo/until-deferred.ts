@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CliError } from '../cli-error.ts';
 import type { AgentSession } from '../task/agent-session.ts';
-import { readAnswer, type TaskJson } from '../task/task-shape.ts';
+import { readAnswer, type TaskJson } from '../task/read-answer.ts';
 
 /** Maximum number of polls for a task that was just sent. */
 const attempts = 200;

@@ -4,17 +4,21 @@ import { legible } from '../../machines/legible.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { plainLine, plainText } from '../plain-text.ts';
-import type { DecisionJson, DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
+import type { DecisionJson, DeferralJson, ProgressJson, TaskJson } from './read-answer.ts';
 
 /** Returns a task's answer: its text parts, and its data parts as JSON. */
 export function answerOf({ artifacts = [], status }: TaskJson): string {
   const parts = artifacts.flatMap((artifact) => artifact.parts);
   const said = parts.length > 0 ? parts : (status.message?.parts ?? []);
-  return plainText(said.map((part) => part.text ?? JSON.stringify(part)).join('\n'));
+  return plainText(said.map((part) => textIn(part) ?? JSON.stringify(part)).join('\n'));
 }
 
 export function statusText({ status }: TaskJson): string {
-  return (status.message?.parts ?? []).map((part) => part.text ?? '').join(' ');
+  return (status.message?.parts ?? []).map((part) => textIn(part) ?? '').join(' ');
+}
+
+function textIn(part: object): string | undefined {
+  return 'text' in part && typeof part.text === 'string' ? part.text : undefined;
 }
 
 /** Prints a task's result. Throws CliError if the task did not complete. */
@@ -55,7 +59,7 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 /** Formats a deferral for an approver, one labelled line per field. */
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
-  const { approvers, quorum, approvals, messages = [], requests } = deferral;
+  const { approvers, quorum = 1, approvals = [], messages = [], requests } = deferral;
   const labels: [string, string][] = [
     ['tool', tool],
     ['arguments', JSON.stringify(args)],

@@ -1,7 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { lookLater } from '../agent-failure.ts';
 import { CliError } from '../cli-error.ts';
-import { type ProgressJson, readAnswer, readEventData, type TaskJson } from './task-shape.ts';
+import { type ProgressJson, readAnswer, readEventData, type TaskJson } from './read-answer.ts';
 
 /** One event of a task's stream. */
 export interface TaskEventJson {

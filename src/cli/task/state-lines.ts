@@ -1,7 +1,7 @@
 import { formatDuration } from '../../machines/duration.ts';
 import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
-import type { StateJson, TaskJson } from './task-shape.ts';
+import type { StateJson, TaskJson } from './read-answer.ts';
 
 const final: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 

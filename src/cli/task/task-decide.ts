@@ -2,7 +2,7 @@ import { loginName } from '../../actors/login-name.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';
-import { readAnswer } from './task-shape.ts';
+import { readAnswer } from './read-answer.ts';
 
 export interface DecideOptions extends AgentOptions {
   approver?: string;

@@ -3,7 +3,7 @@ import { shellWord } from '../../machines/shell-word.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { deferralLines } from './print-task.ts';
-import { type DeferralJson, readAnswer } from './task-shape.ts';
+import { type DeferralJson, readAnswer } from './read-answer.ts';
 
 /** `task deferrals`: lists every held tool call, oldest first. */
 export async function taskDeferrals(session: Session, options: AgentOptions): Promise<void> {

@@ -6,8 +6,8 @@ import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { answerOf, decisionLines, deferralLines, paintState, statusText } from './print-task.ts';
+import { type DeferralJson, readAnswer, type TaskJson } from './read-answer.ts';
 import { stateLines } from './state-lines.ts';
-import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
 
 export interface GetOptions extends AgentOptions {
   states?: boolean;

@@ -1,6 +1,6 @@
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';
-import { readAnswer } from './task-shape.ts';
+import { readAnswer } from './read-answer.ts';
 
 /** `task inspect ID`: prints a task's path through its chart as inspection events, one JSON document per line. */
 export async function taskInspect(

@@ -2,7 +2,7 @@ import { brief } from '../../machines/brief.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';
 import { paintState, statusText } from './print-task.ts';
-import { readAnswer } from './task-shape.ts';
+import { readAnswer } from './read-answer.ts';
 
 export interface ListOptions extends AgentOptions {
   state?: string;

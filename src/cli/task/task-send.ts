@@ -8,8 +8,8 @@ import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
 import { answerOf, printEnd, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
+import { readAnswer } from './read-answer.ts';
 import { readTaskStream, streamBroken } from './read-task-stream.ts';
-import { readAnswer } from './task-shape.ts';
 
 export interface SendOptions extends AgentOptions {
   id?: string;

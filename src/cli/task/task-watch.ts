@@ -5,8 +5,8 @@ import { agentFlags, findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, deadline } from './agent-session.ts';
 import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
+import type { TaskJson } from './read-answer.ts';
 import { readTaskStream, streamBroken } from './read-task-stream.ts';
-import type { TaskJson } from './task-shape.ts';
 
 /** Maximum number of consecutive connection failures. */
 const patience = 8;

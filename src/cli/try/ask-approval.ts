@@ -2,7 +2,7 @@ import { loginName } from '../../actors/login-name.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { timeLeft } from '../task/print-task.ts';
-import type { DeferralJson } from '../task/task-shape.ts';
+import type { DeferralJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';
 import type { Prompter } from './prompter.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../actors/clock.ts';
 import { tailLines } from '../../actors/records/records.ts';
 import { plainLine } from '../plain-text.ts';
-import type { DeferralJson } from '../task/task-shape.ts';
+import type { DeferralJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';
 
 /** Maximum number of a task's latest log lines that are searched. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CliError } from '../cli-error.ts';
 import { untilDeferred } from '../demo/until-deferred.ts';
+import { type DeferralJson, readAnswer, type TaskJson } from '../task/read-answer.ts';
 import { pendingDeferral } from '../task/task-get.ts';
-import { type DeferralJson, readAnswer, type TaskJson } from '../task/task-shape.ts';
 import type { Demo } from './demo.ts';
 import { messageParts } from './message-parts.ts';
 

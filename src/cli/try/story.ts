@@ -11,7 +11,7 @@ import type { Output } from '../output.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { answerOf, deferralLines, statusText } from '../task/print-task.ts';
-import type { DeferralJson, TaskJson } from '../task/task-shape.ts';
+import type { DeferralJson, TaskJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';
 import { findOrder, type Order, readOrders } from './orders.ts';
 import { RefundTask } from './refund-task.ts';

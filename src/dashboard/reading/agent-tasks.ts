@@ -2,9 +2,7 @@ import { LineError, sentenceOf, type WorkspaceAgent } from '../../actors/workspa
 import {
   type AgentTask,
   readAgentTask,
-  readAgentTasks,
   readDeferral,
-  titleOf,
 } from '../../http/wire/dashboard/agent-task.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 
@@ -20,26 +18,18 @@ export interface WaitingCalls {
 /** Timeout in milliseconds for an agent's list of waiting calls. */
 const patience = 5_000;
 
-/**
- * Reads up to `most` waiting calls of an agent, earliest deadline first. Adds the title of each call's task if the task
- * is among the newest. Rejects with LineError.
- */
+/** Reads up to `most` waiting calls of an agent, earliest deadline first. Rejects with LineError. */
 export async function deferralsOf(
   agent: WorkspaceAgent,
   most = deferralsAtOnce,
 ): Promise<WaitingCalls> {
   const line = agent.line();
-  const limit = `limit=${deferralsAtOnce}`;
-  const titled = line.json({
-    ...{ method: 'GET', path: `/tasks?state=deferred&include=artifacts&${limit}`, patience },
-  });
-  titled.catch(() => undefined);
   const found: unknown[] = [];
   let total = 0;
   let cursor: string | null = '';
   while (cursor !== null && found.length < most) {
     const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const path = `/deferrals?order=deadline&${limit}${next}`;
+    const path = `/deferrals?order=deadline&limit=${deferralsAtOnce}${next}`;
     const answer = await line.json({ method: 'GET', path, patience });
     if (answer.status !== 200) throw new LineError('senseless', sentenceOf(answer));
     const page = readPage(answer.body);
@@ -47,13 +37,9 @@ export async function deferralsOf(
     total = page.total;
     cursor = page.next;
   }
-  const { tasks } = readAgentTasks((await titled).body);
-  const titles = new Map(tasks.map((task) => [task.id, titleOf(task)]));
-  const deferrals = found.flatMap((json) => {
-    const title = titles.get(String((Object(json) as { task_id?: unknown }).task_id)) ?? '';
-    const deferral = readDeferral(json, agent.id, title);
-    return deferral === null ? [] : [deferral];
-  });
+  const deferrals = found
+    .map((json) => readDeferral(json, agent.id))
+    .filter((deferral) => deferral !== null);
   return { deferrals, total: Math.max(total, deferrals.length) };
 }
 

@@ -1,4 +1,4 @@
-import { presentDecisions } from '../../http/wire/decision-record-json.ts';
+import { presentDecisions } from '../../http/wire/decision-record.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import type { CredentialProvider, Ruling } from '../../machines/governance/ruling.ts';
 import type { DecisionRecord, Deferral, ToolCall } from '../../machines/task/task.ts';

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { deferral } from '../../http/wire/deferral.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
 /** A layer's decision, or the reason why there is none. */
@@ -11,16 +13,9 @@ export interface ExplainedLayer {
 }
 
 /** The approvers and the channel of a deferral. */
-export interface ExplainedDeferral {
-  to: string;
-  /** A duration such as `5m0s`. */
-  timeout: string;
-  /** `null` if any member of the channel may decide. */
-  approvers: string[] | null;
-  quorum: number;
+export interface ExplainedDeferral
+  extends Pick<z.input<typeof deferral>, 'to' | 'timeout' | 'approvers' | 'quorum' | 'context'> {
   four_eyes: boolean;
-  /** The text for approvers. */
-  context: string;
   remind: boolean;
   escalate_to: string | null;
 }

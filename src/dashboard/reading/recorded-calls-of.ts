@@ -39,7 +39,7 @@ export async function callsOfTask(
   if (task === null) return null;
   const waits = task.metadata?.deferral?.id;
   const waiting = isTaskId(waits) ? await read(`/deferrals/${waits}`, signal) : null;
-  const deferral = readDeferral(waiting?.body, '', '');
+  const deferral = readDeferral(waiting?.body, '');
   const held = deferral === null ? null : { id: deferral.id, args: deferral.args };
   return recordedCalls({ task: id, decisions: presentDecisionsOf(task), held, events });
 }

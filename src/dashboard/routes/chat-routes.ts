@@ -95,7 +95,7 @@ async function relayTask(
     const { signal } = controller;
     for await (const message of agent.line().events({ method: 'GET', path, signal })) {
       const { event = '', data } = message;
-      if (told.has(event)) stream.send({ event, data: Object(JSON.parse(data)) as object });
+      if (told.has(event)) stream.send({ event, data });
     }
     stream.finish([done]);
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   type Task,
   type TaskState,
 } from '../../machines/task/task.ts';
-import { presentTask } from '../wire/task-json.ts';
+import { presentTask } from '../wire/task.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
 /** Confirms a message that was sent to a waiting task. */

@@ -3,7 +3,7 @@ import type { AuditEvent, Clock } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { denialEvent, denialProblem, type InvocationReader } from '../wire/admission-json.ts';
+import { denialEvent, denialProblem, type InvocationReader } from '../wire/admission.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 
 export interface AdmitPorts extends EnvelopePorts {

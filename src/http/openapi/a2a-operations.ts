@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { restBases, restVersionOf } from '../a2a/rest-routes.ts';
+import { statusRefusal } from '../wire/present-refusal.ts';
 import * as schemas from './a2a-schemas.ts';
 import { type Answer, eventStream, json, type Operation } from './operation.ts';
 
@@ -118,7 +119,7 @@ function operationOf(
   const type = version === '1.0' ? a2aJson : json;
   const refused = (says: string): Answer => ({
     says,
-    content: { [type]: schemas.statusRefusal, [json]: schemas.statusRefusal },
+    content: { [type]: statusRefusal, [json]: statusRefusal },
   });
   const success: Answer = isStreamed
     ? { says: 'Events, as A2A defines them.', content: { [eventStream]: null } }

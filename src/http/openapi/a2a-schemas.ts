@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { namesOf } from '../a2a/a2a-versions.ts';
-import { answers, bodies } from './schemas.ts';
 
 /** Minimal schemas of A2A objects with the fields common to all versions; A2A defines the rest. */
 const taskOf = (states: [string, ...string[]]) =>
@@ -30,90 +29,60 @@ const enumName = (state: string): string => `TASK_STATE_${state.toUpperCase().re
 const [first, ...others] = states.map(enumName);
 
 /** A task in the HTTP+JSON format of both versions. */
-export const wireTask = taskOf([first ?? '', ...others]);
+export const wireTask = taskOf([first ?? '', ...others]).meta({ id: 'A2aTask' });
 
-export const sendAnswer = z.looseObject({
-  task: wireTask.optional(),
-  message: z.looseObject({}).optional(),
+export const sendAnswer = z
+  .looseObject({ task: wireTask.optional(), message: z.looseObject({}).optional() })
+  .meta({ id: 'A2aSendAnswer' });
+
+export const wireTasks = z
+  .looseObject({
+    tasks: z.array(wireTask).optional(),
+    nextPageToken: z.string().optional(),
+    totalSize: z.int().optional(),
+  })
+  .meta({ id: 'A2aTaskPage' });
+
+export const pushConfig = z.looseObject({}).meta({
+  id: 'PushConfig',
+  description: 'A receiver of push notifications, as the version of A2A writes it.',
 });
 
-export const wireTasks = z.looseObject({
-  tasks: z.array(wireTask).optional(),
-  nextPageToken: z.string().optional(),
-  totalSize: z.int().optional(),
-});
+export const pushConfigs = z
+  .looseObject({ configs: z.array(pushConfig).optional() })
+  .meta({ id: 'PushConfigs' });
 
-export const pushConfig = z
-  .looseObject({})
-  .describe('A receiver of push notifications, as the version of A2A writes it.');
+export const nothing = z.looseObject({}).meta({ id: 'Nothing' });
 
-export const pushConfigs = z.looseObject({ configs: z.array(pushConfig).optional() });
-
-export const nothing = z.looseObject({});
-
-export const agentCard = z.looseObject({
-  name: z.string(),
-  description: z.string().optional(),
-  version: z.string(),
-  url: z.string().optional(),
-  skills: z.array(z.looseObject({ id: z.string(), name: z.string() })),
-  capabilities: z.looseObject({ streaming: z.boolean().optional() }),
-  securitySchemes: z.record(z.string(), z.unknown()).optional(),
-});
-
-const rpcId = z.union([z.string(), z.number(), z.null()]);
-
-const rpcError = z.object({
-  code: z.int(),
-  message: z.string(),
-  data: z.unknown().optional(),
-});
-
-export const rpcAnswer = z.union([
-  z.object({ jsonrpc: z.literal('2.0'), id: rpcId, result: z.unknown() }),
-  z.object({ jsonrpc: z.literal('2.0'), id: rpcId, error: rpcError }),
-]);
-
-export const rpcRefusal = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: rpcId,
-  error: rpcError,
-});
-
-/** The error formats of AIP-193 and of A2A 0.3.0. */
-export const statusRefusal = z.union([
-  z.object({
-    error: z.looseObject({ code: z.int(), status: z.string(), message: z.string() }),
-  }),
-  z.looseObject({ code: z.int(), message: z.string() }),
-]);
+export const agentCard = z
+  .looseObject({
+    name: z.string(),
+    description: z.string().optional(),
+    version: z.string(),
+    url: z.string().optional(),
+    skills: z.array(z.looseObject({ id: z.string(), name: z.string() })),
+    capabilities: z.looseObject({ streaming: z.boolean().optional() }),
+    securitySchemes: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'AgentCard' });
 
 const legacyNames = ['tasks/send', 'tasks/sendSubscribe', 'tasks/get', 'tasks/cancel'];
 
 const methods = [...legacyNames, ...namesOf['0.3'], ...namesOf['1.0']];
 
-export const rpcRequest = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]),
-  method: z.string().meta({ examples: [...new Set(methods)] }),
-  params: z.looseObject({}).optional(),
-});
+export const rpcRequest = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.number()]),
+    method: z.string().meta({ examples: [...new Set(methods)] }),
+    params: z.looseObject({}).optional(),
+  })
+  .meta({ id: 'RpcRequest' });
 
-export const wireMessage = z.looseObject({
-  message: z.looseObject({ messageId: z.string() }),
-  configuration: z.looseObject({}).optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-});
-
-answers.add(wireTask, { id: 'A2aTask' });
-answers.add(sendAnswer, { id: 'A2aSendAnswer' });
-answers.add(wireTasks, { id: 'A2aTaskPage' });
-answers.add(pushConfig, { id: 'PushConfig' });
-answers.add(pushConfigs, { id: 'PushConfigs' });
-answers.add(nothing, { id: 'Nothing' });
-answers.add(agentCard, { id: 'AgentCard' });
-answers.add(rpcAnswer, { id: 'RpcAnswer' });
-answers.add(rpcRefusal, { id: 'RpcRefusal' });
-answers.add(statusRefusal, { id: 'StatusRefusal' });
-bodies.add(rpcRequest, { id: 'RpcRequest' });
-bodies.add(wireMessage, { id: 'A2aMessage' });
+export const wireMessage = z
+  .looseObject({
+    message: z.looseObject({ messageId: z.string() }),
+    configuration: z.looseObject({}).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'A2aMessage' });

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
-import { rpcRefusal, statusRefusal } from './a2a-schemas.ts';
+import { admissionDenied } from '../wire/admission.ts';
+import { rpcRefusal } from '../wire/json-rpc.ts';
+import { statusRefusal } from '../wire/present-refusal.ts';
+import { refusal, unauthorized } from '../wire/problem.ts';
 import { type Answer, holding, type Operation, type RefusalForm } from './operation.ts';
-import * as schemas from './schemas.ts';
 
 const refusals: Record<RefusalForm, z.ZodType> = {
-  sentence: schemas.refusal,
+  sentence: refusal,
   status: statusRefusal,
   rpc: rpcRefusal,
 };
@@ -25,11 +27,7 @@ export function accessAnswers(operation: Operation): Record<number, Answer> {
     ...(isPublic
       ? {}
       : {
-          401: refused(
-            'Authentication is missing or insufficient.',
-            challenge,
-            schemas.unauthorized,
-          ),
+          401: refused('Authentication is missing or insufficient.', challenge, unauthorized),
           403: refused('A web page of another origin may not call.'),
         }),
     ...(body === undefined
@@ -38,7 +36,7 @@ export function accessAnswers(operation: Operation): Record<number, Answer> {
           413: refused('The body is longer than 2 MiB.'),
           415: refused('The body has another type.'),
         }),
-    ...(isAdmitted ? { 402: refused('Admission denies it.', retry, schemas.denied) } : {}),
+    ...(isAdmitted ? { 402: refused('Admission denies it.', retry, admissionDenied) } : {}),
     ...(isUnlimited ? {} : { 429: refused('The address calls too quickly.', retry) }),
     500: refused('A defect; the log of the agent says more.'),
     503: refused('The agent is starting, draining, overloaded or cannot record events.'),

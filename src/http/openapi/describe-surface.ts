@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
 import { mcpOperations } from './mcp-operations.ts';
-import type { Answer, Operation, Parameter, Tag } from './operation.ts';
+import { type Answer, eventStream, type Operation, type Parameter, type Tag } from './operation.ts';
 import { operations } from './operations.ts';
-import * as schemas from './schemas.ts';
 
 /** A route of the router. */
 export interface DescribedRoute {
@@ -31,6 +30,11 @@ const tags: Record<Tag, string> = {
   watching: 'Health and metrics.',
 };
 
+const components = '#/components/schemas/';
+
+/** JSON Schemas by their ID. */
+type Named = Record<string, object>;
+
 const correlation = {
   'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' },
 };
@@ -41,11 +45,12 @@ const correlation = {
  */
 export function describeSurface(routes: readonly DescribedRoute[], owner: SurfaceOwner): object {
   const paths: Record<string, Record<string, object>> = {};
+  const named: Named = {};
   for (const { path, methods } of routes) {
     const shown = openApiPath(String(path));
     for (const verb of methods.filter((one) => one !== 'HEAD')) {
       const item = (paths[shown] ??= {});
-      item[verb.toLowerCase()] = presentOperation(operationOf(verb, String(path)), shown);
+      item[verb.toLowerCase()] = presentOperation(operationOf(verb, String(path)), shown, named);
     }
   }
   const { name: title, version, description, url, security = [] } = owner;
@@ -57,10 +62,7 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
     tags: Object.entries(tags).map(([name, says]) => ({ name, description: says })),
     paths,
     components: {
-      schemas: {
-        ...componentsOf(schemas.bodies, 'input'),
-        ...componentsOf(schemas.answers, 'output'),
-      },
+      schemas: named,
       headers: {
         CorrelationId: {
           description: 'Names the request in every event of it.',
@@ -89,9 +91,9 @@ function openApiPath(path: string): string {
   );
 }
 
-function presentOperation(operation: Operation, path: string): object {
+function presentOperation(operation: Operation, path: string, named: Named): object {
   const { id, tag, says, parameters = [], body, isPublic } = operation;
-  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
@@ -103,9 +105,9 @@ function presentOperation(operation: Operation, path: string): object {
     tags: [tag],
     summary: says,
     ...(isPublic ? { security: [] } : {}),
-    ...(named.length + parameters.length === 0
+    ...(inPath.length + parameters.length === 0
       ? {}
-      : { parameters: [...named, ...parameters.map(presentParameter)] }),
+      : { parameters: [...inPath, ...parameters.map((one) => presentParameter(one, named))] }),
     ...(body === undefined
       ? {}
       : {
@@ -114,22 +116,25 @@ function presentOperation(operation: Operation, path: string): object {
             content: Object.fromEntries(
               body.types.map((type) => [
                 type,
-                { schema: refOf(body.schema, 'input'), example: body.example },
+                { schema: schemaOf(body.schema, 'input', named), example: body.example },
               ]),
             ),
           },
         }),
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, answer]) => [status, presentAnswer(answer)]),
+      Object.entries(answers).map(([status, answer]) => [status, presentAnswer(answer, named)]),
     ),
   };
 }
 
-function presentParameter({ name, in: place, says, schema }: Parameter): object {
-  return { name, in: place, description: says, schema: inlineOf(schema, 'input') };
+function presentParameter({ name, in: place, says, schema }: Parameter, named: Named): object {
+  return { name, in: place, description: says, schema: schemaOf(schema, 'input', named) };
 }
 
-function presentAnswer({ says, content, headers = {}, example }: Answer): object {
+function presentAnswer(
+  { says, content, headers = {}, example, events }: Answer,
+  named: Named,
+): object {
   const own = Object.entries(headers).map(([name, description]): [string, object] => [
     name,
     { description, schema: { type: 'string' } },
@@ -144,7 +149,7 @@ function presentAnswer({ says, content, headers = {}, example }: Answer): object
             Object.entries(content).map(([type, schema]) => [
               type,
               {
-                schema: schema === null ? { type: 'string' } : refOf(schema, 'output'),
+                schema: schema === null ? textOf(events, named) : schemaOf(schema, 'output', named),
                 ...(example === undefined ? {} : { example }),
               },
             ]),
@@ -153,41 +158,36 @@ function presentAnswer({ says, content, headers = {}, example }: Answer): object
   };
 }
 
-/** References a named schema and inlines any other. */
-function refOf(schema: z.ZodType, io: 'input' | 'output'): object {
-  const named = schemas.bodies.get(schema) ?? schemas.answers.get(schema);
-  return named === undefined ? inlineOf(schema, io) : { $ref: uriOf(named.id) };
-}
-
-function inlineOf(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return written;
-}
-
-function componentsOf(
-  registry: z.core.$ZodRegistry<{ id: string }>,
-  io: 'input' | 'output',
-): Record<string, object> {
-  const written = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: uriOf });
-  return Object.fromEntries(
-    Object.entries(written.schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [
-      id,
-      // A later release may add fields to its responses.
-      openEnded(schema) as object,
-    ]),
+/** Describes a text. That of a stream names the schema of the data by the event. */
+function textOf(events: Answer['events'] = {}, named: Named): object {
+  const properties = Object.fromEntries(
+    Object.entries(events).map(([name, schema]) => [name, schemaOf(schema, 'output', named)]),
   );
+  if (Object.keys(events).length === 0) return { type: 'string' };
+  const description = 'The JSON in the data of an event, by the name of the event.';
+  const contentSchema = { type: 'object', description, properties };
+  return { type: 'string', contentMediaType: eventStream, contentSchema };
 }
 
-function openEnded(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(openEnded);
+/** Returns the JSON Schema of a value, which references schemas with an ID. Adds these to `named`. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', named: Named): object {
+  const { items, $defs = {} } = z.toJSONSchema(z.array(schema), { io, unrepresentable: 'any' });
+  for (const [name, { id: _, ...found }] of Object.entries($defs)) {
+    named[name] = published(found) as object;
+  }
+  return published(items) as object;
+}
+
+/** Converts a schema in depth: references lead to components, and objects are open to fields of a later release. */
+function published(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(published);
   if (typeof schema !== 'object' || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
-      .map(([key, value]) => [key, openEnded(value)]),
+      .map(([key, value]) => [
+        key,
+        key === '$ref' ? String(value).replace('#/$defs/', components) : published(value),
+      ]),
   );
-}
-
-function uriOf(id: string): string {
-  return `#/components/schemas/${id}`;
 }

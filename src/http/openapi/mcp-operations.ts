@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { rpcAnswer, rpcRequest } from './a2a-schemas.ts';
+import { rpcAnswer } from '../wire/json-rpc.ts';
+import { refusal } from '../wire/problem.ts';
+import { rpcRequest } from './a2a-schemas.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
-import * as schemas from './schemas.ts';
 
 const session: Parameter = {
   name: 'Mcp-Session-Id',
@@ -10,9 +11,9 @@ const session: Parameter = {
   schema: z.string(),
 };
 
-const noSession = holding('The session is not there for the caller.', schemas.refusal);
-const malformed = holding('The message or its session is invalid.', schemas.refusal);
-const foreign = holding('A page of a stranger sent it.', schemas.refusal);
+const noSession = holding('The session is not there for the caller.', refusal);
+const malformed = holding('The message or its session is invalid.', refusal);
+const foreign = holding('A page of a stranger sent it.', refusal);
 
 /** Descriptions of the routes for MCP clients, by verb and path. */
 export const mcpOperations: Readonly<Record<string, Operation>> = {

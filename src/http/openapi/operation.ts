@@ -14,6 +14,8 @@ export interface Answer {
   /** Schemas by media type; `null` for text without a schema. Absent for a response without a body. */
   content?: Readonly<Record<string, z.ZodType | null>>;
   example?: JsonValue;
+  /** Schemas of the JSON in the events of a stream, by the name of the event. */
+  events?: Readonly<Record<string, z.ZodType>>;
   /** Additional response headers, each with a one-sentence description. */
   headers?: Readonly<Record<string, string>>;
 }

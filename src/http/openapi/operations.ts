@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { taskStates } from '../../machines/task/task.ts';
-import { noDecision } from '../wire/decision-json.ts';
-import { agentCard, rpcAnswer, rpcRequest } from './a2a-schemas.ts';
+import { cancel } from '../wire/cancel-reason.ts';
+import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
+import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';
+import { inspection } from '../wire/inspection.ts';
+import { rpcAnswer } from '../wire/json-rpc.ts';
+import { refusal } from '../wire/problem.ts';
+import { progress } from '../wire/progress.ts';
+import { session, sessionPage } from '../wire/session.ts';
+import { task, taskPage } from '../wire/task.ts';
+import { send } from '../wire/task-request.ts';
+import { taskRow } from '../wire/task-row.ts';
+import { agentCard, rpcRequest } from './a2a-schemas.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
-import * as schemas from './schemas.ts';
 
 const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
   name,
@@ -23,25 +32,26 @@ const deadlineOrder = query(
   z.enum(['deadline']),
 );
 
-const send = {
-  schema: schemas.sent,
+const sent = {
+  schema: send,
   types: [json],
   example: { task: { message: { parts: [{ kind: 'text', text: 'Refund A-1042' }] } } },
 };
 
-const badBody = holding('The body is malformed; the error says where.', schemas.refusal, {
+const badBody = holding('The body is malformed; the error says where.', refusal, {
   example: { error: 'task.message.parts must be a list of parts' },
 });
-const badQuery = holding('A parameter is not what it should be.', schemas.refusal);
-const noTask = holding('No task of this id is there for the caller.', schemas.refusal, {
+const badQuery = holding('A parameter is not what it should be.', refusal);
+const noTask = holding('No task of this id is there for the caller.', refusal, {
   example: { error: 'task not found' },
 });
-const busy = holding('The task is still running.', schemas.refusal);
-const theTask = holding('The task as it stands on disk.', schemas.task);
+const busy = holding('The task is still running.', refusal);
+const theTask = holding('The task as it stands on disk.', task);
 
 const events = {
   says: 'Events: status with the task after each change, progress between them, and result with the final task at the end.',
   content: { [eventStream]: null },
+  events: { status: task, progress, result: task },
 };
 
 const card = {
@@ -65,6 +75,12 @@ const lastEventId: Parameter = {
   schema: z.string(),
 };
 
+const health = z.object({ status: z.string() }).meta({ id: 'Health' });
+
+const auditKeys = z
+  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
+  .meta({ id: 'AuditKeys' });
+
 const form = 'sentence';
 
 /** Descriptions of the routes outside A2A's HTTP+JSON, by verb and path. */
@@ -73,9 +89,9 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'sendTask',
     tag: 'tasks',
     says: 'Starts a task and answers with it once it is final; the request stays open while it waits for a person.',
-    body: send,
+    body: sent,
     answers: {
-      200: holding('The final task, including a failed one.', schemas.task, {
+      200: holding('The final task, including a failed one.', task, {
         headers: {
           'X-Service-Tokens-In':
             "Input tokens of the task's models; absent if no model was called.",
@@ -95,7 +111,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'streamTask',
     tag: 'tasks',
     says: 'Starts a task and streams it.',
-    body: send,
+    body: sent,
     answers: { 200: events, 400: badBody, 404: noTask, 409: busy },
     form,
     isAdmitted: true,
@@ -121,9 +137,9 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Returns the path of a task through its chart in the format of the Stately inspector, redacted.',
     answers: {
-      200: holding('The events, oldest first.', schemas.inspection),
+      200: holding('The events, oldest first.', inspection),
       404: noTask,
-      409: holding('The inspector of the agent is off.', schemas.refusal),
+      409: holding('The inspector of the agent is off.', refusal),
     },
     form,
   },
@@ -140,7 +156,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       ),
       ...page,
     ],
-    answers: { 200: holding('One page.', schemas.tasks), 400: badQuery },
+    answers: { 200: holding('One page.', taskPage), 400: badQuery },
     form,
   },
   'GET /tasks/:id/events': {
@@ -154,12 +170,13 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /events': {
     id: 'followTasks',
     tag: 'tasks',
-    says: 'Streams every change of the tasks that the caller can read.',
+    says: 'Streams every change of the tasks that the caller may know of.',
     parameters: [lastEventId],
     answers: {
       200: {
         says: 'Events: task with a task in one line, deferral with a call that waits, or with null when it waits no more, and reset when the lists have to be read anew.',
         content: { [eventStream]: null },
+        events: { task: taskRow, deferral: deferralEvent },
       },
     },
     form,
@@ -169,7 +186,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Cancels a task; a final task is returned unchanged.',
     body: {
-      schema: schemas.cancel,
+      schema: cancel,
       types: [json],
       example: { reason: 'cost_limit_exceeded' },
       isOptional: true,
@@ -182,22 +199,22 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Releases or refuses the call that a task waits with; of any number of decisions one counts.',
     body: {
-      schema: schemas.decision,
+      schema: decision,
       types: [json],
       example: { decision: 'approve', approver_email: 'ann@example.com', note: 'checked' },
     },
     answers: {
-      200: holding('The decision is on disk.', schemas.decided),
-      400: holding('The body holds no decision.', schemas.refusal, {
+      200: holding('The decision is on disk.', decided),
+      400: holding('The body holds no decision.', refusal, {
         example: { error: noDecision },
       }),
-      403: holding('The approver may not decide; the call still waits.', schemas.refusal, {
+      403: holding('The approver may not decide; the call still waits.', refusal, {
         example: { error: 'approver not authorized' },
       }),
-      404: holding('Nothing waits.', schemas.refusal, {
+      404: holding('Nothing waits.', refusal, {
         example: { error: 'no pending deferral for task' },
       }),
-      409: holding('Already decided, or the pinned deferral or digest differs.', schemas.conflict),
+      409: holding('Already decided, or the pinned deferral or digest differs.', decisionConflict),
     },
     form,
   },
@@ -206,7 +223,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Lists pending deferrals, newest first or by deadline, with their total.',
     parameters: [...page, deadlineOrder],
-    answers: { 200: holding('One page.', schemas.deferrals), 400: badQuery },
+    answers: { 200: holding('One page.', deferralPage), 400: badQuery },
     form,
   },
   'GET /deferrals/:id': {
@@ -214,8 +231,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Shows one call that waits, with the arguments that would run.',
     answers: {
-      200: holding('The call.', schemas.deferral),
-      404: holding('No pending deferral with this id.', schemas.refusal),
+      200: holding('The call.', deferral),
+      404: holding('No pending deferral with this id.', refusal),
     },
     form,
   },
@@ -224,7 +241,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Lists the sessions of the caller, the one that changed last first: the tasks of one contextId.',
     parameters: page,
-    answers: { 200: holding('One page.', schemas.sessions), 400: badQuery },
+    answers: { 200: holding('One page.', sessionPage), 400: badQuery },
     form,
   },
   'GET /sessions/:id': {
@@ -232,8 +249,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'tasks',
     says: 'Shows the messages of one session of the caller.',
     answers: {
-      200: holding('The session.', schemas.wholeSession),
-      404: holding('The caller has no session with this id.', schemas.refusal),
+      200: holding('The session.', session),
+      404: holding('The caller has no session with this id.', refusal),
     },
     form,
   },
@@ -306,7 +323,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getAuditKeys',
     tag: 'agent',
     says: 'Shows the public keys of the audit log, none while it is unsigned.',
-    answers: { 200: holding('The keys, as a JWKS.', schemas.auditKeys) },
+    answers: { 200: holding('The keys, as a JWKS.', auditKeys) },
     form,
     isPublic: true,
   },
@@ -330,7 +347,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         schema: z.string(),
       },
     ],
-    answers: { 200: holding('It does.', schemas.health, { example: { status: 'ok' } }) },
+    answers: { 200: holding('It does.', health, { example: { status: 'ok' } }) },
     form,
     isPublic: true,
     isUnlimited: true,
@@ -339,7 +356,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getReadiness',
     tag: 'watching',
     says: 'Reports whether new work is accepted and can be recorded.',
-    answers: { 200: holding('It is.', schemas.health, { example: { status: 'ready' } }) },
+    answers: { 200: holding('It is.', health, { example: { status: 'ready' } }) },
     form,
     isPublic: true,
     isUnlimited: true,

@@ -2,7 +2,7 @@ import type { Clock } from '../../actors/ports.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { presentAnswer, readDecision } from '../wire/decision-json.ts';
+import { presentAnswer, readDecision } from '../wire/decision.ts';
 
 /** `POST /tasks/{id}/decisions`: submits a decision to the task and returns the result (docs/contract/decisions.md). */
 export function decisions({ clock }: { clock: Clock }) {

@@ -1,6 +1,6 @@
 import { maySeeWhole } from '../../machines/governance/approvers.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { presentDeferral } from '../wire/deferral-json.ts';
+import { presentDeferral } from '../wire/deferral.ts';
 import { Problem } from '../wire/problem.ts';
 import { readDeadlineOrder, readDeadlinePage, readPage } from '../wire/query.ts';
 

@@ -1,9 +1,9 @@
 import type { RoutedContext } from '../request-state.ts';
 import type { SeenChange } from '../task-changes.ts';
-import { presentDeferral } from '../wire/deferral-json.ts';
+import { presentWait } from '../wire/deferral.ts';
 import type { StreamEvent } from '../wire/event-queue.ts';
-import { presentRow } from '../wire/row-json.ts';
 import { EventStream } from '../wire/sse.ts';
+import { presentRow } from '../wire/task-row.ts';
 
 /**
  * `GET /events`: every change of the tasks that the caller may see. A stream that cannot resume after `Last-Event-ID`
@@ -33,8 +33,7 @@ export function eventsFollow() {
 /** Only the last event of a change carries a position, so a client resumes after complete changes. */
 function eventsOf({ taskId, task, wait, position }: SeenChange): [StreamEvent, number][] {
   const row: StreamEvent[] = task === null ? [] : [{ event: 'task', data: presentRow(task) }];
-  const asked = wait === 'asked' && task !== null ? presentDeferral(task) : null;
-  const data = asked ?? { task_id: taskId, deferral: null };
+  const data = presentWait(taskId, wait === 'asked' ? task : null);
   const events = wait === null ? row : [...row, { event: 'deferral', data }];
   return events.map((event, index) => [event, position - (events.length - 1 - index)]);
 }

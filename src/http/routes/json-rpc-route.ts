@@ -23,7 +23,7 @@ import {
   rpcCodes,
 } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
-import { presentTask } from '../wire/task-json.ts';
+import { presentTask } from '../wire/task.ts';
 import { readSubmission } from '../wire/task-request.ts';
 import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 

@@ -1,15 +1,14 @@
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { readSessionPage } from '../wire/query.ts';
-import { presentSession } from '../wire/session-json.ts';
-import { presentMessage } from '../wire/task-json.ts';
+import { presentBrief, presentSession } from '../wire/session.ts';
 
 /** `GET /sessions`: the caller's own sessions, most recently changed first. */
 export function sessionsList() {
   return async function list(ctx: RoutedContext) {
     const { sessions, cursor } = await ctx.state.tasks.listSessions(readSessionPage(ctx.query));
     ctx.body = {
-      sessions: sessions.map(presentSession),
+      sessions: sessions.map(presentBrief),
       ...(cursor === null ? {} : { next_cursor: cursor }),
     };
   };
@@ -20,6 +19,6 @@ export function sessionsGet() {
   return async function get(ctx: RoutedContext) {
     const session = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');
     if (session === undefined) throw new Problem(404, { error: 'session not found' });
-    ctx.body = { ...presentSession(session), messages: session.messages.map(presentMessage) };
+    ctx.body = presentSession(session);
   };
 }

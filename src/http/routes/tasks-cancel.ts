@@ -2,7 +2,7 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { Problem } from '../wire/problem.ts';
-import { presentTask } from '../wire/task-json.ts';
+import { presentTask } from '../wire/task.ts';
 
 /** `POST /tasks/{id}/cancel`: cancels a task; a final task is returned unchanged (docs/contract/transports.md). */
 export function tasksCancel() {

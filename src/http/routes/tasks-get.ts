@@ -2,8 +2,8 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { readFlag, readHistory, readHistoryLength, readTaskQuery } from '../wire/query.ts';
-import { presentStates } from '../wire/states-json.ts';
-import { presentTask } from '../wire/task-json.ts';
+import { presentStates } from '../wire/states.ts';
+import { presentTask } from '../wire/task.ts';
 
 /** `GET /tasks/{id}`: the task as committed to disk (docs/contract/transports.md). */
 export function tasksGet() {

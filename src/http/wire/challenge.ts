@@ -1,7 +1,7 @@
 import type { Task } from '../../machines/task/task.ts';
 import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
-import { stepUpOf } from './task-json.ts';
+import { stepUpOf } from './task.ts';
 
 /** The response sent in place of a failed task, for each transport (docs/contract/step-up.md). */
 export interface Challenge {

@@ -3,17 +3,20 @@
  */
 const maximumBacklog = 1024 * 1024;
 
-/** One event of a stream; the data is sent as one line of JSON. */
+/** One event of a stream. */
 export interface StreamEvent {
   /** The position in a resumable stream; absent in other streams. */
   id?: string;
   /** Name of the event; absent in streams of a protocol without event names. */
   event?: string;
-  data: object;
+  /** An object is sent as one line of JSON, a text as it is. */
+  data: object | string;
 }
 
 /** A piece of text, to which the next piece may be appended while it waits. */
-export type TextEvent = StreamEvent & { data: { text: string; [key: string]: unknown } };
+export interface TextEvent extends StreamEvent {
+  data: { text: string; [key: string]: unknown };
+}
 
 interface WaitingEvent extends StreamEvent {
   isText: boolean;
@@ -66,7 +69,7 @@ export class EventQueue {
     const last = this.#waiting.at(-1);
     if (last?.isText !== true) return false;
     if (id !== undefined) last.id = id;
-    last.data = { ...data, text: `${Reflect.get(last.data, 'text')}${data.text}` };
+    last.data = { ...data, text: `${Reflect.get(Object(last.data), 'text')}${data.text}` };
     last.size += data.text.length;
     this.#backlog += data.text.length;
     return true;
@@ -90,5 +93,6 @@ export class EventQueue {
 export function frame({ id, event, data }: StreamEvent): string {
   const position = id === undefined ? '' : `id: ${id}\n`;
   const name = event === undefined ? '' : `event: ${event}\n`;
-  return `${position}${name}data: ${JSON.stringify(data)}\n\n`;
+  const text = typeof data === 'string' ? data.replaceAll('\n', '\ndata: ') : JSON.stringify(data);
+  return `${position}${name}data: ${text}\n\n`;
 }

@@ -1,9 +1,26 @@
+import { z } from 'zod';
 import { isExactValue } from '../../machines/exact-number.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 
+const rpcId = z.union([z.string(), z.number(), z.null()]);
+
+const rpcError = z.object({
+  code: z.int(),
+  message: z.string(),
+  data: z.unknown().optional(),
+});
+
+export const rpcRefusal = z
+  .object({ jsonrpc: z.literal('2.0'), id: rpcId, error: rpcError })
+  .meta({ id: 'RpcRefusal' });
+
+const rpcResult = z.object({ jsonrpc: z.literal('2.0'), id: rpcId, result: z.unknown() });
+
+export const rpcAnswer = z.union([rpcResult, rpcRefusal]).meta({ id: 'RpcAnswer' });
+
 /** The ID of a JSON-RPC request; `null` if it could not be read. */
-export type RpcId = string | number | null;
+export type RpcId = z.infer<typeof rpcId>;
 
 /** A JSON-RPC 2.0 request. */
 export interface RpcRequest {
@@ -66,7 +83,7 @@ export function noId(): RpcError {
 }
 
 /** Builds the response with the result of a request. */
-export function presentResult(id: RpcId, result: unknown): object {
+export function presentResult(id: RpcId, result: unknown): z.input<typeof rpcResult> {
   return { jsonrpc: '2.0', id, result };
 }
 
@@ -82,7 +99,10 @@ export function presentInexact({ message, read }: { message: string; read: JsonV
 }
 
 /** Builds an error response. */
-export function presentError({ code, message, data }: RpcError, id: RpcId): object {
+export function presentError(
+  { code, message, data }: RpcError,
+  id: RpcId,
+): z.input<typeof rpcRefusal> {
   return {
     jsonrpc: '2.0',
     id,

@@ -1,7 +1,18 @@
+import { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 import { presentError, RpcError, type RpcId, rpcCodes } from './json-rpc.ts';
 import { type Problem, textsOf } from './problem.ts';
+
+/** The error formats of AIP-193 and of A2A 0.3.0. */
+export const statusRefusal = z
+  .union([
+    z.object({
+      error: z.looseObject({ code: z.int(), status: z.string(), message: z.string() }),
+    }),
+    z.looseObject({ code: z.int(), message: z.string() }),
+  ])
+  .meta({ id: 'StatusRefusal' });
 
 /** The known parts of a refused request. */
 export interface RefusedRequest {
@@ -73,7 +84,7 @@ interface ErrorInfo {
   metadata?: Record<string, string>;
 }
 
-function aipError(code: number, body: Problem['body']): object {
+function aipError(code: number, body: Problem['body']): z.input<typeof statusRefusal> {
   const status = statusNames.get(code) ?? 'UNKNOWN';
   const info = errorInfo(code, body);
   const details = info === null ? {} : { details: [info] };

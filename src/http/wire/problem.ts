@@ -1,4 +1,20 @@
+import { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
+
+/** The error format of Holdpoint's own routes. */
+export const refusal = z
+  .object({ error: z.string().describe('One sentence that says what is wrong.') })
+  .meta({ id: 'Refusal' });
+
+export const unauthorized = z
+  .object({
+    error: z.string(),
+    message: z.string().exactOptional(),
+    tool: z.string().exactOptional(),
+    required_acr: z.string().exactOptional(),
+    reason: z.string().exactOptional(),
+  })
+  .meta({ id: 'Unauthorized' });
 
 /** An error response: status, JSON body and extra headers. */
 export class Problem extends Error {

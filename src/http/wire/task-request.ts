@@ -65,11 +65,13 @@ const message = z.object(
 );
 
 /** The body of a legacy send without its optional `task` wrapper. */
-export const submission = z.object({
+const submission = z.object({
   id: identifier.optional(),
   contextId: reference.optional(),
   message,
 });
+
+export const send = z.union([z.object({ task: submission }), submission]).meta({ id: 'Send' });
 
 /** A legacy send (docs/contract/transports.md). */
 export interface Submission {

@@ -314,6 +314,8 @@ export interface Task {
   revision: number;
   /** The newest messages, as far as they are stored (docs/contract/task.md). */
   history: Message[];
+  /** The title of a deferred task; set only in lists, which have no history. */
+  title?: string;
   /** Number of earlier messages that were dropped; absent if none were. */
   leftOut?: number;
   /** The parts of a completed task's answer. */

@@ -7,7 +7,7 @@ import {
   deferralLines,
   timeLeft,
 } from '../../../src/cli/task/print-task.ts';
-import type { DeferralJson } from '../../../src/cli/task/task-shape.ts';
+import type { DeferralJson } from '../../../src/cli/task/read-answer.ts';
 
 const now = Date.parse('2026-07-01T09:00:00.000Z');
 

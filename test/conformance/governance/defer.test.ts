@@ -123,6 +123,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
               {
                 id: deferral.id,
                 task_id: 't1',
+                title: 'pay Maja five',
                 tool: 'pay',
                 to: 'channel:console:desk',
                 timeout: '5m0s',

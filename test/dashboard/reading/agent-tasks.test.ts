@@ -12,7 +12,6 @@ function agentWith(total: number | undefined, calls: number) {
     line: () => ({
       json({ path }: { path: string }) {
         const url = new URL(path, 'http://agent');
-        if (url.pathname === '/tasks') return Promise.resolve({ status: 200, body: { tasks: [] } });
         asked.push(path);
         const from = Number(url.searchParams.get('cursor') ?? 0);
         const to = from + Number(url.searchParams.get('limit'));

@@ -11,7 +11,7 @@ import { readJson } from '../../../src/http/middleware/read-json.ts';
 import { traceRequest } from '../../../src/http/middleware/trace-request.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
 import { answerParseError } from '../../../src/http/routes/json-rpc-route.ts';
-import { calledInvocation, sentInvocation } from '../../../src/http/wire/admission-json.ts';
+import { calledInvocation, sentInvocation } from '../../../src/http/wire/admission.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
 import type { Caller } from '../../../src/machines/task/task.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';

@@ -1,7 +1,7 @@
-import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
 import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/channels/turn.ts';
 import { keptStart } from '../../../machines/text.ts';
+import { eventsOf } from '../../events-of.ts';
 import { type Standing, standingOf } from './task-standing.ts';
 
 /** Receives the state changes of a task. */
@@ -75,15 +75,10 @@ export class AgentSurface {
         ear.held(call);
       },
     });
-    const parser = createParser({
-      onEvent: ({ event, data }) => {
-        if (event === 'progress') return;
-        hear(standingOf(JSON.parse(data), messageIdOf(message), wasHeld));
-      },
-    });
-    const decoder = new TextDecoder();
-    const pieces: AsyncIterable<Uint8Array> = body;
-    for await (const piece of pieces) parser.feed(decoder.decode(piece, { stream: true }));
+    for await (const { event, data } of eventsOf(body)) {
+      if (event === 'progress') continue;
+      hear(standingOf(JSON.parse(data), messageIdOf(message), wasHeld));
+    }
   }
 
   /**

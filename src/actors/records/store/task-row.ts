@@ -3,6 +3,7 @@ import { unreadable } from '../../../machines/task/failure-of.ts';
 import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
 import { isFinal, type Task, type TaskState } from '../../../machines/task/task.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
+import { titleOf } from '../../../machines/task/task-title.ts';
 import { ownerOfColumns } from './task-owners.ts';
 import type { StoredTask } from './task-rows.ts';
 
@@ -19,15 +20,16 @@ export const wholeColumns = `${briefColumns}, contents`;
 /** SQL condition for rows whose snapshots this release can resume. */
 export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
-/** Splits a task into the part shown in lists and the message contents; both are JSON. */
+/** Splits a task into the part shown in lists and the message contents; both are JSON. Lists show the title of a wait. */
 export function columnsOf(task: Task): { brief: string; contents: string } {
-  const { history, answer, ...brief } = task;
+  const { history, answer, ...rest } = task;
+  const brief = task.deferral === null ? rest : { ...rest, title: titleOf(task) };
   return { brief: JSON.stringify(brief), contents: JSON.stringify({ history, answer }) };
 }
 
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
 function parseTask(row: TaskRow): Task {
-  const kept = JSON.parse(String(row['task'])) as Task;
+  const { title: _, ...kept } = JSON.parse(String(row['task'])) as Task;
   const contents = row['contents'];
   // A row of an earlier version that SQLite could not split contains everything in one column.
   if (contents === null) return kept;

@@ -5,7 +5,6 @@ import {
   presentStatechart,
   readAgentTask,
   readDeferral,
-  titleOf,
 } from '../../../http/wire/dashboard/agent-task.ts';
 import type { TaskDetailJson } from '../../../http/wire/dashboard/task-detail-json.ts';
 import { Problem } from '../../../http/wire/problem.ts';
@@ -38,7 +37,7 @@ export function showTask({ workspace, audit }: DashboardPorts) {
       task: body,
       statechart: presentStatechart(task),
       decisions: presentDecisionsOf(task),
-      deferral: readDeferral(waiting?.body, agent.id, titleOf(task)),
+      deferral: readDeferral(waiting?.body, agent.id),
       timeline,
     } satisfies TaskDetailJson;
   };

@@ -1,3 +1,7 @@
+import type { z } from 'zod';
+import type { progress } from '../progress.ts';
+import type { sessionBrief } from '../session.ts';
+
 /** Body of `POST /api/agents/{id}/chat`. */
 export interface ChatRequestJson {
   message: string;
@@ -8,7 +12,7 @@ export interface ChatRequestJson {
 export interface ChatEvents {
   /** The task as reported by the agent. */
   status: unknown;
-  progress: { task_id: string; phase: string; tool?: string; text?: string };
+  progress: z.infer<typeof progress>;
   result: unknown;
   error: { error: string };
   /** The last event. */
@@ -16,13 +20,7 @@ export interface ChatEvents {
 }
 
 /** A conversation: an element of `GET /api/agents/{id}/sessions`, newest first. */
-export interface SessionJson {
-  id: string;
-  /** The first 100 characters, followed by `...` if there are more. */
-  preview: string;
-  created_at: string;
-  updated_at: string;
-}
+export type SessionJson = z.infer<typeof sessionBrief>;
 
 /** Response of `GET /api/agents/{id}/sessions/{sid}`. */
 export interface SessionMessagesJson {

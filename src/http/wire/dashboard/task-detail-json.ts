@@ -1,3 +1,7 @@
+import type { z } from 'zod';
+import type { decisionRecord } from '../decision-record.ts';
+import type { Lenient } from '../relaxed.ts';
+import type { statePath } from '../states.ts';
 import type { DeferralJson } from './held-call-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
 
@@ -22,26 +26,10 @@ export interface StatechartJson {
 }
 
 /** One state that a task entered. */
-export interface StateVisitJson {
-  state: string;
-  event: string;
-  entered_at: string;
-}
+export type StateVisitJson = Lenient<z.output<typeof statePath>>['states'][number];
 
 /** The decision of one governance layer on a call. */
-export interface DecisionJson {
-  call_id?: string;
-  tool?: string;
-  layer: string;
-  decision: string;
-  reason: string;
-  duration_ms: number;
-  /**
-   * The argument changes of MODIFY, each value as JSON; `before` is absent for an added value and `after` for a removed
-   * one.
-   */
-  changes?: { path: string; before?: string; after?: string }[];
-}
+export type DecisionJson = Lenient<z.output<typeof decisionRecord>>;
 
 /** One audit event without its envelope. */
 export interface TimelineEntryJson {

@@ -1,6 +1,6 @@
-import { createParser } from 'eventsource-parser';
 import type { ApiClient } from '../api/client.ts';
 import { ApiError } from '../api/client.ts';
+import { eventsOf } from '../api/events-of.ts';
 import type { ConnectionEvent } from './connection-machine.ts';
 import { readStreamEvent } from './stream-event.ts';
 
@@ -28,7 +28,10 @@ export async function readEvents(
       signal: AbortSignal.any([signal, stop.signal]),
     });
     send({ type: 'stream.opened' });
-    await readBody(response, () => watch.restart(), send);
+    for await (const { id = '', event, data } of eventsOf(response, () => watch.restart())) {
+      const read = readStreamEvent({ id, event, data });
+      if (read !== null) send({ type: 'stream.event', event: read });
+    }
     send({ type: 'stream.ended' });
   } catch (error) {
     if (signal.aborted) return;
@@ -36,26 +39,6 @@ export async function readEvents(
     send({ type: refused ? 'stream.refused' : 'stream.ended' });
   } finally {
     watch.stop();
-  }
-}
-
-async function readBody(
-  response: Response,
-  alive: () => void,
-  send: (event: ConnectionEvent) => void,
-): Promise<void> {
-  const parser = createParser({
-    onEvent: ({ id = '', event, data }) => {
-      const read = readStreamEvent({ id, event, data });
-      if (read !== null) send({ type: 'stream.event', event: read });
-    },
-  });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const chunk = await reader?.read();
-    if (chunk === undefined || chunk.done) return;
-    alive();
-    parser.feed(chunk.value);
   }
 }
 

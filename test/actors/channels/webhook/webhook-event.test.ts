@@ -5,6 +5,7 @@ import {
   webhookEventType,
   webhookId,
 } from '../../../../src/actors/channels/webhook/webhook-event.ts';
+import { deferral } from '../../../../src/http/wire/deferral.ts';
 import type {
   ApprovalNews,
   ApprovalOutcome,
@@ -36,6 +37,25 @@ const data = {
   decision_url: 'http://127.0.0.1:8080/tasks/task%3A1/decisions',
   approval_url: 'https://dash.example.test/#/approvals/task%3A1',
 };
+
+it('has each field that it shares with a deferral of the HTTP surface in the same form', () => {
+  const notice = aNotice({
+    args: { amount: 40 },
+    messages: [{ from: null, text: 'stop', at: asked }],
+    repeats: { callId: 'call-0', at: asked, approver: 'Ann' },
+    requests: 2,
+    approvals: [{ approver: 'Ann', at: asked }],
+  });
+  const { data: sent } = webhookEvent('approval.requested', notice, sender, now);
+  // A receiver gets the requester as one text.
+  const { requester: _, ...fields } = deferral.shape;
+  const shared = Object.entries(fields).filter(([name]) => name in sent);
+  expect(shared.map(([name]) => name)).toEqual([
+    ...['task_id', 'tool', 'context', 'args', 'args_sha256', 'repeats', 'requests'],
+    ...['requested_at', 'expires_at', 'approvers', 'quorum', 'approvals', 'messages'],
+  ]);
+  for (const [name, schema] of shared) expect(schema.parse(sent[name])).toStrictEqual(sent[name]);
+});
 
 describe('what a webhook says of a call', () => {
   const messages = [{ from: 'rita@example.com', text: 'stop', at: asked + 500 }];

@@ -11,7 +11,7 @@ import { type Message, type Task, taskStates } from '../../../../src/machines/ta
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { runs } from '../../../helpers/runs.ts';
-import { aTask } from '../../../helpers/stored-tasks.ts';
+import { aParkedTask, aTask } from '../../../helpers/stored-tasks.ts';
 
 describe.each(kindsOfStores)('$kind', ({ make }) => {
   let place: StorePlace;
@@ -184,5 +184,19 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
         cursor: expect.stringMatching(/./),
       });
     });
+  });
+
+  it('a list has the titles of held tasks, and no other task has one', async () => {
+    const history = saying('please\n pay');
+    const held = { ...aParkedTask('held', 300_000), history };
+    await keep(held, aTask({ id: 'working', history }));
+    const brief = { history: [], answer: null };
+    const [working, first] = (await store.rows.listing.made({ limit: 2 })).tasks;
+    expect(first).toEqual({ ...held, ...brief, title: 'please pay' });
+    expect(working).toEqual({ ...aTask({ id: 'working' }), ...brief });
+    expect((await store.rows.listing.waiting({ limit: 2 })).tasks).toEqual([first]);
+    expect((await store.rows.read('held'))?.task).toEqual(held);
+    const whole = await store.rows.listing.made({ limit: 2, withContents: true });
+    expect(whole.tasks[1]).toEqual(held);
   });
 });

@@ -21,7 +21,7 @@ export function decisionCommand(
 
 /** Describes who may decide, and how many approvals are needed. */
 export function deciders({ approvers, quorum, to }: DeferralJson): { who: string; how: string } {
-  const asked = [to].flat().map(targetWords).join(', ');
+  const asked = to.split(', ').map(targetWords).join(', ');
   const many = quorum > 1 ? `${quorum} approvals needed` : '1 approval needed';
   if (approvers === null) return { who: 'Anyone notified', how: `${many}; notified: ${asked}` };
   const who = approvers.length === 0 ? 'No approvers listed' : approvers.join(', ');

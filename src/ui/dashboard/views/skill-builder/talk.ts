@@ -1,6 +1,6 @@
-import { createParser } from 'eventsource-parser';
 import type { BuilderChatEvents } from '../../../../http/wire/dashboard/builder-json.ts';
 import type { ApiClient } from '../../api/client.ts';
+import { eventsOf } from '../../api/events-of.ts';
 import { agentPath } from '../../api/paths.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 import type { BuilderEvent, TalkInput } from './builder-machine.ts';
@@ -16,8 +16,12 @@ export async function talk(
 ): Promise<void> {
   let problem: string | null = null;
   let isOver = false;
-  const parser = createParser({
-    onEvent: ({ event, data }) => {
+  try {
+    const mode = editing === null ? {} : { mode: 'edit', editing_name: editing };
+    const body = { messages: messagesOf(turns), ...mode };
+    const path = agentPath(agent, 'skill-builder', 'chat');
+    const response = await client.open(path, { method: 'POST', body, signal });
+    for await (const { event, data } of eventsOf(response)) {
       // The data comes from the same server as this page and is trusted.
       const told = JSON.parse(data) as BuilderChatEvents[keyof BuilderChatEvents];
       if (event === 'token') send({ type: 'token.heard', ...(told as BuilderChatEvents['token']) });
@@ -27,18 +31,6 @@ export async function talk(
         send({ type: 'draft.heard', draft: told as BuilderChatEvents['skill_draft'] });
       if (event === 'error') problem = (told as BuilderChatEvents['error']).error;
       isOver ||= event === 'done' || event === 'error';
-    },
-  });
-  try {
-    const mode = editing === null ? {} : { mode: 'edit', editing_name: editing };
-    const body = { messages: messagesOf(turns), ...mode };
-    const path = agentPath(agent, 'skill-builder', 'chat');
-    const response = await client.open(path, { method: 'POST', body, signal });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const chunk = await reader?.read();
-      if (chunk === undefined || chunk.done) break;
-      parser.feed(chunk.value);
     }
     if (!isOver) problem = 'The answer was interrupted. Send the message again.';
   } catch (error) {

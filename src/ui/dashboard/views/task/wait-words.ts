@@ -11,7 +11,7 @@ export interface WaitWords {
 
 /** Describes for whom a call waits, and which rule holds this call. */
 export function waitWords({ to, escalated_to, tool, quorum, approvals }: DeferralJson): WaitWords {
-  const asked = [to, escalated_to ?? []].flat();
+  const asked = [...to.split(', '), ...(escalated_to === undefined ? [] : [escalated_to])];
   return {
     whom: [...new Set(asked.map(shortTarget))].join(', '),
     rule: `defer.tools.${tool}`,

@@ -1,22 +1,28 @@
+import { z } from 'zod';
 import type { StateHistory } from '../../machines/task/entered-state.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { timestamp } from './timestamp.ts';
+import { time, timestamp } from './timestamp.ts';
 
-/** A task's path through its chart (docs/contract/transports.md). */
-export interface StatesJson {
-  /** The current position, as the dotted path of an innermost state. */
-  statechart: { version: number; value: string };
-  /** The states that the task has entered, oldest first. */
-  states: { state: string; event: string; entered_at: string }[];
-  /** Number of states after the first one that are no longer stored. */
-  states_left_out?: number;
-}
+/** The schema of a task's path through its chart (docs/contract/transports.md). */
+export const statePath = z.object({
+  statechart: z.object({
+    version: z.int(),
+    value: z.string().describe('Where the task stands.'),
+  }),
+  states: z
+    .array(z.object({ state: z.string(), event: z.string(), entered_at: time }))
+    .describe('The states that the task has entered, oldest first.'),
+  states_left_out: z
+    .int()
+    .describe('How many states after the first one are not stored any more.')
+    .exactOptional(),
+});
 
 /** Formats a task's path. For a task saved by an earlier version, only the current position is known. */
 export function presentStates(
   { state, stage }: Task,
   { states, leftOut, version }: StateHistory,
-): StatesJson {
+): z.input<typeof statePath> {
   const value = states.at(-1)?.state ?? (stage === null ? state : `${state}.${stage}`);
   return {
     statechart: { version, value },

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import type { Caller } from '../../machines/task/task.ts';
+import { digest } from './deferral.ts';
 import { fieldOf } from './field-of.ts';
-import { Problem } from './problem.ts';
-import { timestamp } from './timestamp.ts';
+import { Problem, type refusal } from './problem.ts';
+import { time, timestamp } from './timestamp.ts';
 
 const text = (limit: number) =>
   z.string({ error: 'must be a string' }).refine((value) => [...value].length <= limit, {
@@ -13,7 +14,7 @@ const text = (limit: number) =>
   });
 
 /** The optional fields of a decision. */
-export const decisionDetails = z.object({
+const decisionDetails = z.object({
   approver: text(254).nullish(),
   approver_email: text(254).nullish(),
   note: text(2_000).nullish(),
@@ -24,6 +25,36 @@ export const decisionDetails = z.object({
   runs_sha256: text(64).optional(),
   args: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
 });
+
+export const decision = decisionDetails
+  .extend({ decision: z.string().describe('approve or reject, in any case.') })
+  .meta({ id: 'Decision' });
+
+const verb = z.enum(['approve', 'reject']);
+
+export const decided = z
+  .object({
+    task_id: z.string(),
+    deferral_id: z.string(),
+    decision: verb,
+    approver: z.string(),
+    status: z
+      .enum(['resolved', 'recorded'])
+      .describe('recorded: one of several approvals that a quorum asks for.'),
+  })
+  .meta({ id: 'DecisionAnswer' });
+
+export const decisionConflict = z
+  .object({
+    error: z.string(),
+    decision: verb.exactOptional(),
+    approver: z.string().exactOptional(),
+    decided_at: time.exactOptional(),
+    deferral_id: z.string().exactOptional(),
+    args_sha256: digest.exactOptional(),
+    runs_sha256: digest.exactOptional(),
+  })
+  .meta({ id: 'DecisionConflict' });
 
 /** The error for a body without a decision (docs/contract/decisions.md). */
 export const noDecision = 'decision must be "approve" or "reject"';
@@ -61,7 +92,10 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
 export function presentAnswer(
   taskId: string,
   answer: DecisionAnswer,
-): { status: number; body: { [key: string]: JsonValue } } {
+):
+  | { status: 200; body: z.input<typeof decided> }
+  | { status: 403 | 404; body: z.input<typeof refusal> }
+  | { status: 409; body: z.input<typeof decisionConflict> } {
   switch (answer.kind) {
     case 'resolved':
     case 'recorded': {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AuditEvent } from '../../actors/ports.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import { retryAfter } from '../../machines/admission/retry-after.ts';
@@ -5,6 +6,17 @@ import { isJsonObject } from '../../machines/json.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
+
+/** The body of a denial, always with all five keys (docs/contract/admission.md). */
+export const admissionDenied = z
+  .object({
+    error: z.literal('admission_denied'),
+    reason: z.string(),
+    scope: z.string(),
+    window: z.string(),
+    reset_at: z.string().nullable(),
+  })
+  .meta({ id: 'AdmissionDenied' });
 
 /** An invocation that a request would start. */
 export interface Invocation {
@@ -51,15 +63,13 @@ export function messageInvocation(body: unknown): Invocation {
   return invocationOf(namedInMessage(body));
 }
 
-/** Converts a denial to a Problem: 402 on every transport, always with all five keys (docs/contract/admission.md). */
+/** Converts a denial to a Problem: 402 on every transport. */
 export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   const { reason, scope, window, resetAt } = verdict;
   const seconds = retryAfter(resetAt, now);
-  return new Problem(
-    402,
-    { error: 'admission_denied', reason, scope, window, reset_at: resetAt },
-    seconds === null ? {} : { 'Retry-After': String(seconds) },
-  );
+  const error = 'admission_denied';
+  const body: z.input<typeof admissionDenied> = { error, reason, scope, window, reset_at: resetAt };
+  return new Problem(402, body, seconds === null ? {} : { 'Retry-After': String(seconds) });
 }
 
 /** Converts a denial to an audit event (docs/contract/admission.md). */

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { mostChangesKept } from '../../machines/governance/kept-changes.ts';
+import type { DecisionRecord, Layer } from '../../machines/task/task.ts';
+
+/** The schema of the argument changes of MODIFY. */
+export const argumentChanges = z
+  .array(
+    z.object({
+      path: z.string(),
+      before: z.string().exactOptional(),
+      after: z.string().exactOptional(),
+    }),
+  )
+  .describe(
+    `What MODIFY changed of the arguments, each value as JSON without secrets; the first ${mostChangesKept}.`,
+  );
+
+/** A record without a call has no `call_id` and no `tool` (docs/contract/governance.md). */
+export const decisionRecord = z
+  .object({
+    call_id: z.string().exactOptional(),
+    tool: z.string().exactOptional(),
+    layer: z.string(),
+    decision: z.enum(['allow', 'deny', 'modify', 'step_up', 'defer']),
+    reason: z.string(),
+    duration_ms: z.number(),
+    changes: argumentChanges.exactOptional(),
+  })
+  .meta({ id: 'DecisionRecord', description: "A governance layer's decision on a call." });
+
+/** The layer names in the configuration. */
+const names: Record<Layer, string> = {
+  prompt: 'prompt',
+  alignment: 'intent_alignment',
+  assurance: 'step_up',
+  modify: 'modify',
+  defer: 'defer',
+  credentials: 'credentials',
+  output: 'output',
+};
+
+/** Formats the records of all governance layers, in their order. */
+export function presentDecisions(
+  records: readonly DecisionRecord[],
+): z.input<typeof decisionRecord>[] {
+  return records.map(({ callId, tool, layer, decision, reason, duration, changes }) => ({
+    ...(callId === null ? {} : { call_id: callId }),
+    ...(tool === null ? {} : { tool }),
+    layer: names[layer],
+    decision,
+    reason,
+    duration_ms: duration,
+    ...(changes === undefined ? {} : { changes }),
+  }));
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { formatDuration } from '../../machines/duration.ts';
+import type { Deferral, Task } from '../../machines/task/task.ts';
+import { titleOf } from '../../machines/task/task-title.ts';
+import { argumentChanges } from './decision-record.ts';
+import { presentRequester, requester } from './requester.ts';
+import { time, timestamp } from './timestamp.ts';
+
+/** The schema of a SHA-256. */
+export const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 of the arguments as they would run.');
+
+export const deferral = z
+  .object({
+    id: z.string(),
+    task_id: z.string(),
+    title: z
+      .string()
+      .describe(
+        'The first 120 characters of the first message of the task; empty without a text, and in lists for a call that an earlier release stored.',
+      ),
+    tool: z.string(),
+    to: z.string().describe('Approval target.'),
+    timeout: z.string().describe('How long it waits at most, such as 5m0s.'),
+    context: z.string().describe('Context shown to approvers.'),
+    args: z.record(z.string(), z.unknown()).describe('The arguments that would run.'),
+    args_redacted: z
+      .literal(true)
+      .describe('The redaction rules hide a part of the arguments from this caller.')
+      .exactOptional(),
+    args_sha256: digest,
+    runs_sha256: digest
+      .describe('Of everything that decides what the call would do besides its arguments.')
+      .exactOptional(),
+    repeats: z
+      .object({ call_id: z.string(), at: time, approver: z.string().exactOptional() })
+      .describe('An equal call of the session that ran before.')
+      .exactOptional(),
+    requests: z
+      .int()
+      .describe('How often the caller has requested the call; absent for once.')
+      .exactOptional(),
+    modified: z.string().describe('Which rules rewrote the arguments, in words.').exactOptional(),
+    changes: argumentChanges.exactOptional(),
+    requester: requester.nullable(),
+    requested_at: time,
+    expires_at: time,
+    approvers: z.array(z.string()).nullable().describe('Emails of approvers; null for anyone.'),
+    quorum: z.int().min(1),
+    escalates_at: time.describe('When another target is asked as well.').exactOptional(),
+    escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
+    approvals: z.array(z.object({ approver: z.string(), at: time })),
+    messages: z
+      .array(z.object({ from: z.string().nullable(), text: z.string(), at: time.exactOptional() }))
+      .describe('Messages received while the call waits, oldest first.')
+      .exactOptional(),
+  })
+  .meta({ id: 'Deferral', description: 'A call that waits for a decision.' });
+
+export const deferralPage = z
+  .object({
+    deferrals: z.array(deferral),
+    total: z.int().describe('How many wait in all; counted up to 10,000.'),
+    next_cursor: z.string().exactOptional(),
+  })
+  .meta({ id: 'DeferralPage' });
+
+export const deferralEvent = z
+  .union([deferral, z.object({ task_id: z.string(), deferral: z.null() })])
+  .meta({ id: 'DeferralEvent', description: 'A call that waits, or a task whose call does not.' });
+
+/** The fields of a deferral that its task shows. */
+export const pendingDeferral = deferral
+  .pick({
+    id: true,
+    tool: true,
+    to: true,
+    context: true,
+    requested_at: true,
+    expires_at: true,
+    args_sha256: true,
+    runs_sha256: true,
+    repeats: true,
+    requests: true,
+    escalated_to: true,
+  })
+  .extend({ approvers: z.array(z.string()).exactOptional() })
+  .meta({ id: 'PendingDeferral', description: 'The call that a task waits with.' });
+
+/**
+ * Formats a task's pending deferral for approvers (docs/contract/transports.md); `null` if none is pending. The
+ * arguments are redacted for display, unless all of them are requested.
+ */
+export function presentDeferral(
+  task: Task,
+  { isWhole = false } = {},
+): z.input<typeof deferral> | null {
+  const { id, requester, deferral: held, stage, records } = task;
+  if (held === null) return null;
+  const { args, shown = args, messages = [] } = held;
+  const isHidden = JSON.stringify(shown) !== JSON.stringify(args);
+  const modified = records.filter(
+    ({ callId, decision }) => callId === held.id && decision === 'modify',
+  );
+  return {
+    id: held.id,
+    task_id: id,
+    title: titleOf(task),
+    tool: held.tool,
+    to: held.to,
+    timeout: formatDuration(held.timeout),
+    context: held.context,
+    args: isWhole ? args : shown,
+    ...(isHidden && !isWhole ? { args_redacted: true } : {}),
+    args_sha256: held.argsSha256,
+    ...presentBinding(held),
+    ...(modified.length === 0
+      ? {}
+      : {
+          modified: modified.map(({ reason }) => reason).join(', '),
+          changes: modified.flatMap(({ changes = [] }) => changes),
+        }),
+    requester: presentRequester(requester),
+    requested_at: timestamp(held.requestedAt),
+    expires_at: timestamp(held.expiresAt),
+    approvers: held.approvers,
+    quorum: held.quorum,
+    ...(stage !== 'escalated' && held.escalateAt !== null
+      ? { escalates_at: timestamp(held.escalateAt) }
+      : {}),
+    ...presentEscalation(task),
+    approvals: held.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+    ...(messages.length === 0
+      ? {}
+      : {
+          messages: messages.map(({ from, text, at }) => ({
+            from,
+            text,
+            ...(at === undefined ? {} : { at: timestamp(at) }),
+          })),
+        }),
+  };
+}
+
+/** Formats the start or a change of a wait, or its end, for a task. */
+export function presentWait(taskId: string, task: Task | null): z.input<typeof deferralEvent> {
+  const shown = task === null ? null : presentDeferral(task);
+  return shown ?? { task_id: taskId, deferral: null };
+}
+
+/** Formats a task's pending deferral for its task; `null` if none is pending. */
+export function presentPending(task: Task): z.input<typeof pendingDeferral> | null {
+  const { deferral: held } = task;
+  if (held === null) return null;
+  return {
+    id: held.id,
+    tool: held.tool,
+    to: held.to,
+    context: held.context,
+    requested_at: timestamp(held.requestedAt),
+    expires_at: timestamp(held.expiresAt),
+    ...(held.approvers === null ? {} : { approvers: held.approvers }),
+    args_sha256: held.argsSha256,
+    ...presentBinding(held),
+    ...presentEscalation(task),
+  };
+}
+
+/** Formats the data that a deferral is bound to in addition to its arguments, and the equal call that ran earlier. */
+function presentBinding({ runsSha256, repeats, requests }: Deferral) {
+  return {
+    ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
+    ...(repeats === undefined
+      ? {}
+      : {
+          repeats: {
+            call_id: repeats.callId,
+            at: timestamp(repeats.at),
+            ...(repeats.approver === undefined ? {} : { approver: repeats.approver }),
+          },
+        }),
+    ...(requests === undefined ? {} : { requests }),
+  };
+}
+
+function presentEscalation({ stage, deferral }: Task): { escalated_to?: string } {
+  const target = deferral?.escalateTo ?? null;
+  return stage === 'escalated' && target !== null ? { escalated_to: target } : {};
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { Message, Part } from '../../../src/machines/task/task.ts';
+import { titleOf } from '../../../src/machines/task/task-title.ts';
+
+const message = (role: Message['role'], ...parts: Part[]): Message => ({
+  ...{ role, parts, messageId: 'm-1' },
+});
+const text = (words: string): Part => ({ kind: 'text', text: words });
+
+it.each<[string, Message[], string]>([
+  ['no message', [], ''],
+  ['no text', [message('user', { kind: 'data', data: { text: 'hidden' } })], ''],
+  [
+    'the first message of the user',
+    [message('agent', text('hello')), message('user', text('a')), message('user', text('b'))],
+    'a',
+  ],
+  [
+    'every text of it, in one line',
+    [message('user', text(' pay\n back '), { kind: 'data', data: 1 }, text('now'))],
+    'pay back now',
+  ],
+  ['what cannot be seen, as its code', [message('user', text('a\u202eb'))], 'a\\u202eb'],
+  ['120 characters', [message('user', text('x'.repeat(120)))], 'x'.repeat(120)],
+  ['the start of a longer text', [message('user', text('x'.repeat(121)))], `${'x'.repeat(119)}…`],
+])('the title has %s', (_, history, title) => {
+  expect(titleOf({ history })).toBe(title);
+});
+
+it('the title of a task from a list is the stored one', () => {
+  expect(titleOf({ title: 'stored', history: [] })).toBe('stored');
+});
