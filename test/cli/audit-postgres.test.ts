@@ -207,7 +207,7 @@ describe('a database that cannot be used', () => {
     [
       'nobody there',
       (at: PostgresServer) => at.url().replace(`${at.port}`, '1'),
-      'since nobody listens',
+      'since no server listens',
     ],
     [
       'no such host',

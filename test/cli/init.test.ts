@@ -60,18 +60,18 @@ it.each([
   [['init', '--yes'], 'the name is at most 64', 'give the name, such as in init refund-desk'],
   [['init', '--no-input'], 'the name is at most 64', 'give the name, such as in init refund-desk'],
   [['init', '../x'], 'the name is at most 64', 'give the name'],
-  [['init', 'x', '--channels', 'irc'], 'irc is no channel', 'give --channels'],
+  [['init', 'x', '--channels', 'irc'], 'irc is not a channel', 'give --channels'],
   [
     ['init', 'x', '--channels', 'webhook'],
     'Name of the receiver is missing',
     'give --channel-setting',
   ],
   [['init', 'x', '--tools', 'cli_execute'], 'list the programs', 'give --commands'],
-  [['init', 'x', '--search', 'bing'], 'bing is no search service', 'give --search'],
-  [['init', 'x', '--skills', 'none'], 'none is no skill', 'give --skills'],
+  [['init', 'x', '--search', 'bing'], 'bing is not a search service', 'give --search'],
+  [['init', 'x', '--skills', 'none'], 'none is not a skill of the registry', 'give --skills'],
   [['init', 'x', '--auth', 'oidc'], 'Issuer is missing', 'give --auth-setting'],
-  [['init', 'x', '--auth', 'vax'], 'vax is no way to sign in', 'give --auth'],
-  [['init', 'x', '--egress', 'open'], 'open is no mode of egress', 'give --egress'],
+  [['init', 'x', '--auth', 'vax'], 'vax is not a way to sign in', 'give --auth'],
+  [['init', 'x', '--egress', 'open'], 'open is not a mode of egress', 'give --egress'],
   [['init', 'x', '--allow', '10.0.0.1'], 'this is no host name', 'give --allow'],
   [
     ['init', 'x', '--held', 'datetime_now', '--to', 'channel:slack:#a'],
@@ -86,9 +86,9 @@ it.each([
   ],
   [['init', 'x', '--variables', '/nowhere'], '/nowhere cannot be read', 'give --variables'],
   [['init', 'x', '--answers', '/dev/null'], '/dev/null holds no JSON', 'give --answers'],
-  [['init', 'x', '--provider', 'vax'], 'vax is no provider', 'give --provider'],
+  [['init', 'x', '--provider', 'vax'], 'vax is not a provider', 'give --provider'],
   [['init', 'x', '--provider', 'openai'], 'name a model of openai', 'give --model'],
-  [['init', 'x', '--held', 'http_request'], 'http_request is no tool of this agent', 'give --held'],
+  [['init', 'x', '--held', 'http_request'], 'http_request is not a tool of this agent', 'give --held'],
 ])('says which flag is missing or wrong, and writes nothing', async (words, message, hint) => {
   const cwd = await temporaryFolder();
   const { code, stderr } = await holdpoint(words, { cwd });
@@ -105,7 +105,7 @@ it('asks at a terminal what no flag says, one question after another', async () 
     ['Name of the agent', 'The/Desk'],
     ['the name is at most 64 letters', '\u007F'.repeat(8) + 'Desk'],
     ['Which model provider?', ''],
-    ['Where do people speak with it', ''],
+    ['Which channels for chat', ''],
     ['Which tools?', space + down + space],
     ['Which skills?', ''],
     ['How do callers authenticate?', ''],
@@ -310,7 +310,7 @@ it('offers the provider first whose key is in the environment, at the address th
   const directory = join(await temporaryFolder(), 'desk');
   const env = { ANTHROPIC_API_KEY: 'sk-CANARY', ANTHROPIC_BASE_URL: 'https://gw.example.com/v1' };
   const asked = onTerminal(['init', 'desk', '--dir', directory, '--fallback', 'ollama/a'], env);
-  for (const question of ['Whose model works', 'Which model?', 'Address', 'Key (nothing']) {
+  for (const question of ['Which model provider', 'Which model?', 'Address', 'Key (nothing']) {
     await printed(asked, question);
     asked.child.stdin?.write('\r');
   }

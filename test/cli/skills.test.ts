@@ -34,7 +34,7 @@ describe('holdpoint skills', () => {
     expect(await holdpointHere(['skills', 'list', '--category', 'cooking'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining(
-        'error: there is not a skill of the category cooking; known are ',
+        'error: there is no skill of the category cooking; there are ',
       ),
     });
   });
@@ -174,7 +174,7 @@ security: {defer: {enabled: true, tools: {file_write: {to: ["channel:console:a",
   it('leaves a rule to be missed: validate says which tool nothing holds any more', async () => {
     const env = { GITHUB_TOKEN: 'x' };
     const warned =
-      'skills/github-issues/SKILL.md:59:1: warning: the skill github-issues says that comment_on_issue as held, and no rule holds it; add comment_on_issue under security.defer.tools with security.defer.enabled: true, or remove it from held in the skill\n';
+      'skills/github-issues/SKILL.md:59:1: warning: the skill github-issues lists comment_on_issue as held, and no rule holds it; add comment_on_issue under security.defer.tools with security.defer.enabled: true, or remove it from held in the skill\n';
     const directory = desk();
     await holdpointHere(['skills', 'add', 'github-issues', '--dir', directory]);
     const held = read(directory);

@@ -77,5 +77,5 @@ function reachOf({ scriptsReach, egressMode }: SkillPlan): string {
   if (egressMode === 'deny-all') return 'scripts have no network access (mode: deny-all)';
   if (egressMode === 'dev-open') return 'its scripts reach every host (mode: dev-open)';
   const hosts = scriptsReach.join(', ');
-  return hosts === '' ? 'its scripts are given no host' : `its scripts may reach ${hosts}`;
+  return hosts === '' ? 'scripts have no allowed hosts' : `scripts can reach ${hosts}`;
 }

@@ -16,7 +16,7 @@ export async function skillsShow({ output }: Session, name: string): Promise<voi
   output.line(`  category  ${skill.category}`);
   output.line(`  tools     ${tools.join(', ')}`);
   output.line(`  held      ${held.join(', ') || 'none'}`);
-  output.line(`  egress ${hosts.join(', ') || 'none'}`);
+  output.line(`  egress    ${hosts.join(', ') || 'none'}`);
   output.line(`  needs     ${needsOf(requires)}`);
   output.line(`  risk      ${risk}`);
   output.line();

@@ -170,7 +170,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /events': {
     id: 'followTasks',
     tag: 'tasks',
-    says: 'Streams every change of the tasks that the caller may know of.',
+    says: 'Streams every change of the tasks that the caller can read.',
     parameters: [lastEventId],
     answers: {
       200: {

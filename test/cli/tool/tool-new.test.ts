@@ -75,7 +75,7 @@ Cancels an order that has not been sent yet.
     expect(made.stdout).toContain(`wrote ${directory}/SKILL.md\n  ## Tool: cancel_order\n`);
     expect(made.stdout).toContain(`wrote ${directory}/scripts/cancel_order.py\n  import json, sys`);
     expect(made.stdout).toContain(
-      `added security.defer.tools.cancel_order to ${directory}/service.yaml, and turned security.defer.enabled on\n  its calls wait for channel:console:*\n`,
+      `added security.defer.tools.cancel_order to ${directory}/service.yaml, and turned security.defer.enabled on\n  its calls require approval by channel:console:*\n`,
     );
     expect(made.stderr).toContain(
       `try it with: holdpoint task send 'call cancel_order with {"order_id":"A-1"}' --dir ${directory}\n`,
@@ -118,7 +118,7 @@ security:
     await make(directory, 'first', '--sh', '--held');
     await make(directory, 'second', '--sh', '--held', '--to', 'channel:console:desk');
     const kept = await make(directory, 'look', '--sh', '--held');
-    expect(kept.stdout).toContain('has a rule for look , which is unchanged');
+    expect(kept.stdout).toContain('already has a rule for look, which is unchanged');
     expect(read(directory, 'service.yaml')).toBe(`${ruled}      first:
         to: channel:dashboard:*
       second:

@@ -81,7 +81,7 @@ describe('each view', () => {
     await page.goto(server.url);
     await page.locator('.about').waitFor();
     expect(await page.locator('.about').innerText()).toBe(
-      '0.1.0, 0.2.0 is out · workspace /home/ann/agents',
+      '0.1.0, 0.2.0 is available · workspace /home/ann/agents',
     );
     expect(await axeFindings(page)).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe('the inbox', () => {
       const { page } = await browser.page({ width });
       await page.goto(`${server.url}#/approvals`);
       const note = page.getByText(
-        `${long} and ops did not say in time what waits in them, so calls may be missing here; ask again, or see the log of them.`,
+        `${long} and ops did not respond, so some calls may be missing. Retry, or check the log.`,
       );
       await note.waitFor();
       expect(await page.locator('[data-task]').count()).toBe(3);
@@ -574,7 +574,7 @@ describe('an approval', () => {
   });
 
   it.each([
-    [403, { error: 'approver not authorized' }, 'You may not decide on this call'],
+    [403, { error: 'approver not authorized' }, 'You cannot decide on this call'],
     [
       409,
       { error: 'deferral already decided', decision: 'reject', approver: 'carol' },
@@ -621,7 +621,7 @@ describe('an approval', () => {
     );
     const { page } = await browser.page();
     await page.goto(server.url + '#/approvals');
-    await page.getByText('1,000 wait, the first for another').waitFor();
+    await page.getByText('1,000 waiting; first deadline in').waitFor();
     for (let index = 1; index <= 20; index += 1) {
       await page.keyboard.press('j');
       await eventually(() => expect(page.url()).toMatch(new RegExp(`t-${index}$`)));
@@ -826,7 +826,7 @@ describe('a dashboard with a token', () => {
     await page.goto(server.url);
     await page.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByText('That is not its token').waitFor();
+    await page.getByText('Wrong token').waitFor();
     await page.getByLabel('Token').fill('CANARY-9d2f');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'refunds' }).waitFor();
@@ -866,7 +866,7 @@ describe('the page of an agent', () => {
     await page.getByRole('heading', { name: 'refunds', level: 1 }).waitFor();
     await page.evaluate(`location.hash = '#/agents/support/chat'`);
     await page.getByRole('heading', { name: 'support', level: 1 }).waitFor();
-    await page.getByText('support does not run').waitFor();
+    await page.getByText('support is not running').waitFor();
     await page.getByText('holdpoint serve start --dir /home/ann/agents/support').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });

@@ -35,7 +35,7 @@ it('shows the cards of an agent, and streams what it answers, wide and narrow', 
   const page = await look(narrow);
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('till');
   await page.getByRole('button', { name: 'Get card' }).click();
-  await page.getByRole('region', { name: 'Asked for 1.0' }).getByText('no errors').waitFor();
+  await page.getByRole('region', { name: 'Requested 1.0' }).getByText('no errors').waitFor();
   await page.getByText('is marked deprecated and links to the card').waitFor();
   await page.getByRole('combobox', { name: 'Request' }).selectOption('message/stream');
   await page.getByRole('button', { name: 'Send', exact: true }).click();

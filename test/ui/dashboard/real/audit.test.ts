@@ -49,7 +49,7 @@ describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
     await verify(page);
     await page.getByText('chain intact').waitFor();
     const events = readFileSync(logOf(id), 'utf8').trimEnd().split('\n').length;
-    const signed = id === 'signed' ? `${events} signatures good` : 'none signed';
+    const signed = id === 'signed' ? `${events} valid signatures` : 'none signed';
     await page.getByText(`${events} events, ${signed}`).waitFor();
     expect((await commandVerdict(page)).code).toBe(0);
   });
@@ -72,7 +72,7 @@ describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
     const rows = await page
       .locator('[data-line]')
       .evaluateAll((all: any[]) =>
-        all.map((row) => [Number(row.dataset.line), row.innerText.includes('after break')]),
+        all.map((row) => [Number(row.dataset.line), row.innerText.includes('not verifiable after')]),
       );
     expect(rows).toHaveLength(lines.length);
     for (const [line, isAfter] of rows) expect([line, isAfter]).toEqual([line, line > at + 1]);

@@ -50,7 +50,7 @@ it('holds a recorded call against service.yaml as it stands now, and runs nothin
   const told = page.locator('.now');
   await told.getByText('Different result').waitFor();
   expect(await told.locator('p').first().innerText()).toMatch(
-    /hold\s+then,\s+deny\s+now\. Nothing was run\./,
+    /hold\s+then,\s+deny\s+now\. No call was run\./,
   );
   expect(await told.locator('[data-explained=intent_alignment]').innerText()).toMatch(
     /allow\s+deny/,

@@ -36,7 +36,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
   await heading('Name');
   await page.getByRole('textbox', { name: 'Name' }).fill('Weather Desk');
   await next();
-  await page.getByRole('radio', { name: /^A server of your own/ }).check();
+  await page.getByRole('radio', { name: /^OpenAI-compatible/ }).check();
   await next();
   await heading('Which model, and which authentication?');
   await page.getByRole('textbox', { name: 'Model' }).fill('gpt-5');

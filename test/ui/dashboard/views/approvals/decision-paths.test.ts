@@ -125,7 +125,7 @@ const happenings: Happenings<World> = {
 function seen({ value, context: { verb, problem } }: AnyMachineSnapshot, waits: boolean): string[] {
   const told = problem === null ? [] : [`alert: ${problem}`];
   if (value === 'over' || !waits) {
-    const over = 'It was decided elsewhere, or its time has run out.';
+    const over = 'Someone else decided this, or it timed out.';
     const kept = value === 'over' && verb === 'reject';
     return [
       ...told,

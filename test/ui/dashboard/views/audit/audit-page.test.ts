@@ -31,7 +31,7 @@ describe('the page of an audit log', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/audit/refunds`);
     await page.getByRole('button', { name: 'Verify all' }).click();
-    await page.getByText('251 events, 251 signatures good').waitFor();
+    await page.getByText('251 events, 251 valid signatures').waitFor();
     const line = log.lines[119] ?? '';
     log.lines = log.lines.with(119, line.replace('"n":119', '"n":118'));
     await page.getByRole('button', { name: 'Verify all' }).click();
@@ -86,7 +86,7 @@ describe('the page of an audit log', () => {
     const tellsAll = async () => {
       const note = page.getByRole('alert');
       await note.waitFor();
-      expect(await note.innerText()).toContain('is holdpoint ui still running?');
+      expect(await note.innerText()).toContain('Check that holdpoint ui is running.');
       expect(await note.locator('code').innerText()).toBe(
         `holdpoint audit tail --dir ${directory}`,
       );
@@ -133,7 +133,7 @@ describe('the page of an audit log', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/audit/refunds`);
     await page.getByLabel('Event', { exact: true }).fill('deferred');
-    await page.getByText('1 found, 3,000 of 3,000 looked at').waitFor();
+    await page.getByText('1 found, 3,000 of 3,000 lines searched').waitFor();
     expect(await page.locator('[data-line]').getAttribute('data-line')).toBe('8');
     await page.getByLabel('Event', { exact: true }).fill('');
     await page.getByLabel('Task', { exact: true }).fill('refund');
@@ -210,7 +210,7 @@ describe('the page of an audit log', () => {
     await page.getByRole('button', { name: 'Verify all' }).click();
     await page.getByText('chain intact').waitFor();
     await page.getByText('verified to checkpoint 9, plus 3 later lines').waitFor();
-    await page.getByText('9 events before these were removed').waitFor();
+    await page.getByText('9 earlier events were pruned').waitFor();
     expect(
       await page.locator('section[aria-label=Verification] > :last-child code').innerText(),
     ).toBe(

@@ -124,10 +124,10 @@ function status(snapshot: AnyMachineSnapshot): string {
   if (isReading(snapshot)) return 'Reading the length of the log …';
   if (isVerifying(snapshot)) return `Verifying, 0 of ${total}`;
   if (snapshot.matches('intact')) {
-    return 'chain intact 4 events, 4 signatures good verified to checkpoint 3, plus 0 later lines';
+    return 'chain intact 4 events, 4 valid signatures verified to checkpoint 3, plus 0 later lines';
   }
   if (snapshot.matches('broken'))
-    return `broken at line 2 ${bad} What comes after it cannot be verified.`;
+    return `broken at line 2 ${bad} Later lines cannot be verified.`;
   if (snapshot.matches('cancelled')) {
     return `Stopped after 0 of ${total}; the rest is not verified.`;
   }

@@ -285,7 +285,7 @@ describe('the page of a conversation', () => {
     await page.getByText('Working …').waitFor();
     const stopped = listedAgent('refunds', { status: 'stopped' });
     server.push('agent_status', stopped);
-    await page.getByText('refunds does not run any more.').waitFor();
+    await page.getByText('refunds is not running any more.').waitFor();
     agents.splice(0, 1, stopped);
     first.break();
     await page.getByText('this page joins it again').waitFor();

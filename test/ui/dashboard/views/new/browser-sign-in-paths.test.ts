@@ -175,10 +175,10 @@ const happenings: Happenings<World> = {
 
 const words = {
   offered:
-    'The token stays with the dashboard and goes to this agent alone; this page never sees it.',
+    'The token stays on the server and is passed to this agent only. This page never receives it.',
   starting: 'The sign-in is being prepared …',
   pending: 'Sign in to OpenAI in the tab that has opened, then come back here.',
-  done: 'Signed in. The dashboard keeps the token for this agent, for ten minutes.',
+  done: 'Signed in. The dashboard holds the token for this agent for ten minutes.',
   failed: 'Not signed in.',
 };
 

@@ -262,7 +262,7 @@ function shownIn(snapshot: AnyMachineSnapshot) {
     case 'made':
       return {
         ...{ heading: 'Agent created', step: 'made', buttons: ['Refresh', 'Create another'] },
-        complaint: 'It is in /agents/desk, but not found there yet.',
+        complaint: 'Created in /agents/desk, but not found there yet.',
       };
     default: {
       const { value, context } = stepsOf(snapshot) as AnyMachineSnapshot;

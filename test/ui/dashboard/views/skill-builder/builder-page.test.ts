@@ -133,7 +133,7 @@ describe('the page of the skill builder', () => {
     expect((await sent).postDataJSON()).toMatchObject({
       ...{ overwrite: true, editing_name: 'weather', skill_name: 'weather' },
     });
-    await page.getByText('reads it when it starts').waitFor();
+    await page.getByText('uses it from its next start').waitFor();
     expect(existsSync(join(folder, 'skills/weather/scripts/old.sh'))).toBe(false);
     expect(read('skills/weather/scripts/rain.sh')).toBe('echo rain\n');
     expect(JSON.stringify(mock.getRequests()[0]?.body)).toContain('## Edit Mode');
@@ -157,7 +157,7 @@ describe('the page of the skill builder', () => {
     await page.getByRole('button', { name: 'Edit weather' }).click();
     await page.getByText('Editing', { exact: true }).waitFor();
     await say(page, 'Call it climate');
-    await page.getByText('A new name makes a new skill').waitFor();
+    await page.getByText('A new name creates a new skill').waitFor();
     await say(page, 'Call it as it was, back');
     await eventually(async () => expect(await page.getByText('A new name makes').count()).toBe(0));
     const theirs = {
@@ -192,7 +192,7 @@ describe('the page of the skill builder', () => {
     await page.getByRole('button', { name: 'Edit weather' }).click();
     await page.getByText('Editing', { exact: true }).waitFor();
     await say(page, 'Call it climate');
-    await page.getByText('A new name makes a new skill').waitFor();
+    await page.getByText('A new name creates a new skill').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Compare with current' }).click();
     await page.getByRole('button', { name: 'Confirm save' }).and(page.locator(':enabled')).click();
@@ -246,7 +246,7 @@ describe('the page of the skill builder', () => {
     const title = await page.title();
     await say(page, 'x');
     await page.getByRole('tab', { name: 'forecast.sh' }).click();
-    await page.getByText('It can be saved').or(page.getByText('No rule is broken')).waitFor();
+    await page.getByText('Valid, with warnings').or(page.getByText('No problems found')).waitFor();
     await eventually(async () => expect(await page.title()).toBe(title));
     for (const width of [1280, 320]) {
       await page.setViewportSize({ width, height: 800 });

@@ -71,7 +71,7 @@ describe('the skills on the page', () => {
     const { page } = await browser.page(narrow);
     for (const route of ['#/skills', '#/skills/slack-post', '#/skills?category=none']) {
       await page.goto(server.url + route);
-      await page.getByText('2 come along').waitFor();
+      await page.getByText('2 built-in skills').waitFor();
       await page.getByText('Loading …').waitFor({ state: 'detached' });
       const faults = await faultsOf(page, everyLook);
       expect({ route, faults }).toEqual({ route, faults: [] });

@@ -289,7 +289,7 @@ describe('the page of a task', () => {
         if (pathname !== path) return undefined;
         if (agents[0]?.status === 'running') return { ...story, title };
         refused.push(pathname);
-        return Response.json({ error: 'the agent refunds does not run' }, { status: 400 });
+        return Response.json({ error: 'the agent refunds is not running' }, { status: 400 });
       }),
     );
     const { page } = await browser.page();
@@ -302,7 +302,7 @@ describe('the page of a task', () => {
     await page.getByRole('link', { name: 'refunds stopped' }).waitFor();
     agents.splice(0, 1, stopped);
     server.push('reset', {});
-    await page.getByRole('alert').getByText('refunds does not run').waitFor();
+    await page.getByRole('alert').getByText('refunds is not running').waitFor();
     expect(await heading.innerText()).toBe('As it was');
     title = 'Current';
     agents.splice(0, 1, listedAgent('refunds'));

@@ -203,7 +203,7 @@ describe('the list of tasks', () => {
     await page.goto(`${server.url}/#/tasks?state=failed`);
     await page.getByText('No matching tasks.').waitFor();
     await page.goto(`${none.url}/#/tasks`);
-    await page.getByText('No agent runs').waitFor();
+    await page.getByText('No agent is running').waitFor();
     expect(await page.innerText('main code')).toBe('holdpoint serve start --dir .');
   });
 
