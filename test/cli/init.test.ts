@@ -109,7 +109,7 @@ it('asks at a terminal what no flag says, one question after another', async () 
     ['Which tools?', space + down + space],
     ['Which skills?', ''],
     ['How do callers authenticate?', ''],
-    ['The answers lead to no host at all', ''],
+    ['Hosts derived from your answers: no host at all', ''],
     ['Which further hosts are listed?', 'api.example.com'],
     ['Name of a further variable', ''],
     ['Passphrase that encrypts its secrets', ''],
@@ -310,7 +310,7 @@ it('offers the provider first whose key is in the environment, at the address th
   const directory = join(await temporaryFolder(), 'desk');
   const env = { ANTHROPIC_API_KEY: 'sk-CANARY', ANTHROPIC_BASE_URL: 'https://gw.example.com/v1' };
   const asked = onTerminal(['init', 'desk', '--dir', directory, '--fallback', 'ollama/a'], env);
-  for (const question of ['Which model provider', 'Which model?', 'Address', 'Key (nothing']) {
+  for (const question of ['Which model provider', 'Which model?', 'Address', 'Key (empty']) {
     await printed(asked, question);
     asked.child.stdin?.write('\r');
   }

@@ -12,7 +12,7 @@ const flags: Record<Question, readonly [flag: string, about: RegExp | null][]> =
     ['--model', null],
   ],
   channels: [
-    ['--channels', /is no channel/],
+    ['--channels', /is not a channel/],
     ['--channel-setting', /missing|such as/],
     ['--channels', null],
   ],
@@ -36,7 +36,7 @@ const flags: Record<Question, readonly [flag: string, about: RegExp | null][]> =
     ['--variables', null],
   ],
   approvals: [
-    ['--held', /is no tool/],
+    ['--held', /is not a tool/],
     ['--timeout', /duration|timeout/],
     ['--quorum', /quorum/],
     ['--approvers', /emails/],

@@ -137,7 +137,7 @@ describe('the page of an audit log', () => {
     expect(await page.locator('[data-line]').getAttribute('data-line')).toBe('8');
     await page.getByLabel('Event', { exact: true }).fill('');
     await page.getByLabel('Task', { exact: true }).fill('refund');
-    await page.getByText('3 found, 3,000 of 3,000 looked at').waitFor();
+    await page.getByText('3 found, 3,000 of 3,000 lines searched').waitFor();
     expect(
       await page.locator('.task').evaluateAll((all: any[]) => all.map(({ hash }) => String(hash))),
     ).toEqual(Array(3).fill('#/tasks/refunds/refund-1'));

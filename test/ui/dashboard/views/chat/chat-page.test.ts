@@ -288,8 +288,8 @@ describe('the page of a conversation', () => {
     await page.getByText('refunds is not running any more.').waitFor();
     agents.splice(0, 1, stopped);
     first.break();
-    await page.getByText('this page joins it again').waitFor();
-    await page.getByText('this page joins it again').waitFor({ state: 'detached' });
+    await page.getByText('Connection lost').waitFor();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
     agents.splice(0, 1, agent);
     server.push('agent_status', agent);
     const joined = await answer(1);

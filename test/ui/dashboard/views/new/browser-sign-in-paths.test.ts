@@ -176,7 +176,7 @@ const happenings: Happenings<World> = {
 const words = {
   offered:
     'The token stays on the server and is passed to this agent only. This page never receives it.',
-  starting: 'The sign-in is being prepared …',
+  starting: 'Preparing the sign-in …',
   pending: 'Sign in to OpenAI in the tab that has opened, then come back here.',
   done: 'Signed in. The dashboard holds the token for this agent for ten minutes.',
   failed: 'Not signed in.',
