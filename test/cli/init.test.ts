@@ -110,14 +110,14 @@ it('asks at a terminal what no flag says, one question after another', async () 
     ['Which skills?', ''],
     ['How do callers authenticate?', ''],
     ['Hosts derived from your answers: no host at all', ''],
-    ['Which further hosts are listed?', 'api.example.com'],
-    ['Name of a further variable', ''],
-    ['Passphrase that encrypts its secrets', ''],
+    ['Additional hosts?', 'api.example.com'],
+    ['Name of an additional variable', ''],
+    ['Passphrase to encrypt its secrets', ''],
     ['Which tools require approval?', space],
-    ['Whom does uuid_generate wait for?', ''],
-    ['How long?', ''],
+    ['Approval target of uuid_generate?', ''],
+    ['Approval timeout?', ''],
     ['Approvals needed?', ''],
-    ['Emails of those who may approve', ''],
+    ['Emails of approvers', ''],
     ['desk: scripted, tools uuid_generate, held uuid_generate', ''],
   ] as const) {
     await printed(asked, question);
@@ -315,15 +315,15 @@ it('offers the provider first whose key is in the environment, at the address th
     asked.child.stdin?.write('\r');
   }
   for (const question of [
-    'Where do people',
+    'Which channels',
     'Which tools',
     'Which skills',
     'How do callers',
-    'The answers lead to',
-    'Which further hosts',
-    'Name of a further',
-    'Passphrase that',
-    'Which of them wait',
+    'Hosts derived from',
+    'Additional hosts',
+    'Name of an additional',
+    'Passphrase to',
+    'Which tools require',
     'desk: anthropic claude-sonnet-4-5',
   ]) {
     await printed(asked, question);

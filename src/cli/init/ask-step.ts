@@ -166,7 +166,7 @@ async function askSecurity({ prompts, answers }: StepAsking): Promise<AgentAnswe
 async function askPassphrase(prompts: Prompts): Promise<string> {
   for (;;) {
     const typed = await prompts.secret('Passphrase to encrypt its secrets (empty: none)');
-    if (typed === '' || typed === (await prompts.secret('The same again'))) return typed;
+    if (typed === '' || typed === (await prompts.secret('Confirm passphrase'))) return typed;
   }
 }
 
@@ -179,7 +179,7 @@ async function askApprovals(asking: StepAsking): Promise<AgentAnswers['approvals
   for (const tool of held) {
     const known = answers.approvals[tool] ?? firstApproval;
     const to = await prompts.text(`Approval target of ${tool}?`, known.to);
-    const timeout = await prompts.text('How long?', known.timeout);
+    const timeout = await prompts.text('Approval timeout?', known.timeout);
     const quorum = Number(await prompts.text('Approvals needed?', String(known.quorum)));
     const words = 'Emails of approvers (empty: anyone notified)';
     const approvers = splitList(await prompts.text(words, known.approvers.join(', ')));
