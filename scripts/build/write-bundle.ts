@@ -90,13 +90,13 @@ const builtins: Plugin = {
   },
 };
 
-/** What is read as text: what no import brings, and the page of the inspector; that of the dashboard is built apart. */
+/** Files that are read as text and not imported. The page of the dashboard is built separately. */
 function filesReadAsText(): string[] {
-  const exclude = ['ui/dashboard/**', 'ui/tsconfig.json'];
+  const exclude = ['ui/**'];
   return globSync('**/*', { cwd: source, exclude, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(source, join(parentPath, name)))
-    .filter((path) => extname(path) !== '.ts' || path.startsWith('ui/'));
+    .filter((path) => extname(path) !== '.ts');
 }
 
 /** What a bundler warns of would fail when it is run. */

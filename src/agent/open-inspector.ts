@@ -11,10 +11,7 @@ export async function openInspector(options: {
 }): Promise<Inspector | null> {
   const { directory, inspectPort: port, log } = options;
   if (port === null) return null;
-  const [{ startInspector }, { readInspectorPage }] = await Promise.all([
-    loadInspector(),
-    import('./inspector-page.ts'),
-  ]);
+  const { startInspector } = await loadInspector();
   const token = keptInspectorToken(join(directory, '.service'));
-  return startInspector({ port, token, page: readInspectorPage(), log });
+  return startInspector({ port, token, log });
 }

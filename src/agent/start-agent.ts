@@ -44,7 +44,7 @@ export interface AgentOptions {
   port: number | null;
   /** Turns authentication off. Rejected unless the host is a loopback address. */
   noAuth: boolean;
-  /** Port of the inspector's page and stream; `null` turns the inspector off. */
+  /** Port of the inspector's stream; `null` turns the inspector off. */
   inspectPort: number | null;
   /** If true, starts with a store older than its log: the log is kept, and the tasks that it names are ended. */
   keepLog?: boolean;
@@ -69,7 +69,7 @@ export interface AgentOptions {
 export interface Agent {
   id: string;
   url: string;
-  /** URL of the inspector page. The URL is a secret; `null` if the inspector is off. */
+  /** URL of the inspector's stream. The URL is a secret; `null` if the inspector is off. */
   inspectorUrl: string | null;
   warnings: ConfigProblem[];
   /** The daemon's own token. */

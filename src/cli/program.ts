@@ -171,7 +171,7 @@ function runCommand(session: Session): Command {
     .description('run an agent in the foreground; Ctrl-C stops it')
     .option(
       '--inspect [port]',
-      'show the live statecharts on a page of this machine (port: 8181)',
+      'stream the live statecharts to viewers on this machine (port: 8181)',
       portValue,
     );
   return addDaemonFlags(command).action(async (options: RunOptions) => {

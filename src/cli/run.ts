@@ -30,6 +30,9 @@ export interface RunOptions extends DaemonFlags {
 
 const defaultInspectPort = 8181;
 
+const toOpen =
+  "open it in Stately's viewer: docs/debugging.md, step 4; `holdpoint ui` draws the same charts";
+
 /** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
@@ -140,10 +143,10 @@ function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agen
   if (isTerminal) printWarnings(output, warnings);
   else logWarnings(log, warnings);
   if (inspectorUrl !== null) {
-    const [page = ''] = inspectorUrl.split('#');
-    if (isTerminal) output.note(`inspector: ${inspectorUrl}`);
-    // The log must not contain the secret; only users who can read the token file may open the inspector.
-    else log.info({}, `inspector: ${page}# followed by what .service/inspector.token holds`);
+    const [address = ''] = inspectorUrl.split('=');
+    if (isTerminal) output.note(`inspector: ${inspectorUrl}\n  ${toOpen}`);
+    // The log must not contain the secret; only users who can read the token file may open the stream.
+    else log.info({}, `inspector: ${address}= followed by the content of .service/inspector.token`);
   }
   output.line(`holdpoint: ${id} is ready at ${url}`);
   output.json({ url, pid: process.pid, agent_id: id });

@@ -241,11 +241,11 @@ describe.concurrent('run', () => {
     });
   });
 
-  it('shows the statecharts with --inspect, and keeps the token of their page out of its log', async () => {
+  it('streams the statecharts with --inspect, and keeps the token of the stream out of its log', async () => {
     const daemon = await startDaemon(await refundAgent(), { args: ['--inspect', '0'] });
     const { stderr } = await daemon.stop();
     expect(stderr).toMatch(
-      /"msg":"inspector: http:\/\/127\.0\.0\.1:\d+\/# followed by what \.service\/inspector\.token holds"/,
+      /"msg":"inspector: ws:\/\/127\.0\.0\.1:\d+\/\?token= followed by the content of \.service\/inspector\.token"/,
     );
     const kept = join(daemon.directory, '.service', 'inspector.token');
     expect(stderr).not.toContain(readFileSync(kept, 'utf8'));

@@ -22,8 +22,6 @@ export class TestAgent extends AgentClient {
   /** The daemon's own token. */
   readonly token: string;
   readonly auditPath: string;
-  /** The page of its inspector; empty while that is off. */
-  readonly inspectorUrl: string;
   /** Every line of the daemon's log. */
   readonly log: { level: string; fields: object; message: string }[];
   readonly #agent: Agent;
@@ -34,7 +32,6 @@ export class TestAgent extends AgentClient {
     this.folder = folder;
     this.token = agent.token;
     this.auditPath = agent.auditPath;
-    this.inspectorUrl = agent.inspectorUrl ?? '';
     this.log = log;
   }
 

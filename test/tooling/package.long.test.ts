@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   existsSync,
   globSync,
@@ -61,11 +62,11 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The address of the inspector, which a daemon without a terminal writes to its log. */
-async function inspectorPage({ child }: Running): Promise<string> {
+/** Returns the address of the inspector, which a daemon without a terminal writes to its log. */
+async function streamOf({ child }: Running): Promise<string> {
   for await (const line of createInterface({ input: child.stderr! })) {
-    const [, page] = /inspector: (http:[^#\s]+)#/.exec(line) ?? [];
-    if (page !== undefined) return page;
+    const [, address] = /inspector: (ws:\S+)/.exec(line) ?? [];
+    if (address !== undefined) return address;
   }
   throw new Error('the inspector was not opened');
 }
@@ -121,19 +122,21 @@ describe('the package', () => {
     ]);
   });
 
-  it('serves an agent: its tools run in workers, and its inspector has a page', async () => {
+  it('serves an agent: its tools run in workers, and its inspector streams', async () => {
     const agent = mkdtempSync(join(tmpdir(), 'agent-'));
     onTestFinished(() => rmSync(agent, { recursive: true }));
     writeFileSync(join(agent, 'service.yaml'), counting);
     const words = ['run', '--dir', agent, '--port', '0', '--inspect', '0'];
     const daemon = startProcess(command, words, { env: { XDG_STATE_HOME: join(agent, 'state') } });
     onTestFinished(cleanUp);
-    const page = await inspectorPage(daemon);
+    const address = await streamOf(daemon);
     const sent = await runCommand(command, ['task', 'send', 'count', '--dir', agent], folder);
     expect([sent.status, sent.stdout]).toEqual([0, expect.stringContaining('it is 42')]);
-    expect(await (await fetch(page)).text()).toBe(
-      readFileSync(join(root, 'src/ui/inspector/index.html'), 'utf8'),
-    );
+    const token = readFileSync(join(agent, '.service/inspector.token'), 'utf8');
+    const watcher = new WebSocket(address + token);
+    const [first] = (await once(watcher, 'message')) as [{ data: string }];
+    watcher.close();
+    expect(JSON.parse(first.data)).toMatchObject({ type: '@xstate.actor' });
   });
 
   it('has a file for every worker', () => {

@@ -63,7 +63,7 @@ export function writeRuntimeToken(stateFolder: string): { token: string; path: s
 }
 
 /**
- * Returns the token for the chart inspector. It is created once and stored readable only by its owner, so pages
+ * Returns the token for the chart inspector. It is created once and stored readable only by its owner, so watchers
  * reconnect after a restart; a token readable by others is replaced.
  */
 export function keptInspectorToken(stateFolder: string): string {

@@ -5,7 +5,7 @@ import type { Log } from '../ports.ts';
 import { RecentEvents } from './recent-events.ts';
 import { StandingActors } from './standing-actors.ts';
 import type { StatelyEvent } from './stately-event.ts';
-import { pageProtocol, type Refusal, watcherRefusal } from './watcher-refusal.ts';
+import { type Refusal, watcherRefusal } from './watcher-refusal.ts';
 
 const maximumWatchers = 8;
 
@@ -31,8 +31,6 @@ export class EventStream {
     noServer: true,
     maxPayload: maximumMessage,
     perMessageDeflate: false,
-    // The watcher's other protocol name is its token, which must not be echoed.
-    handleProtocols: (named) => named.has(pageProtocol) && pageProtocol,
   });
 
   constructor({ token, log }: { token: string; log: Log }) {

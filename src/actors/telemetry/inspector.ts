@@ -4,15 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { InspectionEvent, Observer } from 'xstate';
 import type { Log } from '../ports.ts';
 import { EventStream } from './event-stream.ts';
-import { type PageFile, servePage } from './serve-page.ts';
 import { statelyEvent } from './stately-event.ts';
 
 /** A stream of the live system for clients with its URL. */
 export interface Inspector {
-  /** URL of the page with the token in its fragment, which browsers do not send; a secret. */
+  /** `ws://` URL of the stream with its token; a secret. */
   url: string;
-  /** `ws://` URL of the stream for other programs; also a secret. */
-  streamUrl: string;
   listening: { address: string; port: number };
   /** Pass to `createActor` as `inspect`. */
   inspect: Observer<InspectionEvent>;
@@ -28,10 +25,8 @@ export class InspectorError extends Error {
 export interface InspectorOptions {
   /** 0 selects a free port. */
   port: number;
-  /** Token of watchers; generated when absent. A stored token lets a page reconnect to the daemon after a restart. */
+  /** Token of watchers; generated when absent. A stored token lets a watcher reconnect to the daemon after a restart. */
   token?: string;
-  /** Files of the page by path; no page when absent. */
-  page?: ReadonlyMap<string, PageFile>;
   log: Log;
   /** Returns epoch milliseconds. */
   now?: () => number;
@@ -41,20 +36,18 @@ const host = '127.0.0.1';
 
 /**
  * Streams the charts of the live system over a WebSocket on loopback, in the format of the Stately inspector and
- * without any content of callers, models or tools, and serves a page that displays them. Throws InspectorError if the
- * port is in use.
+ * without any content of callers, models or tools. Throws InspectorError if the port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
   const { log, now = Date.now } = options;
-  const { token = randomBytes(32).toString('base64url'), page = new Map() } = options;
+  const { token = randomBytes(32).toString('base64url') } = options;
   const stream = new EventStream({ token, log });
   const server = createServer();
   const port = await listen(server, options.port);
-  server.on('request', (request, response) => servePage(page, request, response, port));
+  server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
   server.on('upgrade', (request, socket, head) => stream.accept(request, socket, head, port));
   return {
-    url: `http://${host}:${port}/#${token}`,
-    streamUrl: `ws://${host}:${port}/?token=${token}`,
+    url: `ws://${host}:${port}/?token=${token}`,
     listening: { address: host, port },
     inspect: streamInto(stream, { log, now }),
     async stop() {

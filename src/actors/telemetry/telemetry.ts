@@ -4,7 +4,6 @@ export type { Inspector } from './inspector.ts';
 export { keptEvents } from './kept-events.ts';
 export { createLog } from './log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';
-export type { PageFile } from './serve-page.ts';
 export { inClientSpan, inSpan, outboundTraceHeaders } from './spans.ts';
 export { readTracing, TracingSettingsError } from './tracing-settings.ts';
 

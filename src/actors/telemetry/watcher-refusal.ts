@@ -3,30 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { isLoopbackUrl } from '../../machines/loopback.ts';
 
 export interface Refusal {
-  status: 401 | 403 | 404 | 405 | 503;
+  status: 401 | 403 | 404 | 503;
   reason: string;
 }
 
 /** Hosts of the inspector, which listens only on loopback. */
 const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
-
-/** WebSocket subprotocol that the inspector page sends before its token. */
-export const pageProtocol = 'holdpoint-inspector';
-
-/**
- * Checks whether a request may read the page: it names this machine and port and comes from no foreign web page.
- * Returns `null` if it may.
- */
-export function readerRefusal(
-  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
-  port: number,
-): Refusal | null {
-  if (!isOwnHost(request, port)) return { status: 403, reason: 'the Host is not this inspector' };
-  if (!isLoopbackOrigin(request.headers.origin)) {
-    return { status: 403, reason: 'the Origin is not on this machine' };
-  }
-  return null;
-}
 
 /**
  * Checks whether a request may watch: it names this machine and port, comes from no foreign web page and contains the
@@ -36,18 +18,14 @@ export function watcherRefusal(
   request: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>,
   { port, token }: { port: number; token: string },
 ): Refusal | null {
-  const refusal = readerRefusal(request, port);
-  if (refusal !== null) return refusal;
+  if (!isOwnHost(request, port)) return { status: 403, reason: 'the Host is not this inspector' };
+  if (!isLoopbackOrigin(request.headers.origin)) {
+    return { status: 403, reason: 'the Origin is not on this machine' };
+  }
   const [path, query] = (request.url ?? '').split('?', 2);
   if (path !== '/') return { status: 404, reason: 'the stream is at /' };
-  const presented = pageToken(request) ?? new URLSearchParams(query).get('token') ?? '';
+  const presented = new URLSearchParams(query).get('token') ?? '';
   return isSame(presented, token) ? null : { status: 401, reason: 'the token is missing or wrong' };
-}
-
-/** The page sends its token in a header, so that it appears in no URL. */
-function pageToken({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
-  const [named, token] = (headers['sec-websocket-protocol'] ?? '').split(',');
-  return named === pageProtocol ? token?.trim() : undefined;
 }
 
 /** Refuses two Host headers, since only the first would be checked. */

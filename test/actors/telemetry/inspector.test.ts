@@ -166,7 +166,7 @@ describe('startInspector', () => {
   });
 
   it('is understood by the receiver that Stately ships', async () => {
-    const receiver = createWebSocketReceiver({ server: inspector.streamUrl });
+    const receiver = createWebSocketReceiver({ server: inspector.url });
     const ended = new Promise<string[]>((resolve) => {
       const types = new Set<string>();
       receiver.subscribe((event) => {
@@ -219,20 +219,29 @@ describe('startInspector', () => {
     expect(await refusal(change)).toBe(status);
   });
 
+  it('refuses a request that opens no WebSocket with 426', async () => {
+    const answer = await fetch(`http://127.0.0.1:${portOf(inspector)}/`);
+    expect([answer.status, answer.headers.get('upgrade'), await answer.text()]).toEqual([
+      426,
+      'websocket',
+      '',
+    ]);
+  });
+
   it('admits a page of this machine', async () => {
-    const watcher = new WebSocket(inspector.streamUrl, { origin: 'http://localhost:4200' });
+    const watcher = new WebSocket(inspector.url, { origin: 'http://localhost:4200' });
     await once(watcher, 'open');
     watcher.terminate();
   });
 
   it('refuses a ninth watcher with 503', async () => {
-    const watchers = Array.from({ length: 8 }, () => new WebSocket(inspector.streamUrl));
+    const watchers = Array.from({ length: 8 }, () => new WebSocket(inspector.url));
     await Promise.all(watchers.map((watcher) => once(watcher, 'open')));
     expect(await refusal({})).toBe(503);
   });
 
   it('lets a watcher go that sends more than it may say', async () => {
-    const watcher = new WebSocket(inspector.streamUrl);
+    const watcher = new WebSocket(inspector.url);
     await once(watcher, 'open');
     watcher.send('x'.repeat(2_000));
     const [code] = await once(watcher, 'close');
@@ -272,14 +281,14 @@ describe('startInspector', () => {
   });
 
   it('lets watchers go and frees its port when it stops', async () => {
-    const watcher = new WebSocket(inspector.streamUrl);
+    const watcher = new WebSocket(inspector.url);
     await once(watcher, 'open');
     const gone = once(watcher, 'close');
     await inspector.stop();
     await inspector.stop();
     await gone;
     const again = await startInspector({ port: portOf(inspector), log });
-    expect(again.streamUrl).not.toBe(inspector.streamUrl);
+    expect(again.url).not.toBe(inspector.url);
     await again.stop();
   });
 
@@ -316,7 +325,7 @@ function envelope(id: number, { sessionId }: { sessionId: string }) {
 }
 
 function watchUntil(isLast: (event: StatelyEvent) => boolean): Promise<StatelyEvent[]> {
-  const watcher = new WebSocket(inspector.streamUrl);
+  const watcher = new WebSocket(inspector.url);
   const events: StatelyEvent[] = [];
   return new Promise((resolve, reject) => {
     watcher.on('error', reject);
@@ -339,7 +348,7 @@ async function refusal(change: {
   origin?: string;
   host?: string;
 }): Promise<number | undefined> {
-  const { query = new URL(inspector.streamUrl).search, origin, host } = change;
+  const { query = new URL(inspector.url).search, origin, host } = change;
   const watcher = new WebSocket(`ws://127.0.0.1:${portOf(inspector)}/${query}`, {
     ...(origin === undefined ? {} : { origin }),
     ...(host === undefined ? {} : { headers: { Host: host } }),
@@ -359,7 +368,7 @@ async function joinWithoutReading(): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(
     [
-      `GET /${new URL(inspector.streamUrl).search} HTTP/1.1`,
+      `GET /${new URL(inspector.url).search} HTTP/1.1`,
       `Host: 127.0.0.1:${port}`,
       'Connection: Upgrade',
       'Upgrade: websocket',
