@@ -60,9 +60,9 @@ function writeCheckedFace(folder: string): void {
 const workers: Plugin = {
   name: 'workers',
   transform: {
-    filter: { code: /beside: import\.meta/ },
+    filter: { code: /from: import\.meta/ },
     handler(code, path) {
-      const [, module = ''] = /beside: import\.meta, module: '([^']+)'/.exec(code) ?? [];
+      const [, module = ''] = /from: import\.meta,\s+module: '([^']+)'/.exec(code) ?? [];
       if (module === '') this.error(`the worker of ${path} is not named`);
       const id = resolve(dirname(path), `${module}.ts`);
       this.emitFile({ type: 'chunk', id, fileName: `${basename(id, '.ts')}.js` });
