@@ -105,8 +105,8 @@ const productPackages = [
 /** @param {string[]} names */
 const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
 
-/** The only files of the product that use the fake Slack. */
-const fakeSlackUsers = '^src/cli/(slack/run-fake|try/slack-(demo|story))\\.ts$';
+/** The only file of the product that names the fake Slack, which the published package does not contain. */
+const fakeSlackLoader = '^src/cli/slack/fake-slack\\.ts$';
 
 /** The rules by which a log is verified, without Node, and the one file of the page that takes them. */
 const verifier = '^src/actors/records/log/verifier\\.ts$';
@@ -282,37 +282,34 @@ module.exports = {
       to: { path: '^src/cli(\\.ts$|/)' },
     },
     {
+      name: 'fake-slack-is-loaded-where-it-is',
+      comment:
+        'The product names packages/ in src/cli/slack/fake-slack.ts alone, by its types; an installed package has no packages/.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: fakeSlackLoader },
+      to: { path: '^packages/' },
+    },
+    {
+      name: 'fake-slack-is-not-bundled',
+      comment: 'src/cli/slack/fake-slack.ts imports types of packages/fake-slack/demo.ts alone.',
+      severity: 'error',
+      from: { path: fakeSlackLoader },
+      to: { path: '^packages/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'fake-slack-stands-alone',
       comment:
-        'src/fake-slack imports src/machines, the clock of actors/ports.ts and actors/clock.ts, and packages.',
+        'packages/fake-slack imports src/machines, the clock of actors/ports.ts and actors/clock.ts, and packages; its demos also the command and the log.',
       severity: 'error',
-      from: { path: '^src/fake-slack/' },
-      to: {
-        path: '^src/',
-        pathNot: ['^src/fake-slack/', core, '^src/actors/(clock|ports)\\.ts$'],
-      },
+      from: { path: '^packages/fake-slack/', pathNot: '^packages/fake-slack/demo/' },
+      to: { path: '^src/', pathNot: [core, '^src/actors/(clock|ports)\\.ts$'] },
     },
     {
-      name: 'only-demos-play-the-fake-slack',
-      comment:
-        'In the product `slack fake` and `try --slack-demo` alone use src/fake-slack, by its face.',
+      name: 'demos-use-the-command-and-the-log',
+      comment: 'packages/fake-slack/demo imports src/cli and the face of src/actors/records.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/fake-slack/', fakeSlackUsers] },
-      to: { path: '^src/fake-slack/' },
-    },
-    {
-      name: 'fake-slack-has-one-face',
-      comment: 'src/cli enters src/fake-slack by fake-slack.ts alone.',
-      severity: 'error',
-      from: { path: fakeSlackUsers },
-      to: { path: '^src/fake-slack/', pathNot: '^src/fake-slack/fake-slack\\.ts$' },
-    },
-    {
-      name: 'fake-slack-is-loaded-late',
-      comment: 'The files that use src/fake-slack are loaded when their command runs.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: fakeSlackUsers },
-      to: { path: fakeSlackUsers, dynamic: false, dependencyTypesNot: ['type-only'] },
+      from: { path: '^packages/fake-slack/demo/' },
+      to: { path: '^src/', pathNot: ['^src/cli/', '^src/actors/records/records\\.ts$'] },
     },
     {
       name: 'product-needs-no-test-code',

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { FakeSlack } from '../src/fake-slack/fake-slack.ts';
+import { FakeSlack } from '../packages/fake-slack/fake-slack.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';

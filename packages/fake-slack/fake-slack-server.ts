@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { JsonObject } from '../machines/json.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
 import { assembleSlack, type FakeSlackOptions, type FakeSlackParts } from './assemble-slack.ts';
 import type { Envelope } from './socket-mode/envelope-post.ts';
 import type { SocketHub } from './socket-mode/socket-hub.ts';

@@ -1,4 +1,4 @@
-/** Public entry of this folder: a fake Slack on loopback, and a terminal interface for it. */
+/** The face for tests and benchmarks: a fake Slack on loopback, and a terminal interface for it. */
 export type { FakeSlackOptions } from './assemble-slack.ts';
 export { FakeSlack } from './fake-slack-server.ts';
 export { heldMessage } from './screen/held-message.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../machines/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/machines/json.ts';
 import type { Envelope } from './socket-mode/envelope-post.ts';
 import { blockActions, eventCallback, viewClosed, viewSubmission } from './socket-mode/payloads.ts';
 import type { SocketHub } from './socket-mode/socket-hub.ts';

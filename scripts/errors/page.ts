@@ -7,7 +7,7 @@ import { type Thrown, thrownIn } from './thrown.ts';
 /** Writes the page of all errors. */
 export function errorsPage(root: string): string {
   const files = globSync('src/**/*.ts', { cwd: root }).filter(
-    (file) => !/^src\/(ui|fake-slack|testing)\//.test(file),
+    (file) => !/^src\/(ui|testing)\//.test(file),
   );
   const thrown = files.toSorted().flatMap((file) => {
     const surface = /^src\/(dashboard|http\/dashboard)\//.test(file) ? 'dashboard' : 'agent';

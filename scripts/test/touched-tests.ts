@@ -33,7 +33,7 @@ export function touchedTests(root: string, changed: readonly string[]): TouchedT
   const wanted = new Set(changed.map((path) => join(root, path)));
   const mirrored = new Set(
     changed.map((path) =>
-      path.endsWith('.md') ? 'test/docs' : dirname(path.replace(/^src/, 'test')),
+      path.endsWith('.md') ? 'test/docs' : dirname(path.replace(/^src\/|^(?=packages\/)/, 'test/')),
     ),
   );
   const tests: string[] = [];

@@ -1,6 +1,6 @@
 import { setImmediate as afterInput } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { FakeSlack } from '../../src/fake-slack/fake-slack.ts';
+import type { FakeSlack } from '../../packages/fake-slack/fake-slack.ts';
 import {
   type SlackAgent,
   startSlackAgent,

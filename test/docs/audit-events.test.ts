@@ -13,7 +13,7 @@ const written = [
 ];
 
 /** Parts of a stream to a browser or a client are called events as well. */
-const streams = /^src\/(ui|cli|dashboard|fake-slack|http\/(a2a|mcp|routes|task-stream))/;
+const streams = /^src\/(ui|cli|dashboard|http\/(a2a|mcp|routes|task-stream))/;
 
 function eventsInCode(): string[] {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !streams.test(file));

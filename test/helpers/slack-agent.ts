@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { FakeSlack, type FakeSlackOptions } from '../../src/fake-slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../packages/fake-slack/fake-slack.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import { deferring, startInFolder, type TestAgent } from './test-agent.ts';

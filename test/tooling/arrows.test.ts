@@ -66,15 +66,20 @@ const planted = {
   ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
   'fake-slack-stands-alone': [
-    ['src/fake-slack/store.ts', "import type { A } from '../actors/store.ts';"],
+    ['packages/fake-slack/store.ts', "import type { A } from '../../src/actors/store.ts';"],
   ],
-  'only-demos-play-the-fake-slack': [
-    ['src/cli/doctor.ts', "import type { A } from '../fake-slack/fake-slack.ts';"],
+  'demos-use-the-command-and-the-log': [
+    ['packages/fake-slack/demo/wire.ts', "import type { A } from '../../../src/http/app.ts';"],
   ],
-  'fake-slack-has-one-face': [
-    ['src/cli/try/slack-story.ts', "import { A } from '../../fake-slack/screen/screen.ts';"],
+  'fake-slack-is-loaded-where-it-is': [
+    ['src/cli/doctor.ts', "import type { A } from '../../packages/fake-slack/demo.ts';"],
   ],
-  'fake-slack-is-loaded-late': [['src/cli/eager.ts', "import { A } from './slack/run-fake.ts';"]],
+  'fake-slack-is-not-bundled': [
+    [
+      'src/cli/slack/fake-slack.ts',
+      "const { B } = await import('../../../packages/fake-slack/demo.ts');",
+    ],
+  ],
   'product-needs-no-test-code': [['src/fixture.ts', "import { A } from '../test/a.ts';"]],
   'product-runs-without-development-packages': [
     ['src/actors/random.ts', "import fc from 'fast-check';"],
@@ -124,13 +129,9 @@ const allowed = [
   ],
   ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
   ['src/testing/simulated-clock.ts', ''],
-  ['src/fake-slack/fake-slack.ts', "import type { A } from '../actors/ports.ts';"],
-  ['src/fake-slack/screen/screen.ts', ''],
-  ['src/cli/slack/run-fake.ts', "import { A } from '../../fake-slack/fake-slack.ts';"],
-  [
-    'src/cli/slack/slack-command.ts',
-    "import type { A } from './run-fake.ts';\nconst { B } = await import('./run-fake.ts');",
-  ],
+  ['packages/fake-slack/fake-slack.ts', "import type { A } from '../../src/actors/ports.ts';"],
+  ['packages/fake-slack/demo.ts', "import { A } from './demo/run-fake.ts';"],
+  ['packages/fake-slack/demo/run-fake.ts', "import { A } from '../../../src/cli/run.ts';"],
   ['test/a.ts', ''],
 ] as const;
 
@@ -154,6 +155,7 @@ it('finds files that need each other', { timeout: 60_000 }, async () => {
 
 function aRepository(files: (readonly [path: string, text: string])[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'arrows-'));
+  mkdirSync(join(folder, 'packages'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const shared of ['node_modules', 'package.json']) {
     symlinkSync(join(root, shared), join(folder, shared));
@@ -167,7 +169,7 @@ function aRepository(files: (readonly [path: string, text: string])[]): string {
 
 async function violationsIn(folder: string): Promise<string[]> {
   const config = join(root, '.dependency-cruiser.cjs');
-  const args = ['--config', config, '--output-type', 'json', 'src'];
+  const args = ['--config', config, '--output-type', 'json', 'src', 'packages'];
   const { stdout } = await runCommand('depcruise', args, folder);
   const { summary } = JSON.parse(stdout) as Report;
   return summary.violations.map(({ from, rule }) => `${rule.name}: ${from}`).toSorted();

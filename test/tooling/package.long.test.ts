@@ -113,6 +113,17 @@ describe('the package', () => {
     expect(stdout).toContain('16 events, chain intact, 0 signed');
   });
 
+  it.each([
+    ['slack', 'fake'],
+    ['try', '--slack-demo'],
+  ])('has no fake Slack for %s %s', async (...words) => {
+    expect(await runCommand(command, words, folder)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'error: the installed package has no fake Slack; run this command in a clone\n',
+    });
+  });
+
   it('brings its skills along', async () => {
     const { status, stdout } = await runCommand(command, ['skills', 'list', '--json'], folder);
     const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
@@ -141,9 +152,11 @@ describe('the package', () => {
 
   it('has a file for every worker', () => {
     const named = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
-      [...readFileSync(join(root, path), 'utf8').matchAll(/beside: .*module: '\.\/([^']+)'/g)].map(
-        ([, name]) => `${name}.js`,
-      ),
+      [
+        ...readFileSync(join(root, path), 'utf8').matchAll(
+          /from: import\.meta,\s+module: '\.\/([^']+)'/g,
+        ),
+      ].map(([, name]) => `${name}.js`),
     );
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !existsSync(join(installed, 'dist', name)))).toEqual([]);

@@ -1,14 +1,10 @@
-import { FakeSlack, playSlack, SlackScreen } from '../../fake-slack/fake-slack.ts';
-import { CliError } from '../cli-error.ts';
-import type { Session } from '../session.ts';
-import { Prompter } from '../try/prompter.ts';
-
-export interface SlackFakeOptions {
-  port?: number;
-}
+import { CliError } from '../../../src/cli/cli-error.ts';
+import type { Session } from '../../../src/cli/session.ts';
+import { Prompter } from '../../../src/cli/try/prompter.ts';
+import { FakeSlack, playSlack, SlackScreen } from '../fake-slack.ts';
 
 /** `slack fake`: runs a fake Slack on 127.0.0.1 in the foreground; interactive on a terminal. */
-export async function runFake(session: Session, { port = 0 }: SlackFakeOptions): Promise<void> {
+export async function runFake(session: Session, { port = 0 }: { port?: number }): Promise<void> {
   const { output, interruption, stdin } = session;
   const signal = interruption.listen({ isReaderNeeded: false });
   const slack = await startFake(port);

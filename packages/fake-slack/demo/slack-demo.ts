@@ -1,7 +1,7 @@
-import { FakeSlack, playSlack } from '../../fake-slack/fake-slack.ts';
-import type { Session } from '../session.ts';
-import type { Demo } from './demo.ts';
-import { Prompter } from './prompter.ts';
+import type { Session } from '../../../src/cli/session.ts';
+import type { Demo } from '../../../src/cli/try/demo.ts';
+import { Prompter } from '../../../src/cli/try/prompter.ts';
+import { FakeSlack, playSlack } from '../fake-slack.ts';
 import { askInSlack, demoChannel } from './slack-demo-files.ts';
 import { playSlackStory } from './slack-story.ts';
 

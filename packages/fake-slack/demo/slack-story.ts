@@ -1,17 +1,17 @@
-import { verdictSentence, verifyFiles } from '../../actors/records/records.ts';
+import { verdictSentence, verifyFiles } from '../../../src/actors/records/records.ts';
+import { CliError } from '../../../src/cli/cli-error.ts';
+import type { Session } from '../../../src/cli/session.ts';
+import type { Demo } from '../../../src/cli/try/demo.ts';
+import { findOrder, type Order, readOrders } from '../../../src/cli/try/orders.ts';
+import { thinkingLine } from '../../../src/cli/try/thinker.ts';
 import {
   type FakeMessage,
   type FakeSlack,
   heldMessage,
   messageLines,
   SlackScreen,
-} from '../../fake-slack/fake-slack.ts';
-import { CliError } from '../cli-error.ts';
-import type { Session } from '../session.ts';
-import type { Demo } from './demo.ts';
-import { findOrder, type Order, readOrders } from './orders.ts';
+} from '../fake-slack.ts';
 import { demoChannel } from './slack-demo-files.ts';
-import { thinkingLine } from './thinker.ts';
 
 const orderId = 'A-1042';
 const request = `Please refund order ${orderId}, it arrived broken`;

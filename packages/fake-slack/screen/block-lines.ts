@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { markupWords } from './markup-words.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../machines/json.ts';
-import { plainLine } from '../../machines/plain-line.ts';
+import { isJsonObject } from '../../../src/machines/json.ts';
+import { plainLine } from '../../../src/machines/plain-line.ts';
 import type { FakeMessage, FakeView, Workspace } from '../workspace/workspace.ts';
 import { blockLines, type ScreenLine } from './block-lines.ts';
 import { markupWords } from './markup-words.ts';

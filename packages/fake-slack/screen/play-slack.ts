@@ -1,5 +1,5 @@
-import { brief } from '../../machines/brief.ts';
-import { isJsonObject } from '../../machines/json.ts';
+import { brief } from '../../../src/machines/brief.ts';
+import { isJsonObject } from '../../../src/machines/json.ts';
 import type { FakeSlack } from '../fake-slack-server.ts';
 import type { FakeMessage, FakeView } from '../workspace/workspace.ts';
 import { heldMessages } from './held-message.ts';

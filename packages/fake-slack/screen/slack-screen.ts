@@ -1,4 +1,4 @@
-import { plainLine } from '../../machines/plain-line.ts';
+import { plainLine } from '../../../src/machines/plain-line.ts';
 import type { FakeSlack } from '../fake-slack-server.ts';
 import type { FakeMessage } from '../workspace/workspace.ts';
 import { paintMessage } from './paint-message.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../actors/ports.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import type { Clock } from '../../../src/actors/ports.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 import type { Watch } from '../watch.ts';
 
 /** An envelope sent over the socket, and its acknowledgement. */

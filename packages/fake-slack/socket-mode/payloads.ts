@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 import { messageJson } from '../web-api/method.ts';
 import { viewJson } from '../web-api/view-methods.ts';
 import type {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { JsonObject } from '../../machines/json.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 import { type Envelope, EnvelopePost, type EnvelopePostOptions } from './envelope-post.ts';
 import { FakeConnection } from './fake-connection.ts';
 

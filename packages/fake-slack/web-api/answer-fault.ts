@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonObject } from '../../machines/json.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 import type { Fault } from './faults.ts';
 
 /** Answers a call with JSON, like Slack for success and failure. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 
 /** Maximum size of a request body in bytes. */
 const largestBody = 4 * 1024 * 1024;

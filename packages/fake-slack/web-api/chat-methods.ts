@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject } from '../../../src/machines/json.ts';
 import type { FakeMessage } from '../workspace/workspace.ts';
 import { checkBlocks, longestMessage } from './block-limits.ts';
 import { type Method, type MethodContext, messageJson, text, writableChannel } from './method.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../machines/json.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 import type { FakeChannel } from '../workspace/workspace.ts';
 import {
   channelJson,

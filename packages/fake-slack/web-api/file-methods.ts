@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject } from '../../../src/machines/json.ts';
 import type { FakeFile } from '../workspace/workspace.ts';
 import { type Method, type MethodContext, text, writableChannel } from './method.ts';
 import { SlackRefusal } from './slack-refusal.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../machines/json.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 import type { FakeChannel, FakeMessage, FakeUser, Workspace } from '../workspace/workspace.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 

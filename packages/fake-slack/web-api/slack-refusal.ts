@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../machines/json.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 
 /** A call that Slack answers with `ok: false`. The message is Slack's error code. */
 export class SlackRefusal extends Error {

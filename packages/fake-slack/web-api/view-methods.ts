@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 import type { FakeView, Workspace } from '../workspace/workspace.ts';
 import { checkBlocks, checkLimits } from './block-limits.ts';
 import { type Method, type MethodContext, text } from './method.ts';

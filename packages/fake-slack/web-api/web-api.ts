@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../actors/ports.ts';
-import type { JsonObject } from '../../machines/json.ts';
+import type { Clock } from '../../../src/actors/ports.ts';
+import type { JsonObject } from '../../../src/machines/json.ts';
 import type { Watch } from '../watch.ts';
 import { answerFault, answerJson } from './answer-fault.ts';
 import { readArguments, readBody, readUpload } from './arguments.ts';

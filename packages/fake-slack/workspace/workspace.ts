@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../actors/ports.ts';
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { Clock } from '../../../src/actors/ports.ts';
+import type { JsonObject, JsonValue } from '../../../src/machines/json.ts';
 
 /** A user of the workspace; guests and strangers have no email. */
 export interface FakeUser {

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { portValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { SlackManifestOptions } from './print-manifest.ts';
-import type { SlackFakeOptions } from './run-fake.ts';
 
 export function slackCommand(session: Session): Command {
   const slack = new Command('slack').description('approvals and conversations in Slack');
@@ -19,8 +18,9 @@ export function slackCommand(session: Session): Command {
     .command('fake')
     .description('run a Slack on this machine to try approvals with; Ctrl-C stops it')
     .option('--port <port>', 'port to listen on (default: any that is free)', portValue)
-    .action(async (options: SlackFakeOptions) => {
-      const { runFake } = await import('./run-fake.ts');
+    .action(async (options: { port?: number }) => {
+      const { loadFakeSlack } = await import('./fake-slack.ts');
+      const { runFake } = await loadFakeSlack();
       await runFake(session, options);
     });
   return slack;

@@ -5,6 +5,7 @@ import { AgentClient } from '../agent-client.ts';
 import { makeDemoFolder } from '../demo/demo-folder.ts';
 import { startOrExplain } from '../run.ts';
 import type { Session } from '../session.ts';
+import { type FakeSlackDemos, loadFakeSlack } from '../slack/fake-slack.ts';
 import { chat } from './chat.ts';
 import type { Demo } from './demo.ts';
 import { findThinker } from './find-thinker.ts';
@@ -33,6 +34,7 @@ export async function tryAgent(
   const { keep, story, slackDemo } = options;
   const { output, interruption, stdin } = session;
   const signal = interruption.listen();
+  const prepare = slackDemo === true ? (await loadFakeSlack()).prepareSlackDemo : null;
   const thinking = await thinkingFor(session, options, { find, signal });
   const folder = await makeDemoFolder(keep);
   const { directory } = folder;
@@ -41,8 +43,8 @@ export async function tryAgent(
   const trial = { directory, isChat, thinking, signal };
   try {
     if (thinking.thinker !== null) await giveModel(directory, thinking.thinker);
-    if (slackDemo === true) await tryInSlack(session, trial);
-    else await tryHere(session, trial);
+    if (prepare === null) await tryHere(session, trial);
+    else await tryInSlack(session, trial, prepare);
     if (keep !== undefined) {
       output.note(`kept; continue with: ${commandLine(`run --dir ${shellWord(directory)}`)}`);
     }
@@ -83,9 +85,12 @@ async function tryHere(session: Session, trial: Trial): Promise<void> {
   });
 }
 
-async function tryInSlack(session: Session, trial: Trial): Promise<void> {
-  const { prepareSlackDemo } = await import('./slack-demo.ts');
-  const slack = await prepareSlackDemo(session, trial);
+async function tryInSlack(
+  session: Session,
+  trial: Trial,
+  prepare: FakeSlackDemos['prepareSlackDemo'],
+): Promise<void> {
+  const slack = await prepare(session, trial);
   try {
     const env = { ...session.env, ...slack.env };
     await withDemo(session, { ...trial, env }, (demo) => slack.play(demo));

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../packages/fake-slack/fake-slack.ts';
 import type { ChannelsReading } from '../../../src/actors/channels/channels.ts';
 import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import { checkChannels } from '../../../src/cli/doctor/check-channels.ts';
 import { checkWebhook } from '../../../src/cli/doctor/check-webhook.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../src/fake-slack/fake-slack.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as dial } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket as WsClient } from 'ws';
-import { ManualClock } from '../helpers/manual-clock.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 import {
   buttons,
   connect,

@@ -1,8 +1,8 @@
 import { SocketModeClient } from '@slack/socket-mode';
 import { WebClient } from '@slack/web-api';
 import { onTestFinished } from 'vitest';
-import { silentSlackLog } from '../../src/actors/channels/slack/link/slack-log.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../src/fake-slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../packages/fake-slack/fake-slack.ts';
+import { silentSlackLog } from '../../../src/actors/channels/slack/link/slack-log.ts';
 
 /** Starts a fake Slack and a client of its Web API that tries nothing twice; it ends with the test. */
 export async function openSlack(options?: FakeSlackOptions) {

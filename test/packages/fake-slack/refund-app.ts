@@ -1,4 +1,4 @@
-import type { FakeSlack } from '../../src/fake-slack/fake-slack.ts';
+import type { FakeSlack } from '../../../packages/fake-slack/fake-slack.ts';
 import { buttons, connect, type Heard, modal, webClient } from './open-slack.ts';
 
 /** An app on Slack's own libraries that asks for a release of whatever it is told; a talker talks before it listens. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Watch } from '../../src/fake-slack/watch.ts';
+import { Watch } from '../../../packages/fake-slack/watch.ts';
 
 describe('a watch', () => {
   it('resolves with what is there already', async () => {

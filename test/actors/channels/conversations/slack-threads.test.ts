@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { FakeSlack } from '../../../../packages/fake-slack/fake-slack.ts';
 import { AgentSurface } from '../../../../src/actors/channels/conversations/agent-surface.ts';
 import { Conversations } from '../../../../src/actors/channels/conversations/conversations.ts';
 import { createSlackAdapter } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
 import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
-import { FakeSlack } from '../../../../src/fake-slack/fake-slack.ts';
 import type { ServiceSettings } from '../../../helpers/agent-folder.ts';
 import { deferring, startTestAgent } from '../../../helpers/test-agent.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { fakeUser } from '../../../../packages/fake-slack/workspace/people.ts';
 import type { DeliveryError, KeptNotice } from '../../../../src/actors/channels/channel-adapter.ts';
-import { fakeUser } from '../../../../src/fake-slack/workspace/people.ts';
 import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
 import { aNotice, endings } from './slack-notices.ts';
 import { openSlackRig } from './slack-rig.ts';

@@ -1,4 +1,11 @@
 import { onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../../packages/fake-slack/fake-slack.ts';
+import {
+  blockActions,
+  viewSubmission,
+} from '../../../../packages/fake-slack/socket-mode/payloads.ts';
+import { buttonOf } from '../../../../packages/fake-slack/visitors.ts';
+import type { FakeMessage, FakeView } from '../../../../packages/fake-slack/workspace/workspace.ts';
 import type { ApprovalAuthority } from '../../../../src/actors/channels/channel-adapter.ts';
 import { SlackInteractions } from '../../../../src/actors/channels/slack/decisions/slack-interactions.ts';
 import { createSlackClient } from '../../../../src/actors/channels/slack/link/slack-client.ts';
@@ -8,10 +15,6 @@ import type {
 } from '../../../../src/actors/channels/slack/link/slack-envelope.ts';
 import { UserDirectory } from '../../../../src/actors/channels/slack/link/user-directory.ts';
 import { messageOf } from '../../../../src/actors/channels/slack/messages/message.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../src/fake-slack/fake-slack.ts';
-import { blockActions, viewSubmission } from '../../../../src/fake-slack/socket-mode/payloads.ts';
-import { buttonOf } from '../../../../src/fake-slack/visitors.ts';
-import type { FakeMessage, FakeView } from '../../../../src/fake-slack/workspace/workspace.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import type { Caller, Task } from '../../../../src/machines/task/task.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../../packages/fake-slack/fake-slack.ts';
 import type {
   ApprovalAuthority,
   ChannelState,
@@ -11,7 +12,6 @@ import {
 } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { createEgress, type Egress } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { EgressRecord, ScopedOutbound } from '../../../../src/actors/ports.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../src/fake-slack/fake-slack.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { asked } from './slack-notices.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../../../src/fake-slack/web-api/faults.ts';
-import type { FakeView } from '../../../../src/fake-slack/workspace/workspace.ts';
+import type { Fault } from '../../../../packages/fake-slack/web-api/faults.ts';
+import type { FakeView } from '../../../../packages/fake-slack/workspace/workspace.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { ends, gate, turn } from '../../../helpers/system-story.ts';
 import { type Asked, ann, approvedByAnn, SlackClicks } from './slack-clicks.ts';

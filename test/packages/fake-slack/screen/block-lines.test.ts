@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Output } from '../../../src/cli/output.ts';
-import { blockLines } from '../../../src/fake-slack/screen/block-lines.ts';
-import { markupWords } from '../../../src/fake-slack/screen/markup-words.ts';
-import { paintMessage } from '../../../src/fake-slack/screen/paint-message.ts';
-import { usualChannels, usualUsers } from '../../../src/fake-slack/workspace/people.ts';
-import { Workspace } from '../../../src/fake-slack/workspace/workspace.ts';
-import { ManualClock } from '../../helpers/manual-clock.ts';
+import { blockLines } from '../../../../packages/fake-slack/screen/block-lines.ts';
+import { markupWords } from '../../../../packages/fake-slack/screen/markup-words.ts';
+import { paintMessage } from '../../../../packages/fake-slack/screen/paint-message.ts';
+import { usualChannels, usualUsers } from '../../../../packages/fake-slack/workspace/people.ts';
+import { Workspace } from '../../../../packages/fake-slack/workspace/workspace.ts';
+import { Output } from '../../../../src/cli/output.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 const silent = { write: () => true } as never;
 const output = new Output({

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Output } from '../../../src/cli/output.ts';
-import { Prompter } from '../../../src/cli/try/prompter.ts';
-import { playSlack } from '../../../src/fake-slack/screen/play-slack.ts';
+import { playSlack } from '../../../../packages/fake-slack/screen/play-slack.ts';
+import { Output } from '../../../../src/cli/output.ts';
+import { Prompter } from '../../../../src/cli/try/prompter.ts';
 import { openSlack } from '../open-slack.ts';
 import { startRefundApp } from '../refund-app.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../helpers/manual-clock.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { openSlack, refusalOf } from '../open-slack.ts';
 
 const refunds = 'C0REFUNDS1';

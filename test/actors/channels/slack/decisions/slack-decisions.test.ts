@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fakeUser, usualUsers } from '../../../../../src/fake-slack/workspace/people.ts';
+import { fakeUser, usualUsers } from '../../../../../packages/fake-slack/workspace/people.ts';
 import type { DecisionAttempt } from '../../../../../src/machines/governance/approvers.ts';
 import { vouchedInSlack } from '../../../../helpers/slack-agent.ts';
 import { textsOf } from '../../../../helpers/slack-in-words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { viewClosed } from '../../../../../src/fake-slack/socket-mode/payloads.ts';
+import { viewClosed } from '../../../../../packages/fake-slack/socket-mode/payloads.ts';
 import { ann, approvedByAnn, SlackClicks } from '../slack-clicks.ts';
 
 const acknowledgedOnce = { acknowledged: [null] };

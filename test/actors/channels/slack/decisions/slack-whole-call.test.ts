@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FakeMessage, FakeView } from '../../../../../src/fake-slack/workspace/workspace.ts';
+import type {
+  FakeMessage,
+  FakeView,
+} from '../../../../../packages/fake-slack/workspace/workspace.ts';
 import { textsOf } from '../../../../helpers/slack-in-words.ts';
 import { SlackClicks } from '../slack-clicks.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../packages/fake-slack/fake-slack.ts';
+import { fakeChannel } from '../../../../../packages/fake-slack/workspace/people.ts';
 import type { DeliveryError } from '../../../../../src/actors/channels/channel-adapter.ts';
 import {
   ChannelDirectory,
   type KeptNames,
 } from '../../../../../src/actors/channels/slack/link/channel-directory.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
-import { fakeChannel } from '../../../../../src/fake-slack/workspace/people.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

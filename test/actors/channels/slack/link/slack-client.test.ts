@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeSlack } from '../../../../../packages/fake-slack/fake-slack.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
-import { FakeSlack } from '../../../../../src/fake-slack/fake-slack.ts';
 
 async function openClient(fetch: typeof globalThis.fetch = globalThis.fetch) {
   const slack = await FakeSlack.start();

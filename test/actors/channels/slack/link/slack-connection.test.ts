@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../../../../src/fake-slack/web-api/faults.ts';
+import type { Fault } from '../../../../../packages/fake-slack/web-api/faults.ts';
 import { aNotice } from '../slack-notices.ts';
 import { openSlackRig, type SlackRig } from '../slack-rig.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../packages/fake-slack/fake-slack.ts';
+import { fakeUser } from '../../../../../packages/fake-slack/workspace/people.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
 import {
   UserDirectory,
   type UserDirectoryOptions,
 } from '../../../../../src/actors/channels/slack/link/user-directory.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
-import { fakeUser } from '../../../../../src/fake-slack/workspace/people.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 async function openDirectory(

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { checkBlocks } from '../../../../../packages/fake-slack/web-api/block-limits.ts';
 import { messageOf, pageOf } from '../../../../../src/actors/channels/slack/messages/message.ts';
 import { rejectModal } from '../../../../../src/actors/channels/slack/messages/reject-modal.ts';
-import { checkBlocks } from '../../../../../src/fake-slack/web-api/block-limits.ts';
 import type {
   ApprovalNotice,
   ApprovalOutcome,

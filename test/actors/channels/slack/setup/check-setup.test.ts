@@ -1,4 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../packages/fake-slack/fake-slack.ts';
+import { fakeChannel, usualChannels } from '../../../../../packages/fake-slack/workspace/people.ts';
 import { ChannelDirectory } from '../../../../../src/actors/channels/slack/link/channel-directory.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
 import {
@@ -7,8 +9,6 @@ import {
 } from '../../../../../src/actors/channels/slack/setup/check-setup.ts';
 import { systemClock } from '../../../../../src/actors/clock.ts';
 import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
-import { fakeChannel, usualChannels } from '../../../../../src/fake-slack/workspace/people.ts';
 
 /** What a test looks at; the app-level token is not tried unless `appToken` says so. */
 interface Wanted {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { FakeSlack } from '../../../../../packages/fake-slack/fake-slack.ts';
 import { DeliveryError } from '../../../../../src/actors/channels/channel-adapter.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
 import type {
@@ -11,7 +12,6 @@ import {
   type SlackConversationOptions,
 } from '../../../../../src/actors/channels/slack/talk/slack-conversation.ts';
 import { EgressError } from '../../../../../src/actors/outbound/egress/egress.ts';
-import { FakeSlack } from '../../../../../src/fake-slack/fake-slack.ts';
 import {
   hintText,
   useButtonsText,
