@@ -5,7 +5,10 @@ import { codeOf } from '../../machines/error-code.ts';
 import { packageRoot } from '../../package-root.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 
-const example = join(packageRoot, 'examples/refunds');
+const examples = join(packageRoot, 'examples');
+
+/** The agents of the dashboard's demo next to the refund agent, and the messages sent to them. */
+export const demoAgents = join(examples, 'demo');
 
 /** A temporary copy of the refund agent. */
 export interface DemoFolder {
@@ -18,15 +21,19 @@ export interface DemoFolder {
 export async function makeDemoFolder(keep: string | undefined): Promise<DemoFolder> {
   const directory =
     keep === undefined ? await mkdtemp(join(tmpdir(), 'holdpoint-try-')) : await emptyFolder(keep);
-  // The example may contain the state of an earlier run.
-  const filter = (path: string): boolean => basename(path) !== '.service';
-  await cp(example, directory, { recursive: true, filter });
+  await copyAgent(join(examples, 'refunds'), directory);
   return {
     directory,
     async remove() {
       if (keep === undefined) await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Copies an agent without the state of an earlier run. */
+export async function copyAgent(from: string, to: string): Promise<void> {
+  const filter = (path: string): boolean => basename(path) !== '.service';
+  await cp(from, to, { recursive: true, filter });
 }
 
 async function emptyFolder(path: string): Promise<string> {

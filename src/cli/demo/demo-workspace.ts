@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { haltAgent, type Workspace } from '../../actors/workspace/workspace.ts';
 import { findAgent } from '../find-agent.ts';
-import { writeDemoAgents } from './demo-agents.ts';
-import { makeDemoFolder } from './demo-folder.ts';
+import { copyAgent, demoAgents, makeDemoFolder } from './demo-folder.ts';
 import { playDemoStory } from './play-demo-story.ts';
 
 /** Milliseconds that demo agents have to stop. Their data is not kept. */
@@ -14,8 +13,9 @@ const grace = 5_000;
 /** Milliseconds between two checks that an agent has started. */
 const between = 100;
 
-/** The agents of the story, and one agent that cannot start. */
-const names = ['refunds', 'ops', 'support', 'billing'];
+/** The agents next to the refund agent; `billing` cannot start. */
+const others = ['ops', 'support', 'billing'];
+const names = ['refunds', ...others];
 
 /** A demo workspace, removed when it is closed. */
 export interface DemoWorkspace {
@@ -39,7 +39,7 @@ export async function makeDemoWorkspace(env: NodeJS.ProcessEnv): Promise<DemoWor
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
   try {
     await makeDemoFolder(join(directory, 'refunds'));
-    await writeDemoAgents(directory);
+    for (const name of others) await copyAgent(join(demoAgents, name), join(directory, name));
   } catch (error) {
     await remove();
     throw error;

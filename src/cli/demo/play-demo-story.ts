@@ -1,10 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonValue } from '../../machines/json.ts';
 import { AgentClient } from '../agent-client.ts';
 import { readAnswer } from '../task/read-answer.ts';
 import { pendingDeferral } from '../task/task-get.ts';
-import { type DemoMessage, demoStory } from './demo-story.ts';
+import { demoAgents } from './demo-folder.ts';
 import { untilDeferred } from './until-deferred.ts';
 
 type Address = ConstructorParameters<typeof AgentClient>[0];
+
+/** One message of `story.json`, and the outcome of the resulting call. */
+interface DemoMessage {
+  agent: string;
+  text: string;
+  /** The model's script; absent for the refund agent's own. */
+  script?: JsonValue;
+  /** The task completes by itself, is refused, waits for the visitor, or has been decided. */
+  outcome:
+    | 'ends'
+    | 'refused'
+    | 'waits'
+    | { decision: 'approve' | 'reject'; approver_email: string; note: string };
+}
 
 /** Timeout in milliseconds for one message. Generous, because the machine may be busy. */
 const patience = 60_000;
@@ -17,7 +34,8 @@ export async function playDemoStory(
   addressOf: (agent: string) => Promise<Address>,
   signal: AbortSignal,
 ): Promise<void> {
-  const parts = Map.groupBy(demoStory, ({ agent }) => agent);
+  const story = await readFile(join(demoAgents, 'story.json'), 'utf8');
+  const parts = Map.groupBy(JSON.parse(story) as DemoMessage[], ({ agent }) => agent);
   await Promise.all(
     [...parts].map(async ([agent, messages]) => {
       const client = new AgentClient(await addressOf(agent));

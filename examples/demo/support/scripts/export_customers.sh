@@ -1,0 +1,1 @@
+echo "pretended with $(cat)"
