@@ -8,7 +8,7 @@ import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../src/actors/tasks/task-system.ts';
 import { defaultLimits } from '../src/machines/task/limits.ts';
-import type { Task } from '../src/machines/task/task.ts';
+import type { Task } from '../src/machines/domain/task.ts';
 import { makeAgentFolder } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { measure, medianOf } from './load.ts';

@@ -88,7 +88,11 @@ it.each([
   [['init', 'x', '--answers', '/dev/null'], '/dev/null holds no JSON', 'give --answers'],
   [['init', 'x', '--provider', 'vax'], 'vax is not a provider', 'give --provider'],
   [['init', 'x', '--provider', 'openai'], 'name a model of openai', 'give --model'],
-  [['init', 'x', '--held', 'http_request'], 'http_request is not a tool of this agent', 'give --held'],
+  [
+    ['init', 'x', '--held', 'http_request'],
+    'http_request is not a tool of this agent',
+    'give --held',
+  ],
 ])('says which flag is missing or wrong, and writes nothing', async (words, message, hint) => {
   const cwd = await temporaryFolder();
   const { code, stderr } = await holdpoint(words, { cwd });

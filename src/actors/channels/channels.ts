@@ -1,4 +1,4 @@
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { createOwnFetch } from '../outbound/outbound.ts';
 import type { Clock, Log, ScopedOutbound } from '../ports.ts';
 import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';

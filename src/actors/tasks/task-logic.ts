@@ -1,6 +1,6 @@
 import { context as traceContext } from '@opentelemetry/api';
 import { fromPromise, type PromiseActorLogic, raise } from 'xstate';
-import type { TaskFact } from '../../machines/task/facts.ts';
+import type { TaskFact } from '../../machines/domain/facts.ts';
 import type {
   MintInput,
   MintOutcome,

@@ -2,7 +2,7 @@ import type { Policy } from '../../actors/governance/governance.ts';
 import type { CallExplanationJson, RulingJson } from '../../http/wire/dashboard/explain-json.ts';
 import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
 import type { DecisionJson } from '../../http/wire/dashboard/task-detail-json.ts';
-import type { Refusal } from '../../machines/governance/finding.ts';
+import type { Refusal } from '../../machines/domain/finding.ts';
 import { type ExplainPorts, explainCall } from './explain-call.ts';
 import type { ExplainedLayer } from './explanation.ts';
 

@@ -12,8 +12,8 @@ import { FakeSlack, type FakeSlackOptions } from '../../../../src/fake-slack/fak
 import { blockActions, viewSubmission } from '../../../../src/fake-slack/socket-mode/payloads.ts';
 import { buttonOf } from '../../../../src/fake-slack/visitors.ts';
 import type { FakeMessage, FakeView } from '../../../../src/fake-slack/workspace/workspace.ts';
+import type { Caller, Task } from '../../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
-import type { Caller, Task } from '../../../../src/machines/task/task.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';

@@ -72,7 +72,10 @@ describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
     const rows = await page
       .locator('[data-line]')
       .evaluateAll((all: any[]) =>
-        all.map((row) => [Number(row.dataset.line), row.innerText.includes('not verifiable after')]),
+        all.map((row) => [
+          Number(row.dataset.line),
+          row.innerText.includes('not verifiable after'),
+        ]),
       );
     expect(rows).toHaveLength(lines.length);
     for (const [line, isAfter] of rows) expect([line, isAfter]).toEqual([line, line > at + 1]);

@@ -126,8 +126,7 @@ function status(snapshot: AnyMachineSnapshot): string {
   if (snapshot.matches('intact')) {
     return 'chain intact 4 events, 4 valid signatures verified to checkpoint 3, plus 0 later lines';
   }
-  if (snapshot.matches('broken'))
-    return `broken at line 2 ${bad} Later lines cannot be verified.`;
+  if (snapshot.matches('broken')) return `broken at line 2 ${bad} Later lines cannot be verified.`;
   if (snapshot.matches('cancelled')) {
     return `Stopped after 0 of ${total}; the rest is not verified.`;
   }
