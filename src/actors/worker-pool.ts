@@ -48,8 +48,13 @@ export class WorkerPool {
 async function openWorkers({ atOnce, waiting }: PoolLimits): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   return new Piscina({
-    ...{ minThreads: 0, maxThreads: atOnce, maxQueue: waiting },
-    ...{ idleTimeout: 30_000, concurrentTasksPerWorker: 1, recordTiming: false },
-    ...{ env: {}, resourceLimits: memory },
+    minThreads: 0,
+    maxThreads: atOnce,
+    maxQueue: waiting,
+    idleTimeout: 30_000,
+    concurrentTasksPerWorker: 1,
+    recordTiming: false,
+    env: {},
+    resourceLimits: memory,
   });
 }

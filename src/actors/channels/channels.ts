@@ -192,7 +192,10 @@ async function openSlack(
   const conversation = settings.conversations ? adapter.conversation : null;
   const begun = () =>
     reportSetup({
-      ...{ settings, outbound, directory: adapter.channels, log },
+      settings,
+      outbound,
+      directory: adapter.channels,
+      log,
       ...askedThrough('slack', defer),
     });
   return { adapter, conversation, begun };

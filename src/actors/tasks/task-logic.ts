@@ -86,7 +86,12 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         }),
       ),
       govern: createGovern({
-        ...{ policy, scorer, tools, ids, log, attribute: served },
+        policy,
+        scorer,
+        tools,
+        ids,
+        log,
+        attribute: served,
         ranInSession: (id, signal) => {
           const { run } = live(id).actor.getSnapshot().context;
           return whenReachable(() => sessions.ran(run), { clock, signal });

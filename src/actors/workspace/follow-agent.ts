@@ -50,7 +50,9 @@ function linkTo({ line, onUp, onDown, onEvent }: FollowOptions) {
     const tell = (event: LinkEvent) => void (controller.signal.aborted || sendBack(event));
     const read = async (): Promise<void> => {
       const stream = line.events({
-        ...{ method: 'GET', path: '/events', signal: controller.signal },
+        method: 'GET',
+        path: '/events',
+        signal: controller.signal,
         onOpen: () => {
           tell({ type: 'link.up', link });
           onUp();

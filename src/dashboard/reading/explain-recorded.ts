@@ -26,9 +26,14 @@ export async function explainRecorded(
   const before = rulingBefore(call.before);
   const { outcome, text, deferral } = explanation;
   return {
-    ...{ task: call.task, call: call.id, tool: call.tool, arguments: call.args, before },
+    task: call.task,
+    call: call.id,
+    tool: call.tool,
+    arguments: call.args,
+    before,
     now: {
-      ...{ outcome, layers },
+      outcome,
+      layers,
       ...(text === undefined ? {} : { text }),
       ...(deferral === undefined ? {} : { to: deferral.to }),
       complete: layers.every(({ decision }) => decision !== 'not_evaluated'),
@@ -43,7 +48,10 @@ type Unknown = Map<string, string>;
 function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknown {
   const unknown: Unknown = new Map();
   const { requiredAcr } = policy.rulesFor({
-    ...{ id: call.id, tool: call.tool, args: {}, argsSha256: '' },
+    id: call.id,
+    tool: call.tool,
+    args: {},
+    argsSha256: '',
   });
   if (call.args === null) {
     const reason =

@@ -30,7 +30,10 @@ export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPo
   router.get('/api/agents/:id/figures', async (ctx: RoutedContext) => {
     const line = agentOf(ctx, workspace).line();
     const { status, text } = await line.text({
-      ...{ method: 'GET', path: '/metrics', patience: 5_000, signal: whileAsked(ctx) },
+      method: 'GET',
+      path: '/metrics',
+      patience: 5_000,
+      signal: whileAsked(ctx),
     });
     if (status !== 200)
       return pass(ctx, { status, body: { error: 'the agent exposes no metrics' } });

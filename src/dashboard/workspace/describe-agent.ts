@@ -42,16 +42,19 @@ export async function describeAgent(
 }
 
 const unknown: AgentDescription = {
-  ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-  ...{
-    channels: [],
-    skills: [],
-    needsPassphrase: false,
-    onRestart: 'abandon',
-    warnings: [],
-    policySha256: null,
-    problem: null,
-  },
+  agentId: null,
+  version: '',
+  model: null,
+  fallbacks: [],
+  tools: [],
+  heldTools: [],
+  channels: [],
+  skills: [],
+  needsPassphrase: false,
+  onRestart: 'abandon',
+  warnings: [],
+  policySha256: null,
+  problem: null,
 };
 
 function modelOf({ provider, name }: { provider: string; name: string }) {

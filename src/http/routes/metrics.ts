@@ -262,7 +262,9 @@ function addShared(
     ],
   ] as const) {
     new Counter({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       collect() {
         this.reset();
         this.inc(figures()[key]);

@@ -77,7 +77,8 @@ export class JobEngine implements JobWriter {
   static async open(options: JobEngineOptions): Promise<JobEngine> {
     const { database, schema, log, explain } = options;
     const outage = new OutageNotice({
-      ...{ log, explain },
+      log,
+      explain,
       begins: 'jobs: the engine is unavailable',
       ends: 'jobs: the engine is available again',
     });
