@@ -6,6 +6,7 @@ import {
   type LinkInput,
   pauseAfter,
 } from '../../machines/channels/connection-machine.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { AgentLine } from './agent-line.ts';
 
@@ -63,7 +64,7 @@ function linkTo({ line, onUp, onDown, onEvent }: FollowOptions) {
     };
     read().catch((error: unknown) => {
       if (controller.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       tell({ type: 'link.down', link, fault: { message, lasting: false, retryAfter: null } });
       onDown();
     });

@@ -4,6 +4,7 @@ import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { checkAgent } from '../../agent/agent-findings.ts';
 import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
 import { heldTools } from '../../agent/ruled-tools.ts';
+import { messageOf } from '../../machines/message-of.ts';
 
 /** Maximum length of an agent's problem text in characters. */
 const longestProblem = 4_096;
@@ -36,7 +37,7 @@ export async function describeAgent(
           : problems.map(formatProblem).join('\n').slice(0, longestProblem),
     };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     return { ...unknown, problem: problem.slice(0, longestProblem) };
   }
 }
