@@ -251,6 +251,6 @@ ${tables}
 
 64 callers parked the runs once, for at most ${secondsToPark} s. Memory was read after ${secondsOfRest} s of rest, heap after a garbage collection,
 which is precise to some 0.4 KB. The memory of a peer's separate server is listed extra. Then the process was ended by SIGKILL. The last
-column is the time from the start of a new process until the first, the middle and the last of the runs were approved and complete.
+column is the time from the start of a new process until three runs (the first, the middle and the last) were approved and complete.
 `;
 }
