@@ -47,7 +47,7 @@ export class WorkerPool {
 
 async function openWorkers({ atOnce, waiting }: PoolLimits): Promise<Piscina> {
   const { Piscina } = await import('piscina');
-  return new Piscina({
+  const workers = new Piscina({
     minThreads: 0,
     maxThreads: atOnce,
     maxQueue: waiting,
@@ -57,4 +57,6 @@ async function openWorkers({ atOnce, waiting }: PoolLimits): Promise<Piscina> {
     env: {},
     resourceLimits: memory,
   });
+  // A worker may run out of memory after its job was aborted. Without a listener that would end the daemon.
+  return workers.on('error', () => undefined);
 }
