@@ -131,6 +131,18 @@ module.exports = {
       from: { path: core },
       to: { pathNot: [core, '(^|/)node_modules/xstate/'] },
     },
+    ...[
+      ['domain', '(?!domain/)[^/]+/'],
+      ['governance', '(task|conversation|channels)/'],
+      ['task', '(conversation|channels)/'],
+    ].map(([room, above]) => ({
+      name: `machines-${room}-points-down`,
+      comment:
+        'In src/machines the order is domain, governance, task, then conversation and channels; each imports only earlier ones.',
+      severity: 'error',
+      from: { path: `^src/machines/${room}/` },
+      to: { path: `^src/machines/${above}` },
+    })),
     {
       name: 'charts-are-offered-to-others',
       comment:

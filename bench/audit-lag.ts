@@ -6,7 +6,7 @@ import { redactSecrets } from '../src/actors/governance/credentials/credentials.
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { auditEventOf, type Capture, createCapture } from '../src/actors/records/log/audit.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
-import type { TaskFact } from '../src/machines/task/facts.ts';
+import type { TaskFact } from '../src/machines/domain/facts.ts';
 import type { Figure } from './figure.ts';
 
 const seconds = 10;

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../src/actors/ports.ts';
 import type { LineSigner } from '../src/actors/records/log/line-signer.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import { type TaskChange } from '../src/actors/records/store/task-rows.ts';
-import type { Task } from '../src/machines/task/task.ts';
+import type { Task } from '../src/machines/domain/task.ts';
 import type { Figure } from './figure.ts';
 import { measure, medianOf, percentile } from './load.ts';
 

@@ -31,7 +31,7 @@ export async function cardFigures(): Promise<Figure[]> {
     return [
       figure('size', `${(text.length / 1_024).toFixed(0)} KiB`),
       figure('a read', `p50 ${whole.p50.toFixed(1)} ms, p99 ${whole.p99.toFixed(1)} ms`),
-      figure('a read by whoever has it', `p50 ${known.p50.toFixed(1)} ms`),
+      figure('a conditional read', `p50 ${known.p50.toFixed(1)} ms`),
       figure(`reads, ${callers} at once`, `${Math.round(many.perSecond).toLocaleString('en')}/s`),
       figure('an edit of one skill shows after', `${shown.toFixed(0)} ms`),
       figure('process start to ready', readyAfter(daemon)),

@@ -64,7 +64,7 @@ export async function clickFigures(): Promise<Figure[]> {
     }
     return [
       figure('a click to the answer of the held request', quantiles(clicks.slice(20))),
-      figure('a click to the message that says so', quantiles(messages.slice(20))),
+      figure('a click to the updated message', quantiles(messages.slice(20))),
     ];
   } finally {
     await office.close();

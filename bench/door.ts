@@ -12,7 +12,7 @@ const guarded = `auth:
   providers: [{type: static_token, name: ops, settings: {token_env: BENCH_TOKEN}}]
 `;
 
-/** What the whole door costs an echo that it lets in, beside the same route with the door off; both in one run. */
+/** Cost of all access checks for an admitted echo, compared with the same route without them, in one run. */
 export async function doorFigures(): Promise<Figure[]> {
   const platform = await startPlatform();
   const open = makeAgentFolder();
@@ -37,8 +37,8 @@ export async function doorFigures(): Promise<Figure[]> {
     await behind.stop();
     const [off, on] = measured.map((runs) => medianOf(runs));
     return [
-      figure('door off', off),
-      figure('through the whole door, admission cached', on),
+      figure('access checks off', off),
+      figure('all access checks, admission cached', on),
       {
         what: 'calls to the platform meanwhile',
         measured: String(platform.calls()),

@@ -8,7 +8,7 @@ import { createGovern } from '../src/actors/governance/policy/govern.ts';
 import { randomIds } from '../src/actors/ids.ts';
 import type { Tool } from '../src/actors/ports.ts';
 import { createGovernance } from '../src/agent/agent-governance.ts';
-import type { ToolCall } from '../src/machines/task/task.ts';
+import type { ToolCall } from '../src/machines/domain/task.ts';
 import type { Figure } from './figure.ts';
 
 const runs = 20_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openDatabase } from '../src/actors/records/sqlite/database.ts';
 import { SqliteTaskRows } from '../src/actors/records/sqlite/sqlite-task-rows.ts';
-import type { Task } from '../src/machines/task/task.ts';
+import type { Task } from '../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../src/machines/task/task-machine.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';

@@ -87,7 +87,7 @@ export async function manyAgentsFigures(): Promise<Figure[]> {
     const status = readFileSync(`/proc/${ui.pid}/status`, 'utf8');
     const kibibytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
     return [
-      figure('1,000 calls that wait in 20 agents, all in the inbox', spread(times), '2 s'),
+      figure('1,000 waiting calls in 20 agents, all in the inbox', spread(times), '2 s'),
       figure('memory of its server then', `${Math.round(kibibytes / 1_024)} MiB`, ''),
     ];
   });

@@ -236,21 +236,21 @@ async function orReason<Value>(run: () => Promise<Value>): Promise<Or<Value>> {
 
 function sectionOf(tables: string, loads: readonly number[]): string {
   const [before, after] = loads.map((value) => value.toFixed(0));
-  return `## Beside others
+  return `## Compared with others
 
-\`npm run bench peers\` has others that hold a run for an approval do the same work, in the same run and in turns: one step waits, the next
-is a tool that does nothing. Each is a process of its own that is called without HTTP; \`bench/peers/README.md\` says with which settings.
-Measured on ${cpus().length} cores whose load was ${before} at the beginning and ${after} at the end.
+\`npm run bench peers\` gives the same work to other products that hold a run for an approval, in the same run and in turns: one step waits, the next
+is a tool that does nothing. Each is a separate process that is called without HTTP; \`bench/peers/README.md\` has the settings.
+Measured on ${cpus().length} cores with a load of ${before} at the beginning and ${after} at the end.
 
-A rate is how many runs a number of callers parked, approved and saw complete in a second; the CPU time is that of such a run, with the
-peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. With \`synchronous=NORMAL\`, the default of its driver, a power cut can
-lose what LangGraph said to be done; all others wait for the disk. In the last column two callers approved each of ${racedRuns} runs at the same
-moment: the tool is to run once for each, and one approval is to be refused.
+A rate is the number of runs per second that the callers parked, approved and completed. The CPU time is for one such run, including the
+peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. With \`synchronous=NORMAL\`, the default of its driver, LangGraph can lose
+confirmed work in a power cut; all others wait for the disk. In the last column two callers approved each of ${racedRuns} runs at the same
+moment: the tool should run once for each, and one approval should be refused.
 
 ${tables}
 
-The runs were parked once by 64 callers, for at most ${secondsToPark} s. Their memory was read after ${secondsOfRest} s of rest, heap after a collection of garbage,
-which tells differences of some 0.4 KB; that of a server beside the peer counts extra. Then the process was ended by SIGKILL; the last
-column is the time from the start of a new one until the first, the middle and the last of the runs were approved and complete.
+64 callers parked the runs once, for at most ${secondsToPark} s. Memory was read after ${secondsOfRest} s of rest, heap after a garbage collection,
+which is precise to some 0.4 KB. The memory of a peer's separate server is listed extra. Then the process was ended by SIGKILL. The last
+column is the time from the start of a new process until three runs (the first, the middle and the last) were approved and complete.
 `;
 }

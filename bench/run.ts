@@ -114,7 +114,7 @@ function report(): string {
 
 Written by \`npm run bench\`. Daemon and load share one machine: ${cpus().length} cores
 (${cpu?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux, Node ${process.version}. Every task and audit line is committed
-with \`synchronous=FULL\` before it is told. Rates are the median of three runs.
+with \`synchronous=FULL\` before any response. Rates are the median of three runs.
 
 | What | Measured | Aim |
 |---|---|---|

@@ -92,7 +92,7 @@ export async function heldFigures(parked: number): Promise<Figure[]> {
   });
 }
 
-/** What a parked task costs that nobody follows. */
+/** Memory of a parked task without followers. */
 export async function restingFigures(parked: number): Promise<Figure[]> {
   const folder = makeAgentFolder();
   try {
@@ -111,7 +111,7 @@ export async function restingFigures(parked: number): Promise<Figure[]> {
     const after = await first.memory();
     await first.stop();
     const bytes = Math.round((after.heap - before.heap) / parked);
-    const what = `heap of a parked task nobody follows, ${parked.toLocaleString('en')} of them`;
+    const what = `heap of a parked task without followers, ${parked.toLocaleString('en')} of them`;
     return [{ what, measured: `${bytes} B`, aim: '1 KB' }];
   } finally {
     folder.remove();

@@ -16,6 +16,8 @@ const checks = [
   'arrows',
   'types',
   'configuration:check',
+  'errors:check',
+  'language',
   'statecharts:check',
   'knip',
 ];

@@ -63,7 +63,7 @@ export function tablesOf(peers: readonly Peer[], wanted: number): string {
     '|---|---|---|---|',
     ...approvals.map(row),
     '',
-    `| ${count(wanted)} runs that wait | parked in | memory of each | of its server | restart to resumed |`,
+    `| ${count(wanted)} waiting runs | parked in | memory of each | of its server | restart to resumed |`,
     '|---|---|---|---|---|',
     ...rests.map(row),
   ].join('\n');

@@ -41,7 +41,7 @@ const task = createActor(refundTask, {
     request: { role: 'user', parts: [{ kind: 'text', text: 'Refund A-1042' }], messageId: 'm1' },
   }),
 });
-// Where you keep `task.getPersistedSnapshot()`: the chart goes on once it is told that it is on disk.
+// Store `task.getPersistedSnapshot()` here: the chart continues once it receives `task.saved`.
 task.subscribe((snapshot) => {
   if (snapshot.hasTag('saving')) task.send({ type: 'task.saved', standing: 'first', at: now() });
 });

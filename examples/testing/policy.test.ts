@@ -6,7 +6,7 @@ import { decisions, sentTasks } from 'holdpoint/testing/arbitraries';
 
 const tasks = sentTasks({ refund: fc.record({ order: fc.string(), amount: fc.nat() }) });
 
-test('a refund is paid when Ann or Bob say so, and only to somebody else', async () => {
+test('a refund is paid only after Ann or Bob approve it, never to the approver', async () => {
   await using agent = await startTestAgent({ folder: 'agent', env: { STAFF_TOKEN: 'unused' } });
   const property = fc.asyncProperty(tasks, decisions(), async (task, { decision, options }) => {
     const { id, state } = await agent.send(task.text, task.options);

@@ -1,7 +1,7 @@
 /** How the page begins. */
 export const beginning = `# Every key
 
-What can be written into \`service.yaml\`, into the files of [channels](channels.md) beside it, and above a
+The keys of \`service.yaml\`, of the files of [channels](channels.md) next to it, and of the frontmatter of a
 [skill](writing-tools.md). Only \`agent_id\` is required.
 
 Written from the schemas of the code by \`npm run configuration\`; change the schema, not this page.

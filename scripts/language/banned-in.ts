@@ -24,10 +24,14 @@ const phrases: [phrase: RegExp, instead: string][] = [
   [/\bknows? of\b/i, 'write "has" or "can read"'],
 ];
 
-/** Lists the banned phrases of a text. Names of code, such as `heardSince`, are no words of a sentence. */
+/** Lists the banned phrases of a text. Names of code, such as `heardSince`, and code font in Markdown are no words of a sentence. */
 export function bannedIn(file: string, text: string): Banned[] {
+  const codeFont = file.endsWith('.md') ? /`[^`]*`/g : /(?!)/g;
   return text.split('\n').flatMap((line, index) => {
-    const prose = line.replaceAll(/\.\.?\/[\w./-]+/g, '').replaceAll(/\b\w+(?:\.\w+)+\b/g, '');
+    const prose = line
+      .replaceAll(codeFont, '')
+      .replaceAll(/\.\.?\/[\w./-]+/g, '')
+      .replaceAll(/\b\w+(?:\.\w+)+\b/g, '');
     return phrases.flatMap(([pattern, instead]) => {
       const [phrase] = pattern.exec(prose) ?? [];
       return phrase === undefined ? [] : [{ place: `${file}:${index + 1}`, phrase, instead }];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type RecordedEvent, verifyFiles } from '../../src/actors/records/log/audit.ts';
 import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
 import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
-import type { Task } from '../../src/machines/task/task.ts';
+import type { Task } from '../../src/machines/domain/task.ts';
 
 /** Opens the store of a soak, whose log goes on in a further file every few commits. */
 export function rotatingStore(directory: string): Promise<SqliteStore> {

@@ -105,7 +105,9 @@ export class AgentConnection {
     this.#opened ??= import('undici').then(({ Agent, request }) => {
       // A held request is answered only when its task ends, so only connecting has a timeout.
       const dispatcher = new Agent({
-        ...{ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } },
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: { timeout: 10_000 },
       });
       // A new listener on the port of an ended agent must prove its identity again.
       dispatcher.on('disconnect', () => {

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Compaction } from '../machines/conversation/compaction.ts';
-import type { JsonObject, JsonValue } from '../machines/json.ts';
+import type { Compaction } from '../machines/domain/compaction.ts';
 import type {
   Caller,
   CutReason,
@@ -12,7 +11,8 @@ import type {
   SaidPart,
   SaidTurn,
   WaitElsewhere,
-} from '../machines/task/task.ts';
+} from '../machines/domain/task.ts';
+import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type { FailedModelCall } from '../machines/task/task-events.ts';
 
 /** Monotonic epoch milliseconds, unaffected by changes of the wall clock, and timers on the same scale. */

@@ -47,9 +47,16 @@ export class WorkerPool {
 
 async function openWorkers({ atOnce, waiting }: PoolLimits): Promise<Piscina> {
   const { Piscina } = await import('piscina');
-  return new Piscina({
-    ...{ minThreads: 0, maxThreads: atOnce, maxQueue: waiting },
-    ...{ idleTimeout: 30_000, concurrentTasksPerWorker: 1, recordTiming: false },
-    ...{ env: {}, resourceLimits: memory },
+  const workers = new Piscina({
+    minThreads: 0,
+    maxThreads: atOnce,
+    maxQueue: waiting,
+    idleTimeout: 30_000,
+    concurrentTasksPerWorker: 1,
+    recordTiming: false,
+    env: {},
+    resourceLimits: memory,
   });
+  // A worker may run out of memory after its job was aborted. Without a listener that would end the daemon.
+  return workers.on('error', () => undefined);
 }

@@ -92,7 +92,9 @@ function modelOf({
 }: SystemParts): LanguageModel {
   const prompt = systemPrompt(instructions, toolbox.skills);
   return createModel(config.model, {
-    ...{ env, clock, fetch: egress.fetch },
+    env,
+    clock,
+    fetch: egress.fetch,
     tools: () => toolbox.tools.values(),
     instructions: () => prompt,
   });

@@ -71,7 +71,9 @@ export function planHeldRules(
   const to = asked === undefined ? first : [asked];
   const isDeferTurnedOn = held.length > 0 && !defer.enabled;
   const switching: YamlAddition = {
-    ...{ kind: 'put', path: ['security', 'defer', 'enabled'], value: true },
+    kind: 'put',
+    path: ['security', 'defer', 'enabled'],
+    value: true,
   };
   const rules = heldAdded.map(
     (tool): YamlAddition => ({

@@ -71,7 +71,8 @@ export async function addMcpServer(
   if (names.length > 0) checkKept(secrets, folder, known);
   const additions: YamlAddition[] = [
     {
-      ...{ kind: 'append', path: ['mcp', 'servers'] },
+      kind: 'append',
+      path: ['mcp', 'servers'],
       items: [{ ...server, tools: allow.length > 0 ? { allow } : { deny } }],
     },
   ];

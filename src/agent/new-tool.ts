@@ -72,7 +72,9 @@ export async function makeTool(place: AgentPlace, order: ToolOrder): Promise<Mad
   const text = scriptText(order, order.language);
   try {
     const added = await addSection(directory, config.skills.path, {
-      ...{ name: order.name, section, opening: openingOf(config) },
+      name: order.name,
+      section,
+      opening: openingOf(config),
       script: { file: `${order.name}.${toolLanguages[order.language]}`, text },
     });
     try {

@@ -12,6 +12,7 @@ import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
 import { nearbyPorts } from '../actors/process/process.ts';
 import { loadTracing, readTracing } from '../actors/telemetry/telemetry.ts';
 import { probeSandbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';
+import { messageOf } from '../machines/message-of.ts';
 import { makeWritable } from './agent-writable.ts';
 import { derivedEndpoints } from './derived-endpoints.ts';
 import { openTogether } from './open-together.ts';
@@ -175,8 +176,4 @@ function noSandbox(warning: string | undefined): string {
 function warnOfOpenScripts({ security: { defer }, audit }: ServiceConfig, log: Log): void {
   if (defer.enabled && Object.keys(defer.tools).length > 0) log.warn({}, exposedToken);
   if (audit.signing.enabled) log.warn({}, exposedKey);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

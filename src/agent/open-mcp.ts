@@ -36,7 +36,13 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
     config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
   );
   return openMcpServers({
-    ...{ servers: config.mcp.servers, egress, env, clock, log, record, version },
+    servers: config.mcp.servers,
+    egress,
+    env,
+    clock,
+    log,
+    record,
+    version,
     tools: toolbox.tools,
     ruled: rulesOfServers(config),
     isHeld: (tool) => heldTools(config, [tool]).length > 0,

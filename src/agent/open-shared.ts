@@ -68,7 +68,9 @@ export async function openShared({
   const { store, engine } = await openSharedStore({
     url: () => env[variable] ?? '',
     variable,
-    ...{ schema, pool, log },
+    schema,
+    pool,
+    log,
     agentId: config.agent_id,
     folder: join(directory, '.service'),
     audit: { chain: config.audit.chain, signer },

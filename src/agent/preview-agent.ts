@@ -36,12 +36,10 @@ export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[
   const endpoints = !reading.ok
     ? []
     : derivedEndpoints(reading.config, {
-        ...{
-          env,
-          admissionUrl: null,
-          tracingUrl: null,
-          channels: addressesOf(plan, reading.config.channels),
-        },
+        env,
+        admissionUrl: null,
+        tracingUrl: null,
+        channels: addressesOf(plan, reading.config.channels),
         skills: chosen.map(({ name, egress_domains: domains }) => ({
           id: name,
           egressDomains: [...domains],

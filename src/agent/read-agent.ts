@@ -73,7 +73,11 @@ export async function readAgent(
   const { config, layers } = loaded;
   let folders: readonly string[] = [];
   const toolbox = await createToolbox({
-    ...{ directory, config, env, clock, isolation },
+    directory,
+    config,
+    env,
+    clock,
+    isolation,
     state: statePaths(config),
     writable: () => folders,
   });
@@ -112,7 +116,11 @@ export async function readAgent(
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {
-      ...{ config, toolbox, seen, guardrails, channels: files.channels },
+      config,
+      toolbox,
+      seen,
+      guardrails,
+      channels: files.channels,
       policySha256: policyDigest(config, toolbox.skills),
       modify: layers.modify,
       writable: writable.folders,

@@ -54,7 +54,15 @@ export async function readStart(
   for (const warning of opened.warnings) options.log.warn({}, warning);
   const access = readAccess(agent.config, { ...options, env });
   return {
-    ...{ ...agent, ...access, directory, warnings, env, secretValues },
-    ...{ clock, ids: randomIds(), scripts, readAt },
+    ...agent,
+    ...access,
+    directory,
+    warnings,
+    env,
+    secretValues,
+    clock,
+    ids: randomIds(),
+    scripts,
+    readAt,
   };
 }

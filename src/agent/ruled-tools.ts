@@ -145,7 +145,8 @@ function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTo
     return rules
       .filter(([, { optional }]) => security[layer].enabled && (withOptional || !optional))
       .map(([tool, { optional: isOptional }]) => ({
-        ...{ tool, isOptional },
+        tool,
+        isOptional,
         path: ['security', layer, 'tools', tool],
         effect: unheld,
         remedy,

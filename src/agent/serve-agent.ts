@@ -125,7 +125,8 @@ function mcpFace({ config, toolbox, mcp, audit }: ServingParts, answerWithin: nu
   const { defer, guardrails, modify } = config.security;
   const held = new Set((defer.enabled ? Object.keys(defer.tools) : []).map(normalName));
   return {
-    ...{ agentId, version },
+    agentId,
+    version,
     tools: () => offeredTools(config, toolbox.tools),
     onToolsChanged: (listener) => mcp.onChange(listener),
     key: (purpose) => audit.store.keys.of(purpose),

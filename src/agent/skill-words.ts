@@ -5,7 +5,12 @@ import type { SkillPlan } from './attach-skill.ts';
 export function asSkillSummary({ skill, held }: RegistrySkill) {
   const { id, name, description, category = 'other', tags, tools } = skill;
   return {
-    ...{ name: id, display_name: name, description, category, tags, held },
+    name: id,
+    display_name: name,
+    description,
+    category,
+    tags,
+    held,
     tools: tools.map((tool) => tool.name),
   };
 }
@@ -16,7 +21,10 @@ export function asSkillDetail(found: RegistrySkill) {
   const { required, oneOf, optional } = skill.requires.env;
   return {
     ...asSkillSummary(found),
-    ...{ risk: skill.risk ?? '', skill_md: text, egress_domains: skill.egressDomains, digest },
+    risk: skill.risk ?? '',
+    skill_md: text,
+    egress_domains: skill.egressDomains,
+    digest,
     requires: { bins: skill.requires.bins, required, one_of: oneOf, optional },
     scripts: Object.keys(scripts),
   };
@@ -26,8 +34,15 @@ export function asSkillDetail(found: RegistrySkill) {
 export function asSkillPlan(name: string, plan: SkillPlan) {
   const { files, config, scriptsReach, egressMode, heldAdded, to, isDeferTurnedOn } = plan;
   return {
-    ...{ name, files, scripts_reach: scriptsReach, egress_mode: egressMode, held_added: heldAdded },
-    ...{ asks: to, defer_turned_on: isDeferTurnedOn, env_missing: plan.missing },
-    ...{ before: config.before, after: config.after },
+    name,
+    files,
+    scripts_reach: scriptsReach,
+    egress_mode: egressMode,
+    held_added: heldAdded,
+    asks: to,
+    defer_turned_on: isDeferTurnedOn,
+    env_missing: plan.missing,
+    before: config.before,
+    after: config.after,
   };
 }

@@ -167,7 +167,14 @@ async function openAgent(
   let connected: KeptChannels | null = null;
   const { port } = stack.use(
     await serveAgent({
-      ...{ ...start, clock, system, push, audit, egress, mcp, card },
+      ...start,
+      clock,
+      system,
+      push,
+      audit,
+      egress,
+      mcp,
+      card,
       authenticator: await authenticatorOf(start, egress, {
         runtimeToken: runtime.token,
         chatToken,
@@ -182,8 +189,17 @@ async function openAgent(
   const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
   const channels = stack.adopt(
     await keepChannels({
-      ...{ config, settings: start.channels, clock, log, console: start.console },
-      ...{ system, store: audit.store, egress, publicUrl, push, shared: audit.shared },
+      config,
+      settings: start.channels,
+      clock,
+      log,
+      console: start.console,
+      system,
+      store: audit.store,
+      egress,
+      publicUrl,
+      push,
+      shared: audit.shared,
       surface: { url, token: chatToken },
     }),
     (opened) => opened.stop(),

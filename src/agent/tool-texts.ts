@@ -86,6 +86,13 @@ function sample(type: string): JsonValue {
 }
 
 const samples: Readonly<Record<string, JsonValue>> = {
-  ...{ number: 1.5, float: 1.5, integer: 1, int: 1, boolean: true, bool: true },
-  ...{ object: {}, array: [], list: [] },
+  number: 1.5,
+  float: 1.5,
+  integer: 1,
+  int: 1,
+  boolean: true,
+  bool: true,
+  object: {},
+  array: [],
+  list: [],
 };

@@ -1,5 +1,6 @@
 import { codeOf } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
+import { messageOf } from '../machines/message-of.ts';
 
 /** The exit codes of the command (docs/contract/command.md). */
 export const exitCodes = {
@@ -66,7 +67,7 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
 export function explain(error: unknown): CliError {
   if (error instanceof CliError) return error;
   const code = codeOf(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const exitCode = exitCodeOf.get(code);
   if (exitCode !== undefined) {
     const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT';

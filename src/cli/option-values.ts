@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../machines/duration.ts';
 import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
+import { messageOf } from '../machines/message-of.ts';
 
 /** Appends the value of a repeatable option; returns all values. */
 export function addValue(text: string, earlier: string[] = []): string[] {
@@ -24,7 +25,7 @@ export function durationValue(text: string): number {
   try {
     milliseconds = parseDuration(text);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(messageOf(error));
   }
   if (milliseconds > 0) return milliseconds;
   throw new InvalidArgumentError('it must be longer than 0s.');

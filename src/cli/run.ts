@@ -12,6 +12,7 @@ import {
 import { createLog } from '../actors/telemetry/telemetry.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { codeOf } from '../machines/error-code.ts';
+import { messageOf } from '../machines/message-of.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
@@ -91,7 +92,7 @@ function list(
   try {
     return listAgent({ agentId: id, directory: resolve(dir), url }, env);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.info({ reason }, 'commands find this agent in its folder or with --dir alone');
     return () => undefined;
   }

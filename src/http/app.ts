@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
-import type { AnswerPlace } from '../machines/task/task.ts';
+import type { AnswerPlace } from '../machines/domain/task.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';

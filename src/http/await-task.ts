@@ -1,5 +1,5 @@
 import { SystemError } from '../actors/system-error.ts';
-import type { Task } from '../machines/task/task.ts';
+import type { Task } from '../machines/domain/task.ts';
 import { forgetMessage } from './forget-message.ts';
 import { holdOpen } from './hold-open.ts';
 import { problemOf } from './middleware/handle-errors.ts';

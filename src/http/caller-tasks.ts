@@ -15,10 +15,10 @@ import type {
   TaskSystem,
   Watcher,
 } from '../actors/tasks/tasks.ts';
+import { type Caller, isStanding, type Task } from '../machines/domain/task.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
-import { type Caller, isStanding, type Task } from '../machines/task/task.ts';
 import {
   asOwner,
   isSameCaller,

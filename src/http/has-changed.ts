@@ -1,4 +1,4 @@
-import { shownState, type Task } from '../machines/task/task.ts';
+import { shownState, type Task } from '../machines/domain/task.ts';
 
 /** Returns true if a task changed in the parts visible to its followers. */
 export function hasChanged(before: Task | null, after: Task): boolean {

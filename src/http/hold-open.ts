@@ -1,4 +1,4 @@
-import { shownState, type Task } from '../machines/task/task.ts';
+import { shownState, type Task } from '../machines/domain/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
 /** Settings of a held response. */

@@ -1,5 +1,5 @@
 import type { FeedChange, TaskSystem } from '../actors/tasks/tasks.ts';
-import type { Task } from '../machines/task/task.ts';
+import type { Task } from '../machines/domain/task.ts';
 import { isWithin, type TaskScope } from '../machines/task/task-access.ts';
 
 /** A change of a task, as visible to one caller. */

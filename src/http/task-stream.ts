@@ -1,5 +1,5 @@
 import type { Progress } from '../actors/tasks/tasks.ts';
-import { isFinal, type Task } from '../machines/task/task.ts';
+import { isFinal, type Task } from '../machines/domain/task.ts';
 import { hasChanged } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
 import { presentProgress } from './wire/progress.ts';

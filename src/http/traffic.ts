@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Caller } from '../machines/task/task.ts';
+import type { Caller } from '../machines/domain/task.ts';
 import { ByteShares } from './byte-shares.ts';
 import { addressGroup } from './client-address.ts';
 

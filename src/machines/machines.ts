@@ -15,7 +15,6 @@ export type {
   TurnMark,
   Utterance,
 } from './channels/turn.ts';
-export type { Compaction, LeftOut } from './conversation/compaction.ts';
 export {
   type FittedConversation,
   fitConversation,
@@ -23,6 +22,35 @@ export {
   tokensOf,
 } from './conversation/fit-conversation.ts';
 export { sessionMessages } from './conversation/session.ts';
+export type { Compaction, LeftOut } from './domain/compaction.ts';
+export type { AbandonReason, DecisionReport, Heard, TaskFact } from './domain/facts.ts';
+export { type Finding, governanceFailed, type Refusal } from './domain/finding.ts';
+export {
+  type Approval,
+  type ArgumentChange,
+  type Caller,
+  type DecisionRecord,
+  type Deferral,
+  type DeferralStage,
+  type Exchange,
+  type Failure,
+  type FollowUp,
+  isFinal,
+  isStanding,
+  type Layer,
+  type Message,
+  type Owner,
+  type Part,
+  type SaidPart,
+  type SaidTurn,
+  type SettledDeferral,
+  type Surface,
+  type Task,
+  type TaskState,
+  type ToolCall,
+  taskStates,
+  type Usage,
+} from './domain/task.ts';
 export { formatDuration, parseDuration } from './duration.ts';
 export {
   type DecisionAttempt,
@@ -45,7 +73,6 @@ export {
   openDeferral,
   renderContext,
 } from './governance/defer-policy.ts';
-export { type Finding, governanceFailed, type Refusal } from './governance/finding.ts';
 export type { DriftRule } from './governance/intent-alignment.ts';
 export {
   type CredentialProvider,
@@ -73,36 +100,9 @@ export {
   registryMachine,
 } from './registry/registry-machine.ts';
 export { type DescribedSnapshot, describeTask, stateOf } from './task/describe-task.ts';
-export type { AbandonReason, DecisionReport, Heard, TaskFact } from './task/facts.ts';
 export { defaultLimits, type Spent, type TaskLimits } from './task/limits.ts';
 export { isKnownVersion } from './task/migrate-snapshot.ts';
 export { restorableSnapshot } from './task/restorable-snapshot.ts';
-export {
-  type Approval,
-  type ArgumentChange,
-  type Caller,
-  type DecisionRecord,
-  type Deferral,
-  type DeferralStage,
-  type Exchange,
-  type Failure,
-  type FollowUp,
-  isFinal,
-  isStanding,
-  type Layer,
-  type Message,
-  type Owner,
-  type Part,
-  type SaidPart,
-  type SaidTurn,
-  type SettledDeferral,
-  type Surface,
-  type Task,
-  type TaskState,
-  type ToolCall,
-  taskStates,
-  type Usage,
-} from './task/task.ts';
 export {
   isWithin,
   mayDecide,

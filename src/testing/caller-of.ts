@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Caller } from '../machines/domain/task.ts';
 import { runtimeProvider } from '../machines/governance/approvers.ts';
-import type { Caller } from '../machines/task/task.ts';
 import type { Person } from './test-agent.ts';
 
 /** Returns a person's authenticated identity at an agent; `null` if callers do not authenticate. */

@@ -64,8 +64,14 @@ async function openOn(stack: AsyncDisposableStack, parts: UnderTestParts): Promi
   const standIns = parts.standIns(config);
   const system = stack.adopt(
     createSystem({
-      ...{ ...common, isAuthOn, egress, audit: records, ids: parts.ids, standIns },
-      ...{ secretValues: [], inspect: undefined },
+      ...common,
+      isAuthOn,
+      egress,
+      audit: records,
+      ids: parts.ids,
+      standIns,
+      secretValues: [],
+      inspect: undefined,
     }),
     (opened) => opened.stop(),
   );
@@ -89,8 +95,12 @@ function keptHere(config: ServiceConfig): ServiceConfig {
 function closedEgress() {
   return createEgress({
     mode: 'deny-all',
-    ...{ allowedDomains: [], allowedPrivate: [], allowPrivateIps: false },
-    ...{ allowedPrivateCidrs: [], propagateTo: [], endpoints: [] },
+    allowedDomains: [],
+    allowedPrivate: [],
+    allowPrivateIps: false,
+    allowedPrivateCidrs: [],
+    propagateTo: [],
+    endpoints: [],
     record: () => undefined,
   });
 }

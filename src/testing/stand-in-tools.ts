@@ -1,4 +1,5 @@
 import { type Tool, ToolError } from '../actors/ports.ts';
+import { messageOf } from '../machines/message-of.ts';
 import type { StandInTool, TestAgentOptions, ToolRun } from './test-agent.ts';
 
 type StandIns = NonNullable<TestAgentOptions['tools']>;
@@ -36,7 +37,7 @@ function runOf(
       const result = await serve(args, { ...run, signal });
       return typeof result === 'string' ? result : JSON.stringify(result);
     } catch (error) {
-      throw new ToolError(error instanceof Error ? error.message : String(error), { cause: error });
+      throw new ToolError(messageOf(error), { cause: error });
     }
   };
 }

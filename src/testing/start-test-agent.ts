@@ -45,7 +45,13 @@ async function startIn(
   const { folder, text } = filesOf(join(home, 'agent'), options);
   const open = () =>
     openUnderTest({
-      ...{ folder, text, state: join(home, 'state'), env, clock, ids, log },
+      folder,
+      text,
+      state: join(home, 'state'),
+      env,
+      clock,
+      ids,
+      log,
       toolsFor: (known) => standInTools(known, tools, (run) => runs.push(run)),
       standIns: (config) => {
         const { name, script } = config.model;

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
+import type { Deferral, DeferralStage, Task } from '../machines/domain/task.ts';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
-import type { Deferral, DeferralStage, Task } from '../machines/task/task.ts';
 
 /**
  * A requester or approver: the email in their token, or all of its data. Without authentication the agent has no

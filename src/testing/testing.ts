@@ -1,6 +1,5 @@
 // Public entry `holdpoint/testing`: runs an agent's daemon in the test process with a simulated clock.
 
-export type { JsonObject, JsonValue } from '../machines/json.ts';
 export type {
   Caller,
   DecisionRecord,
@@ -12,7 +11,8 @@ export type {
   SettledDeferral,
   Task,
   TaskState,
-} from '../machines/task/task.ts';
+} from '../machines/domain/task.ts';
+export type { JsonObject, JsonValue } from '../machines/json.ts';
 export type {
   ModelAnswer,
   ModelCommand,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig, type ServiceConfig } from '../../src/actors/config/config.ts';
 import type { ScriptDefinition, Skill } from '../../src/actors/tools/skills/skills.ts';
 import { createAgentCapture, createAgentScrub } from '../../src/agent/agent-capture.ts';
-import type { TaskFact } from '../../src/machines/task/facts.ts';
+import type { TaskFact } from '../../src/machines/domain/facts.ts';
 
 const key = `sk-${'a1B2'.repeat(8)}`;
 

@@ -219,7 +219,7 @@ syncBuiltinESMExports();
     asked.child.stdout?.on('data', (chunk: Buffer) => (seen += chunk.toString()));
     for (const [question, answer] of [
       ['New passphrase for the secrets of this agent', passphrase],
-      ['The same again', passphrase],
+      ['Confirm passphrase', passphrase],
       ['Value of SHOP_KEY', value],
     ] as const) {
       await printed(asked, question);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Message, Task } from '../../src/machines/task/task.ts';
+import type { Message, Task } from '../../src/machines/domain/task.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { storeOfStopped } from '../helpers/opened-store.ts';
 import { aParkedTask, aTask, aWrite } from '../helpers/stored-tasks.ts';

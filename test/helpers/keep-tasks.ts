@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { TaskStore } from '../../src/actors/records/store/task-store.ts';
-import type { Task } from '../../src/machines/task/task.ts';
+import type { Task } from '../../src/machines/domain/task.ts';
 import { aWrite } from './stored-tasks.ts';
 
 /** Keeps tasks in a store, in one commit. */

@@ -8,14 +8,14 @@ import {
   SimulatedClock,
   type Snapshot,
 } from 'xstate';
+import type { TaskFact } from '../../src/machines/domain/facts.ts';
+import type { Task } from '../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import type { IdentifyInput } from '../../src/machines/governance/tool-call-setup.ts';
 import { describeTask } from '../../src/machines/task/describe-task.ts';
-import type { TaskFact } from '../../src/machines/task/facts.ts';
-import type { Task } from '../../src/machines/task/task.ts';
 import type {
   MintInput,
   MintOutcome,

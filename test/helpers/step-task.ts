@@ -1,8 +1,8 @@
 import { type EventFrom, initialTransition, raise, type SnapshotFrom, transition } from 'xstate';
+import type { TaskFact } from '../../src/machines/domain/facts.ts';
+import type { Deferral, TaskState } from '../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { Ruling } from '../../src/machines/governance/ruling.ts';
-import type { TaskFact } from '../../src/machines/task/facts.ts';
-import type { Deferral, TaskState } from '../../src/machines/task/task.ts';
 import type { TaskEmitted, TaskEvent } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../src/actors/ports.ts';
 import type { TaskChange } from '../../src/actors/records/store/task-rows.ts';
 import type { TaskWrite } from '../../src/actors/records/store/task-store.ts';
-import type { Task } from '../../src/machines/task/task.ts';
+import type { Task } from '../../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
 import { aDeferral } from './task-fixtures.ts';
 

@@ -1,9 +1,9 @@
 import type { Tool, ToolRun } from '../../src/actors/ports.ts';
 import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
 import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/tasks.ts';
+import { isFinal, type Task, type TaskState } from '../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
-import { isFinal, type Task, type TaskState } from '../../src/machines/task/task.ts';
 import type { TestSystem } from './test-system.ts';
 
 /** A step of the scripted model. */

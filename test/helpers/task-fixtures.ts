@@ -1,8 +1,4 @@
-import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
-import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
-import type { Refusal } from '../../src/machines/governance/finding.ts';
-import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
-import { defaultLimits } from '../../src/machines/task/limits.ts';
+import type { Refusal } from '../../src/machines/domain/finding.ts';
 import type {
   Caller,
   Deferral,
@@ -10,7 +6,11 @@ import type {
   Message,
   SettledDeferral,
   ToolCall,
-} from '../../src/machines/task/task.ts';
+} from '../../src/machines/domain/task.ts';
+import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
+import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
+import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
+import { defaultLimits } from '../../src/machines/task/limits.ts';
 import type {
   MintOutcome,
   StartStanding,

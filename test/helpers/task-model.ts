@@ -1,5 +1,5 @@
+import { isFinal, type TaskState } from '../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
-import { isFinal, type TaskState } from '../../src/machines/task/task.ts';
 
 /** What the model knows of one task that pays several times, each time after a release. */
 export interface ModelTask {

@@ -1,10 +1,10 @@
 import type { Snapshot } from 'xstate';
+import type { TaskFact } from '../../src/machines/domain/facts.ts';
+import { isFinal, type Task } from '../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
-import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { KeptSnapshot } from '../../src/machines/task/migrate-snapshot.ts';
 import { rewindCall } from '../../src/machines/task/rewind-call.ts';
-import { isFinal, type Task } from '../../src/machines/task/task.ts';
 import type {
   RunToolInput,
   StartStanding,

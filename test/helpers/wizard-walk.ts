@@ -74,9 +74,9 @@ export async function walkWizard(page: Page, look: Look): Promise<void> {
   await box('Name').fill('SHOP_KEY');
   await page.getByLabel('Value').fill('a secret of the shop');
   await box('Passphrase').fill('correct horse');
-  await box('The same again').fill('another');
+  await box('Confirm passphrase').fill('another');
   await wrong('security');
-  await box('The same again').fill('correct horse');
+  await box('Confirm passphrase').fill('correct horse');
   await look('security');
   await next('approvals');
   await check('datetime_now');

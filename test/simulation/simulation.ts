@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { logFilesOf } from '../../src/actors/records/records.ts';
-import { isFinal } from '../../src/machines/task/task.ts';
+import { isFinal } from '../../src/machines/domain/task.ts';
 import { decision, playing, type Step } from '../helpers/system-story.ts';
 import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary, logPath, type SimulatedAgent } from './simulated-agent.ts';

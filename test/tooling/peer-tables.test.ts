@@ -25,7 +25,7 @@ describe('tables of peers', () => {
 |---|---|---|---|
 | A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
-| 10,000 runs that wait | parked in | memory of each | of its server | restart to resumed |
+| 10,000 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|
 | A | 3.2 s | 0.5 KB heap, 2.0 KB resident | 0.1 KB | 1.50 s |`,
     );
@@ -40,7 +40,7 @@ describe('tables of peers', () => {
 | B | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b |
 | A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
-| 10 runs that wait | parked in | memory of each | of its server | restart to resumed |
+| 10 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|
 | B | not measured: npm failed: a / b |  |  |  |`,
     );

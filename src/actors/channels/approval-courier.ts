@@ -1,5 +1,5 @@
 import type { ApprovalNotice, MessageRef } from '../../machines/channels/approval-notice.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../records/records.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';

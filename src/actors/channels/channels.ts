@@ -1,4 +1,4 @@
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { createOwnFetch } from '../outbound/outbound.ts';
 import type { Clock, Log, ScopedOutbound } from '../ports.ts';
 import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';
@@ -192,7 +192,10 @@ async function openSlack(
   const conversation = settings.conversations ? adapter.conversation : null;
   const begun = () =>
     reportSetup({
-      ...{ settings, outbound, directory: adapter.channels, log },
+      settings,
+      outbound,
+      directory: adapter.channels,
+      log,
       ...askedThrough('slack', defer),
     });
   return { adapter, conversation, begun };

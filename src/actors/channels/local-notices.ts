@@ -4,7 +4,7 @@ import {
   splitTarget,
 } from '../../machines/channels/approval-notice.ts';
 import { type AskedRecord, noticeOf } from '../../machines/channels/notice-of.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import type { Log } from '../ports.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../machines/message-of.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports.ts';
 import { readChannelNames } from '../records/records.ts';
@@ -70,7 +71,7 @@ async function probeTelegram(
     });
     return [{ severity: 'ok', subject, message: `the bot is @${username}` }];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [{ severity: 'error', subject, message: message.replace(/^telegram: /, '') }];
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerPlaces } from '../../machines/task/task.ts';
+import { answerPlaces } from '../../machines/domain/task.ts';
 import { taskAccesses } from '../../machines/task/task-access.ts';
 import { duration, name, positiveDuration } from './schema-value.ts';
 

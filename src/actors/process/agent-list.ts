@@ -56,8 +56,12 @@ export function listAgent(
   }
   const path = join(folder, `${place}-${pid}-${started ?? 0}.json`);
   const entry: ListedAgent = {
-    ...{ agent_id: agentId, directory, url },
-    ...{ pid, started, space: processSpace() },
+    agent_id: agentId,
+    directory,
+    url,
+    pid,
+    started,
+    space: processSpace(),
   };
   writePrivately(path, `${JSON.stringify(entry)}\n`);
   return () => rmSync(path, { force: true });

@@ -62,9 +62,12 @@ async function compatible(
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   return modelsOf(
     createOpenAICompatible({
-      ...{ baseURL, headers, fetch: mendChatStream(fetch) },
+      baseURL,
+      headers,
+      fetch: mendChatStream(fetch),
       ...(apiKey === null ? {} : { apiKey }),
-      ...{ name: 'compatible', includeUsage: true },
+      name: 'compatible',
+      includeUsage: true,
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { isFinal } from '../../machines/task/task.ts';
+import { isFinal } from '../../machines/domain/task.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 
 /** Returns whether a task is idle: parked or final. */

@@ -1,9 +1,9 @@
+import type { Task, TaskState } from '../../machines/domain/task.ts';
 import {
   type DescribedSnapshot,
   describeTask,
   stateOf,
 } from '../../machines/task/describe-task.ts';
-import type { Task, TaskState } from '../../machines/task/task.ts';
 
 interface Entered {
   state: TaskState;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/task/task.ts';
 import { argumentsDigest, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports.ts';
 import type { MessageRows } from '../records/records.ts';

@@ -1,11 +1,11 @@
 import type { ActorRefFrom, InspectedMicrostepEvent, StateValue } from 'xstate';
+import type { TaskFact } from '../../machines/domain/facts.ts';
+import { isFinal, type Task, type WaitElsewhere } from '../../machines/domain/task.ts';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
 import { causes } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
-import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { limitReached } from '../../machines/task/limits.ts';
-import { isFinal, type Task, type WaitElsewhere } from '../../machines/task/task.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';

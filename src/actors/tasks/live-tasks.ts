@@ -1,6 +1,6 @@
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
+import { isFinal } from '../../machines/domain/task.ts';
 import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
-import { isFinal } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';

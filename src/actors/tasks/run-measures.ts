@@ -1,5 +1,5 @@
-import type { TaskFact } from '../../machines/task/facts.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { TaskFact } from '../../machines/domain/facts.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { activeSpanContext, type EndedWait, type RunTrace } from '../telemetry/telemetry.ts';
 
 /** A finished part of a task, for the metrics. */

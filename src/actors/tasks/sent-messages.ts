@@ -1,4 +1,4 @@
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { Clock, Log } from '../ports.ts';
 import {
   type AgentEntity,

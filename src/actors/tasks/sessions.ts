@@ -4,9 +4,9 @@ import {
   sessionBound,
   sessionMessages,
 } from '../../machines/conversation/session.ts';
+import type { Caller, Message, RanCall, Task } from '../../machines/domain/task.ts';
 import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
 import { ranBefore } from '../../machines/task/ran-calls.ts';
-import type { Caller, Message, RanCall, Task } from '../../machines/task/task.ts';
 import { asOwner, ownerOf } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
 import { Turns } from './turns.ts';

@@ -1,8 +1,8 @@
 import { createActor, toPromise } from 'xstate';
+import type { ToolCall } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
 import { speakersIn } from '../../machines/task/follow-up.ts';
-import type { ToolCall } from '../../machines/task/task.ts';
 import { currentCall, type TaskContext } from '../../machines/task/task-input.ts';
 import { createGovern, type GovernPorts } from '../governance/governance.ts';
 import type { Clock } from '../ports.ts';

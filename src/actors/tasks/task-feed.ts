@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import type { OwnedTask } from '../../machines/task/task-access.ts';
 import type { Clock } from '../ports.ts';
 import { waitedIn } from '../records/records.ts';

@@ -1,6 +1,6 @@
 import { context as traceContext } from '@opentelemetry/api';
 import { fromPromise, type PromiseActorLogic, raise } from 'xstate';
-import type { TaskFact } from '../../machines/task/facts.ts';
+import type { TaskFact } from '../../machines/domain/facts.ts';
 import type {
   MintInput,
   MintOutcome,
@@ -86,7 +86,12 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         }),
       ),
       govern: createGovern({
-        ...{ policy, scorer, tools, ids, log, attribute: served },
+        policy,
+        scorer,
+        tools,
+        ids,
+        log,
+        attribute: served,
         ranInSession: (id, signal) => {
           const { run } = live(id).actor.getSnapshot().context;
           return whenReachable(() => sessions.ran(run), { clock, signal });

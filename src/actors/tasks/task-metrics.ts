@@ -1,4 +1,4 @@
-import type { TaskState } from '../../machines/task/task.ts';
+import type { TaskState } from '../../machines/domain/task.ts';
 import type { TaskRows } from '../records/records.ts';
 import type { Measured } from './run-measures.ts';
 

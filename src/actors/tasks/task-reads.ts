@@ -1,5 +1,5 @@
+import { isFinal, type Task, taskStates } from '../../machines/domain/task.ts';
 import type { StateHistory } from '../../machines/task/entered-state.ts';
-import { isFinal, type Task, taskStates } from '../../machines/task/task.ts';
 import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Caller, Message, Surface } from '../../machines/task/task.ts';
+import type { Caller, Message, Surface } from '../../machines/domain/task.ts';
 import type { MessagePlace } from '../records/records.ts';
 
 /** A caller's request to work on a message. */

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Refusal } from '../../machines/domain/finding.ts';
+import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
 import { causesOf } from '../../machines/error-code.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
-import type { Refusal } from '../../machines/governance/finding.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
-import { type Caller, isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { pinnedToArguments, screenPrompt } from '../governance/governance.ts';

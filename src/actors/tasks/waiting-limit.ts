@@ -4,7 +4,7 @@ import {
   type Owner,
   type Task,
   type ToolCall,
-} from '../../machines/task/task.ts';
+} from '../../machines/domain/task.ts';
 import { ownerOf } from '../../machines/task/task-access.ts';
 import type { Policy } from '../governance/governance.ts';
 import { columnsOfOwner, type TaskRows } from '../records/records.ts';

@@ -1,4 +1,4 @@
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { ToolProgress } from '../ports.ts';
 import type { PassedStates } from './entered-states.ts';
 import type { Speaker, SpokenTurn } from './spoken-turn.ts';

@@ -9,7 +9,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import type { TaskState } from '../../machines/task/task.ts';
+import type { TaskState } from '../../machines/domain/task.ts';
 import { readTraceParent, writeTraceParent } from '../../machines/trace-parent.ts';
 import { tracer } from './spans.ts';
 

@@ -123,7 +123,10 @@ export class AgentLine {
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     return this.#connection.send({
-      ...{ method, path, accept, signal },
+      method,
+      path,
+      accept,
+      signal,
       ...(body === undefined ? {} : { body }),
       ...(token === undefined ? {} : { token }),
     });

@@ -6,6 +6,7 @@ import {
   type LinkInput,
   pauseAfter,
 } from '../../machines/channels/connection-machine.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { AgentLine } from './agent-line.ts';
 
@@ -50,7 +51,9 @@ function linkTo({ line, onUp, onDown, onEvent }: FollowOptions) {
     const tell = (event: LinkEvent) => void (controller.signal.aborted || sendBack(event));
     const read = async (): Promise<void> => {
       const stream = line.events({
-        ...{ method: 'GET', path: '/events', signal: controller.signal },
+        method: 'GET',
+        path: '/events',
+        signal: controller.signal,
         onOpen: () => {
           tell({ type: 'link.up', link });
           onUp();
@@ -61,7 +64,7 @@ function linkTo({ line, onUp, onDown, onEvent }: FollowOptions) {
     };
     read().catch((error: unknown) => {
       if (controller.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       tell({ type: 'link.down', link, fault: { message, lasting: false, retryAfter: null } });
       onDown();
     });

@@ -120,7 +120,10 @@ async function untilReady(
     const connection = connectTo(directory, served);
     try {
       const { statusCode, body } = await connection.send({
-        ...{ method: 'GET', path: '/readyz', accept: 'application/json', signal },
+        method: 'GET',
+        path: '/readyz',
+        accept: 'application/json',
+        signal,
       });
       await body.dump();
       if (statusCode === 200) return servedAgent(served);

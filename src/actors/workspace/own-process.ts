@@ -30,7 +30,10 @@ export async function isOwnProcess(directory: string, served: ServeFile): Promis
   try {
     const signal = AbortSignal.timeout(patience);
     const { body } = await connection.send({
-      ...{ method: 'GET', path: '/healthz', accept: 'application/json', signal },
+      method: 'GET',
+      path: '/healthz',
+      accept: 'application/json',
+      signal,
     });
     await body.dump();
     return true;

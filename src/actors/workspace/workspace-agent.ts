@@ -192,7 +192,9 @@ export class WorkspaceAgent {
       onFlood: () => onGap(this),
     });
     const leave = followAgent({
-      ...{ line, clock, log },
+      line,
+      clock,
+      log,
       onUp: () => onGap(this),
       onDown: () => void this.look(),
       onEvent: (message) => changed.add(message),

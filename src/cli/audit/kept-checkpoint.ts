@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Standing } from '../../actors/records/records.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
@@ -24,7 +25,7 @@ async function linesOf(path: string): Promise<string[]> {
   try {
     return (await readFile(path, 'utf8')).split('\n');
   } catch (error) {
-    throw unusable(path, error instanceof Error ? error.message : String(error));
+    throw unusable(path, messageOf(error));
   }
 }
 

@@ -3,6 +3,7 @@ import { collectBytes } from '../../actors/collect-bytes.ts';
 import { commandLine } from '../../actors/command-line.ts';
 import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/records/records.ts';
 import { codeOf } from '../../machines/error-code.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
@@ -56,7 +57,7 @@ async function shortText({ body }: Response): Promise<string> {
 
 function unreadable(source: string, error: unknown, exitCode: 1 | 3): CliError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CliError(plainLine(`the keys of ${source} cannot be read: ${reason}`), {
     code: 'audit_keys_unreadable',
     exitCode,

@@ -7,6 +7,7 @@ import {
   verifyFiles,
 } from '../../actors/records/records.ts';
 import type { Findings } from '../../agent/agent-findings.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding, Subject } from './check.ts';
@@ -51,7 +52,7 @@ export async function checkAudit(path: string, isChained: boolean): Promise<Find
     }
     return verdict.ok ? { status: 'pass', message } : { status: 'fail', message, fix };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { status: 'fail', message: message.replace(/\.$/, ''), fix };
   }
 }

@@ -1,5 +1,6 @@
 import { probeProvider } from '../../actors/access/access.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 import { type Sendable, withheld } from './sendable.ts';
@@ -49,7 +50,7 @@ async function examine(provider: Provider): Promise<Finding | null> {
       fix: 'set the clock of this machine by NTP',
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return {
       status: 'fail',
       message: `${name} rejects every caller: ${reason}`,

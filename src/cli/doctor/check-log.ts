@@ -1,4 +1,5 @@
 import { compareLog, type StoreAndLog } from '../../actors/records/records.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 
@@ -10,7 +11,7 @@ export async function checkLog(subject: StoreAndLog): Promise<Finding> {
     if (difference === null) return { status: 'pass', message: 'task store and audit log agree' };
     return { status: 'fail', message: plainLine(difference), fix: restore };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return {
       status: 'fail',
       message: plainLine(`${subject.store} cannot be compared with the audit log (${reason})`),

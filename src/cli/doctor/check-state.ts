@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../machines/message-of.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -34,7 +35,7 @@ async function checkFolder(wanted: string): Promise<Finding> {
   } catch (error) {
     return {
       status: 'fail',
-      message: `${folder} cannot be written (${error instanceof Error ? error.message : String(error)})`,
+      message: `${folder} cannot be written (${messageOf(error)})`,
       fix: `check its owner and permissions: ls -ld ${shellWord(folder)}`,
     };
   }

@@ -62,7 +62,9 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
     ['config', checkConfig(subject, findings)],
     ['state', await checkStateFolder(subject, [...files, log])],
     ...(await checkRecords(subject, {
-      ...{ store, audit, log },
+      store,
+      audit,
+      log,
       agentId: config?.agent_id ?? null,
     })),
     ['permissions', checkPermissions(subject, [...files, ...secretFiles(directory, env)])],

@@ -26,7 +26,8 @@ export function environmentAddress(provider: string, env: Environment): string {
   const found = baseUrlFrom(provider, env);
   if (found.ok) return found.url;
   throw new CliError(plainLine(found.message), {
-    ...{ code: 'usage', exitCode: exitCodes.usage },
+    code: 'usage',
+    exitCode: exitCodes.usage,
     hint: `fix or unset ${found.variable}, or pass --base-url`,
   });
 }

@@ -110,7 +110,8 @@ function approvalsByFlags(
   const names = held ?? Object.keys(approvals);
   const value = names.map((tool) => [tool, { ...firstApproval, ...approvals[tool], ...terms }]);
   return {
-    ...{ type: 'answer.edit', step: 'approvals' },
+    type: 'answer.edit',
+    step: 'approvals',
     value: Object.fromEntries(value) as AgentAnswers['approvals'],
   };
 }

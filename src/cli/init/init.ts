@@ -145,7 +145,9 @@ async function readText({ input }: Session, path: string, flag: string): Promise
 
 function usage(message: string, flag: string, cause: unknown): CliError {
   return new CliError(plainLine(message), {
-    ...{ code: 'usage', exitCode: exitCodes.usage, cause },
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    cause,
     hint: `give ${flag} a file, or - for stdin`,
   });
 }

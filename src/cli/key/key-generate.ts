@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { publicKey } from '../../actors/records/records.ts';
 import { writeNewFile } from '../../actors/write-new-file.ts';
 import { codeOf } from '../../machines/error-code.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -53,7 +54,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     await writeNewFile(path, text, 0o600);
   } catch (error) {
     const isThere = codeOf(error) === 'EEXIST';
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const what = isThere ? `${path} is already there` : `${path} cannot be written: ${reason}`;
     throw new CliError(plainLine(what), {
       code: 'key_not_written',

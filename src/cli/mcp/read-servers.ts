@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
 import { assumedEnvironment } from '../../agent/lenient-environment.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { plainLine } from '../plain-text.ts';
@@ -29,7 +30,7 @@ export function withSeen<Result>(seen: SeenTools, run: () => Result): Result {
     return run();
   } catch (error) {
     const isUnreadable = error instanceof SeenToolsError;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const message = isUnreadable ? reason : `${seen.path} cannot be written: ${reason}`;
     throw new CliError(plainLine(message), {
       code: isUnreadable ? error.code : 'mcp_tools_not_written',

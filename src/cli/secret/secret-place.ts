@@ -38,7 +38,7 @@ export async function passphraseOf(session: Session, path: string): Promise<stri
 async function ask(session: Session, path: string): Promise<string | null> {
   if (hasSecretFile(path)) return askHidden(session, 'Passphrase of the secrets');
   const chosen = await askHidden(session, 'New passphrase for the secrets of this agent');
-  if (chosen === null || chosen === (await askHidden(session, 'The same again'))) return chosen;
+  if (chosen === null || chosen === (await askHidden(session, 'Confirm passphrase'))) return chosen;
   throw new CliError('the two passphrases are not the same', {
     code: 'passphrase_missing',
     exitCode: exitCodes.authentication,

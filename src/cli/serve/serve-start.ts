@@ -27,7 +27,8 @@ export async function serveStart(session: Session, options: DaemonFlags): Promis
   const stop = showProgress(output, 'the agent starts');
   try {
     const served = await launchAgent({
-      ...{ directory, passphrase },
+      directory,
+      passphrase,
       command: ownCommand(env),
       flags: daemonWords(options),
     });

@@ -19,8 +19,12 @@ export async function serveStatus(session: Session, dir: string): Promise<void> 
   const { policySha256 } = await describeAgent(directory, session.env);
   const gap = warnOfPolicyGap(output, directory, policySha256);
   output.json({
-    ...{ status: 'running', url, pid, started_at: startedAt },
-    ...{ directory, log: serveLogPath(directory) },
+    status: 'running',
+    url,
+    pid,
+    started_at: startedAt,
+    directory,
+    log: serveLogPath(directory),
     ...gap,
   });
 }

@@ -19,7 +19,9 @@ export async function serveStop({ output, env }: Session, dir: string): Promise<
   output.line(`the agent (process ${pid}) ${how}`);
   if (waiting !== null) output.line(plainLine(waiting.said));
   output.json({
-    ...{ status: 'stopped', pid, killed: wasKilled },
+    status: 'stopped',
+    pid,
+    killed: wasKilled,
     ...(waiting === null ? {} : { waiting: waiting.pending, on_restart: waiting.onRestart }),
   });
 }

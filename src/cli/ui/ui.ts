@@ -9,6 +9,7 @@ import { lateLog } from '../../dashboard/server/late-log.ts';
 import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { DemoWorkspace } from '../demo/demo-workspace.ts';
 import { plainLine } from '../plain-text.ts';
@@ -77,7 +78,7 @@ async function serveUntil(
     flushCompileCache();
     if (options.open && output.stdout.isTTY === true && !output.isJson) openBrowser(url);
     demo?.play(dashboard.workspace).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       output.warn(plainLine(`the story of the demo broke off: ${reason}`));
     });
     if (!stopped.aborted) await once(stopped, 'abort');
@@ -115,7 +116,7 @@ function tokenOf(directory: string, env: NodeJS.ProcessEnv): string {
   try {
     return dashboardToken(realpathSync(directory), env);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(plainLine(`the token of the dashboard cannot be kept: ${reason}`), {
       code: 'failed',
       hint: `make ${plainLine(directory)} writable, or serve it with --no-token`,

@@ -45,8 +45,13 @@ async function placesIn(folder: FolderHandle): Promise<{ name: string; path: str
 function summaryOf(name: string, path: string, skill: Skill | undefined): CustomSkillJson {
   const tools = skill?.tools.map((tool) => tool.name) ?? [];
   return {
-    ...{ name, description: skill?.description ?? '', category: skill?.category ?? null },
-    ...{ tags: skill?.tags ?? [], path, has_scripts: tools.length > 0, tools },
+    name,
+    description: skill?.description ?? '',
+    category: skill?.category ?? null,
+    tags: skill?.tags ?? [],
+    path,
+    has_scripts: tools.length > 0,
+    tools,
   };
 }
 

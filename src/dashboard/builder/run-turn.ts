@@ -87,7 +87,10 @@ async function ask(
   const model = await modelOf(asked);
   const { streamText } = await import('ai');
   const { stream } = streamText({
-    ...{ model, instructions: prompt, messages: [...messages], abortSignal },
+    model,
+    instructions: prompt,
+    messages: [...messages],
+    abortSignal,
     maxRetries: 0,
     telemetry: { isEnabled: false },
     // Disables storage of finished responses at the provider.

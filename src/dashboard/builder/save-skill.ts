@@ -63,7 +63,11 @@ function checkJson(findings: readonly Remark[]): SkillCheckJson {
     findings
       .filter(({ level }) => level === wanted)
       .map(({ rule, message, file = null, line = null, column = null }) => ({
-        ...{ rule, message, file, line, column },
+        rule,
+        message,
+        file,
+        line,
+        column,
       }));
   const errors = of('error');
   return { valid: errors.length === 0, errors, warnings: of('warning') };

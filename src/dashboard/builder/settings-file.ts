@@ -87,7 +87,8 @@ export function readSettings(folder: string): SettingsReading {
 /** Serialises settings for `ui.yaml`. */
 export function settingsText({ provider, model, base_url, api_key_env }: BuilderSettings): string {
   const written = {
-    ...{ provider, model },
+    provider,
+    model,
     ...(base_url === undefined ? {} : { base_url }),
     ...(api_key_env === undefined ? {} : { api_key_env }),
   };

@@ -159,13 +159,21 @@ async function holdsOf(
     const { before, after } = config;
     if (before === after) return null;
     return {
-      ...{ tools: heldAdded, asks: to, defer_turned_on: isDeferTurnedOn, before, after },
+      tools: heldAdded,
+      asks: to,
+      defer_turned_on: isDeferTurnedOn,
+      before,
+      after,
       problem: null,
     };
   } catch (error) {
     if (!(error instanceof ConfigFileError)) throw error;
     return {
-      ...{ tools: [...tools], asks: [], defer_turned_on: false, before: '', after: '' },
+      tools: [...tools],
+      asks: [],
+      defer_turned_on: false,
+      before: '',
+      after: '',
       problem: error.message,
     };
   }

@@ -72,7 +72,10 @@ export async function writeSkill(
     const needed = skill.requires.env;
     const declared = [...needed.required, ...needed.oneOf, ...needed.optional];
     const result = {
-      ...{ name, path: skill.file, egress_added: merged.added, held_added: held.added },
+      name,
+      path: skill.file,
+      egress_added: merged.added,
+      held_added: held.added,
       env_configured: declared.filter((variable) => (now[variable] ?? '') !== ''),
       env_missing: missingVariables(needed, now),
     };

@@ -55,7 +55,10 @@ export async function askAgent(
   const { url, token, mayBeLoopback, closedPorts, lookup } = agent;
   const target = targetOf(url, call.path);
   const egress = createEgress({
-    ...{ mode: 'allowlist', propagateTo: [], endpoints: [], record: () => undefined },
+    mode: 'allowlist',
+    propagateTo: [],
+    endpoints: [],
+    record: () => undefined,
     allowedDomains: [target.host],
     allowPrivateIps: false,
     allowedPrivateCidrs: mayBeLoopback ? loopback : [],

@@ -79,7 +79,9 @@ async function openInside(
     if (!(await liesInside(folder, found.path, { fd: handle.fd, ...facts }))) throw outside(name);
     const { dev, ino, size, mtimeNs, ctimeNs } = facts;
     return {
-      ...{ path: found.path, handle, size: Number(size) },
+      path: found.path,
+      handle,
+      size: Number(size),
       ...{ id: `${dev}:${ino}`, version: `${size}:${mtimeNs}:${ctimeNs}` },
     };
   } catch (error) {

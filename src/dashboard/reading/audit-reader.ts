@@ -146,7 +146,9 @@ function asEntry({ number, bytes }: NumberedLine): TimelineEntryJson[] {
     {
       line: number,
       seq: typeof seq === 'number' ? seq : 0,
-      ...{ at: ts, event, fields: fields as Record<string, unknown> },
+      at: ts,
+      event,
+      fields: fields as Record<string, unknown>,
     },
   ];
 }

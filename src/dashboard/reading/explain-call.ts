@@ -4,9 +4,9 @@ import { randomIds } from '../../actors/ids.ts';
 import type { Clock, Log, Tool } from '../../actors/ports.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/agent-governance.ts';
+import type { Message } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';
-import type { Message } from '../../machines/task/task.ts';
 import type { Explanation } from './explanation.ts';
 import { explanationOf } from './explanation-of.ts';
 

@@ -2,7 +2,7 @@ import type { Policy } from '../../actors/governance/governance.ts';
 import type { CallExplanationJson, RulingJson } from '../../http/wire/dashboard/explain-json.ts';
 import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
 import type { DecisionJson } from '../../http/wire/dashboard/task-detail-json.ts';
-import type { Refusal } from '../../machines/governance/finding.ts';
+import type { Refusal } from '../../machines/domain/finding.ts';
 import { type ExplainPorts, explainCall } from './explain-call.ts';
 import type { ExplainedLayer } from './explanation.ts';
 
@@ -26,9 +26,14 @@ export async function explainRecorded(
   const before = rulingBefore(call.before);
   const { outcome, text, deferral } = explanation;
   return {
-    ...{ task: call.task, call: call.id, tool: call.tool, arguments: call.args, before },
+    task: call.task,
+    call: call.id,
+    tool: call.tool,
+    arguments: call.args,
+    before,
     now: {
-      ...{ outcome, layers },
+      outcome,
+      layers,
       ...(text === undefined ? {} : { text }),
       ...(deferral === undefined ? {} : { to: deferral.to }),
       complete: layers.every(({ decision }) => decision !== 'not_evaluated'),
@@ -43,7 +48,10 @@ type Unknown = Map<string, string>;
 function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknown {
   const unknown: Unknown = new Map();
   const { requiredAcr } = policy.rulesFor({
-    ...{ id: call.id, tool: call.tool, args: {}, argsSha256: '' },
+    id: call.id,
+    tool: call.tool,
+    args: {},
+    argsSha256: '',
   });
   if (call.args === null) {
     const reason =

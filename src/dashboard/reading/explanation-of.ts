@@ -1,7 +1,7 @@
 import { presentDecisions } from '../../http/wire/decision-record.ts';
+import type { DecisionRecord, Deferral, ToolCall } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import type { CredentialProvider, Ruling } from '../../machines/governance/ruling.ts';
-import type { DecisionRecord, Deferral, ToolCall } from '../../machines/task/task.ts';
 import type { ExplainedDeferral, ExplainedLayer, Explanation } from './explanation.ts';
 
 export function explanationOf(

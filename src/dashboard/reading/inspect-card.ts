@@ -72,7 +72,8 @@ function checked(
 ): Pick<CardJson, 'form' | 'card_sha256' | 'findings' | 'schemes'> {
   const none = { form: 'unknown', card_sha256: null, schemes: [] } as const;
   const wrong = (message: string) => ({
-    ...{ ...none, schemes: [] },
+    ...none,
+    schemes: [],
     findings: [{ severity: 'error' as const, path: '', message }],
   });
   if (answer === null) return { ...none, schemes: [], findings: [] };

@@ -27,8 +27,11 @@ export async function policyOf(
   const { admission, warnings: started } = await admissionOf(directory, env, audit);
   const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
   const endpoints = derivedEndpoints(config, {
-    ...{ env, admissionUrl: admission.url ?? null, tracingUrl: null },
-    ...{ skills: toolbox.skills, channels },
+    env,
+    admissionUrl: admission.url ?? null,
+    tracingUrl: null,
+    skills: toolbox.skills,
+    channels,
   });
   const listed =
     mode === 'deny-all' ? { domains: [], private: [] } : { domains, private: privates };
@@ -99,7 +102,12 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   const isLong = timeout > answerWindow && to.some((target) => target.startsWith('channel:slack:'));
   const warning = 'a chat is answered after 6 minutes, possibly before this call is decided';
   return {
-    ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout), quorum },
+    name,
+    origin,
+    decisions,
+    approvers,
+    timeout: formatDuration(timeout),
+    quorum,
     ...(isFourEyes ? { four_eyes: true } : {}),
     ...(escalateTo === undefined
       ? {}

@@ -24,7 +24,9 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
   router.get('/api/workspace', (ctx: RoutedContext) => {
     const newer = newerRelease();
     ctx.body = {
-      ...{ directory: workspace.directory, version, token_required: token !== null },
+      directory: workspace.directory,
+      version,
+      token_required: token !== null,
       ...(newer === null ? {} : { newer_release: newer }),
     } satisfies WorkspaceJson;
   });

@@ -133,7 +133,9 @@ function addSkillRoutes(
     const { skill_name, editing_name, ...body } = bodyOf(ctx, saveBody, wrongField);
     const ifMatch = ctx.get('If-Match');
     const saved = await builder.save(agent, {
-      ...{ ...body, skillName: skill_name ?? null, editing: editing_name ?? null },
+      ...body,
+      skillName: skill_name ?? null,
+      editing: editing_name ?? null,
       etag: ifMatch === '' ? null : ifMatch,
     });
     const { name, path, egress_added, held_added } = saved;

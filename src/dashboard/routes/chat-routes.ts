@@ -30,7 +30,9 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
     const wrong = 'message must be a text that is not empty';
     const { message, session_id: sessionId } = bodyOf(ctx, chatBody, wrong);
     const said = {
-      ...{ kind: 'message', role: 'user', messageId: ids.next() },
+      kind: 'message',
+      role: 'user',
+      messageId: ids.next(),
       parts: [{ kind: 'text', text: message }],
       ...(sessionId === undefined ? {} : { contextId: sessionId }),
     };

@@ -80,9 +80,15 @@ function complaints(answers: AgentAnswers, offer: WizardOffer): [string, string]
 
 function metaJson({ skills, signIn }: WizardOffer): WizardMetaJson {
   return {
-    ...{ steps, answers: firstAnswers, approval: firstApproval, skills },
+    steps,
+    answers: firstAnswers,
+    approval: firstApproval,
+    skills,
     providers: providers.map((offer) => ({ ...offer, sign_in: signIn.includes(offer.name) })),
-    ...{ channels, tools, auth: authOffers, egress_modes: egressModes },
+    channels,
+    tools,
+    auth: authOffers,
+    egress_modes: egressModes,
     search_services: searchServices,
   };
 }

@@ -3,6 +3,7 @@ import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import type { FiguresJson } from '../../http/wire/dashboard/doctor-json.ts';
 import { readFigures } from '../../http/wire/dashboard/read-figures.ts';
 import { Problem } from '../../http/wire/problem.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { atMost } from './at-most.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { agentOf, pass, whileAsked } from './relay.ts';
@@ -22,7 +23,7 @@ export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPo
     ctx.body = await bounded(() =>
       examine(directory, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
-        throw new Problem(504, { error: cause instanceof Error ? cause.message : String(cause) });
+        throw new Problem(504, { error: messageOf(cause) });
       }),
     );
   });
@@ -30,7 +31,10 @@ export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPo
   router.get('/api/agents/:id/figures', async (ctx: RoutedContext) => {
     const line = agentOf(ctx, workspace).line();
     const { status, text } = await line.text({
-      ...{ method: 'GET', path: '/metrics', patience: 5_000, signal: whileAsked(ctx) },
+      method: 'GET',
+      path: '/metrics',
+      patience: 5_000,
+      signal: whileAsked(ctx),
     });
     if (status !== 200)
       return pass(ctx, { status, body: { error: 'the agent exposes no metrics' } });

@@ -1,4 +1,5 @@
 import type { Clock, Log } from '../../actors/ports.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { isSource, version } from '../../version.ts';
 import type { DashboardServices } from '../routes/dashboard-ports.ts';
 import type { SignIns } from '../sign-in/sign-ins.ts';
@@ -69,7 +70,7 @@ function newerRelease(env: NodeJS.ProcessEnv, clock: Clock, log: Log): () => str
       check.newer();
     })
     .catch((error: unknown) => {
-      log.warn({}, error instanceof Error ? error.message : String(error));
+      log.warn({}, messageOf(error));
     });
   return () => check?.newer() ?? null;
 }

@@ -78,7 +78,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const looks = new HeldLooks({ clock, hub });
   const workspace = await openWorkspace({
     ...dashboardFeed({ hub, looks, log }),
-    ...{ directory, command, clock, log },
+    directory,
+    command,
+    clock,
+    log,
     describe: async (folder) => {
       const { describeAgent } = await import('../workspace/describe-agent.ts');
       return describeAgent(folder, env);
@@ -87,11 +90,24 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const servers: Server[] = [];
   const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
   const services = openServices({
-    ...{ workspace: workspace.directory, env, clock, log, hub, ownPort: portOf },
+    workspace: workspace.directory,
+    env,
+    clock,
+    log,
+    hub,
+    ownPort: portOf,
   });
   const app = createDashboardApp({
     ...services,
-    ...{ workspace, hub, looks, version, token, clock, ids, log, page },
+    workspace,
+    hub,
+    looks,
+    version,
+    token,
+    clock,
+    ids,
+    log,
+    page,
     examine: (folder, signal) => examineAgent(command, folder, signal),
     async schema() {
       const { serviceJsonSchema } = await import('../../actors/config/config.ts');

@@ -107,8 +107,12 @@ export class SignIns {
     this.#all.set(state, signIn);
     const url = new URL(settings.authorizationUrl);
     url.search = new URLSearchParams({
-      ...{ response_type: 'code', client_id: settings.clientId, redirect_uri: redirectUri },
-      ...{ scope: settings.scope, state, code_challenge_method: 'S256' },
+      response_type: 'code',
+      client_id: settings.clientId,
+      redirect_uri: redirectUri,
+      scope: settings.scope,
+      state,
+      code_challenge_method: 'S256',
       code_challenge: await calculatePKCECodeChallenge(verifier),
     }).toString();
     return { url: url.href, state };

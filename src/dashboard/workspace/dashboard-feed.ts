@@ -1,6 +1,7 @@
 import type { Log } from '../../actors/ports.ts';
 import type { WorkspaceAgent, WorkspaceListener } from '../../actors/workspace/workspace.ts';
 import { presentRow } from '../../http/wire/dashboard/agent-task.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { taskOf } from '../reading/agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 import type { HeldLooks } from './held-looks.ts';
@@ -19,7 +20,7 @@ export function dashboardFeed({
   const show = (agent: WorkspaceAgent) => presentAgent(agent, looks.count(agent.id));
   const skip = (error: unknown): void => {
     // An agent that stops during the request is already reported through its state.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.info({ reason }, 'dashboard: an agent could not be reached');
   };
   const tellTask = async (agent: WorkspaceAgent, id: string): Promise<void> => {

@@ -4,6 +4,7 @@ import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { checkAgent } from '../../agent/agent-findings.ts';
 import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
 import { heldTools } from '../../agent/ruled-tools.ts';
+import { messageOf } from '../../machines/message-of.ts';
 
 /** Maximum length of an agent's problem text in characters. */
 const longestProblem = 4_096;
@@ -36,22 +37,25 @@ export async function describeAgent(
           : problems.map(formatProblem).join('\n').slice(0, longestProblem),
     };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     return { ...unknown, problem: problem.slice(0, longestProblem) };
   }
 }
 
 const unknown: AgentDescription = {
-  ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-  ...{
-    channels: [],
-    skills: [],
-    needsPassphrase: false,
-    onRestart: 'abandon',
-    warnings: [],
-    policySha256: null,
-    problem: null,
-  },
+  agentId: null,
+  version: '',
+  model: null,
+  fallbacks: [],
+  tools: [],
+  heldTools: [],
+  channels: [],
+  skills: [],
+  needsPassphrase: false,
+  onRestart: 'abandon',
+  warnings: [],
+  policySha256: null,
+  problem: null,
 };
 
 function modelOf({ provider, name }: { provider: string; name: string }) {

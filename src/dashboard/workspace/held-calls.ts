@@ -1,6 +1,7 @@
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import type { WaitingCalls } from '../reading/agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 import type { HeldLooks, Look } from './held-looks.ts';
@@ -85,7 +86,7 @@ export class HeldCalls {
       },
       (error: unknown) => {
         this.#overdue.delete(agent.id);
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         log.warn(
           { agent: agent.id, reason },
           'dashboard: an agent did not return its waiting calls',

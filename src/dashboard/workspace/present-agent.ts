@@ -9,10 +9,16 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
   const { policySha256 } = description;
   const gap = policySha256 === null ? null : policyGap(directory, served, policySha256);
   return {
-    ...{ id, version: description.version, directory },
-    ...{ model: description.model, fallbacks: description.fallbacks },
-    ...{ tools: description.tools, held_tools: description.heldTools },
-    ...{ channels: description.channels, skills: description.skills, status: state },
+    id,
+    version: description.version,
+    directory,
+    model: description.model,
+    fallbacks: description.fallbacks,
+    tools: description.tools,
+    held_tools: description.heldTools,
+    channels: description.channels,
+    skills: description.skills,
+    status: state,
     ...(served === null
       ? {}
       : { port: served.port, url: localUrl(served), started_at: served.startedAt }),

@@ -1,6 +1,6 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { SystemError } from '../../actors/system-error.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';

@@ -6,7 +6,7 @@ import {
   shownState,
   type Task,
   type TaskState,
-} from '../../machines/task/task.ts';
+} from '../../machines/domain/task.ts';
 import { presentTask } from '../wire/task.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 

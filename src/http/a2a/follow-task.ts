@@ -1,6 +1,6 @@
 import type { SystemError } from '../../actors/system-error.ts';
 import type { SpokenTurn } from '../../actors/tasks/tasks.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { HeardTurns, type SaidPiece } from './heard-turns.ts';
 

@@ -1,8 +1,8 @@
 import type { SendMessageRequest, TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Ids } from '../../actors/ports.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { followUpBound } from '../../machines/task/follow-up.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import { openTaskFor } from '../open-task.ts';
 import { requestOf } from './call-context.ts';

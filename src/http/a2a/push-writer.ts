@@ -1,5 +1,5 @@
 import type { PushNotification } from '../../actors/ports.ts';
-import type { AnswerPlace, Task } from '../../machines/task/task.ts';
+import type { AnswerPlace, Task } from '../../machines/domain/task.ts';
 import { CoreTasks } from './core-task.ts';
 import { loadSdk } from './sdk.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Task as CoreTask, ListTasksRequest } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { RequestHandler } from 'express';
-import type { AnswerPlace } from '../../machines/task/task.ts';
+import type { AnswerPlace } from '../../machines/domain/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { capturedResponse } from './captured-response.ts';
 import { CoreTasks } from './core-task.ts';

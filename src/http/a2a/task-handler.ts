@@ -23,7 +23,7 @@ import {
   type PushTargets,
 } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
-import { type AnswerPlace, isFinal, type Task } from '../../machines/task/task.ts';
+import { type AnswerPlace, isFinal, type Task } from '../../machines/domain/task.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';

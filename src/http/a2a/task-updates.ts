@@ -1,6 +1,6 @@
 import type { StreamResponse } from '@a2a-js/sdk';
+import type { Part, Task } from '../../machines/domain/task.ts';
 import { describeSubmitted } from '../../machines/task/describe-task.ts';
-import type { Part, Task } from '../../machines/task/task.ts';
 import { hasChanged } from '../has-changed.ts';
 import type { CoreTasks } from './core-task.ts';
 import type { Followed } from './follow-task.ts';

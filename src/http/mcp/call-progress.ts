@@ -1,5 +1,5 @@
 import type { ToolProgress } from '../../actors/ports.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import type { Heartbeats } from '../heartbeats.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { RequestState } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';

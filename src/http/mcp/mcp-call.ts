@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TaskRequest } from '../../actors/tasks/tasks.ts';
+import type { Message, Task } from '../../machines/domain/task.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
-import type { Message, Task } from '../../machines/task/task.ts';
 import { separateMark } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import { openCallFor, openTaskFor } from '../open-task.ts';

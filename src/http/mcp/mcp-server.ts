@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import * as z from 'zod';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { type OutcomeMark, outcomeMethod } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallPorts, McpRequest } from './call-ports.ts';

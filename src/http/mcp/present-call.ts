@@ -1,5 +1,5 @@
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
 import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { waitOf } from './call-progress.ts';

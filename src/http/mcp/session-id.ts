@@ -3,7 +3,7 @@ import {
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller } from '../../machines/task/task.ts';
+import type { Caller } from '../../machines/domain/task.ts';
 
 /** The content of a session ID. */
 export interface SessionId {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../actors/ports.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { waitOf } from './call-progress.ts';

@@ -1,8 +1,8 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
+import type { Caller } from '../../machines/domain/task.ts';
 import { chatProvider } from '../../machines/governance/approvers.ts';
 import { isEmailShaped, normaliseEmail } from '../../machines/governance/email.ts';
-import type { Caller } from '../../machines/task/task.ts';
 import { keptStart } from '../../machines/text.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { taskStates } from '../../machines/task/task.ts';
+import { taskStates } from '../../machines/domain/task.ts';
 import { cancel } from '../wire/cancel-reason.ts';
 import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
 import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';

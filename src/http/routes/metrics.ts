@@ -1,7 +1,7 @@
 import type * as library from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Measured, TaskSystem } from '../../actors/tasks/tasks.ts';
-import { taskStates } from '../../machines/task/task.ts';
+import { taskStates } from '../../machines/domain/task.ts';
 import { MeasuredCounts, type MeasuredRequest } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
@@ -262,7 +262,9 @@ function addShared(
     ],
   ] as const) {
     new Counter({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       collect() {
         this.reset();
         this.inc(figures()[key]);

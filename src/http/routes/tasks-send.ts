@@ -1,5 +1,5 @@
 import type { Ids } from '../../actors/ports.ts';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { awaitTask } from '../await-task.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';

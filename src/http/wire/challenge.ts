@@ -1,4 +1,4 @@
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
 import { stepUpOf } from './task.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { DecisionRecord, Layer } from '../../machines/domain/task.ts';
 import { mostChangesKept } from '../../machines/governance/kept-changes.ts';
-import type { DecisionRecord, Layer } from '../../machines/task/task.ts';
 
 /** The schema of the argument changes of MODIFY. */
 export const argumentChanges = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Caller } from '../../machines/domain/task.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import type { Caller } from '../../machines/task/task.ts';
 import { digest } from './deferral.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem, type refusal } from './problem.ts';

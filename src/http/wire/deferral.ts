@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
-import type { Deferral, Task } from '../../machines/task/task.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
 import { presentRequester, requester } from './requester.ts';

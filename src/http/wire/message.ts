@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../machines/domain/task.ts';
 import type { JsonValue } from '../../machines/json.ts';
-import type { Message } from '../../machines/task/task.ts';
 
 const text = z.string();
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 import { workflowHeaders } from '../../machines/workflow.ts';
 import { presentRequester, requester } from './requester.ts';
 import { time, timestamp } from './timestamp.ts';

@@ -1,6 +1,6 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { TaskQuery } from '../../actors/tasks/tasks.ts';
-import { type TaskState, taskStates } from '../../machines/task/task.ts';
+import { type TaskState, taskStates } from '../../machines/domain/task.ts';
 import { Problem } from './problem.ts';
 
 /** Default number of entries per page. */

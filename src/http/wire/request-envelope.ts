@@ -1,6 +1,6 @@
 import { isSpanContextValid, type Span } from '@opentelemetry/api';
 import type { AuditEvent, Clock } from '../../actors/ports.ts';
-import type { Caller } from '../../machines/task/task.ts';
+import type { Caller } from '../../machines/domain/task.ts';
 import type { RequestState } from '../request-state.ts';
 
 /** The subject of an agent's events, with its clock. */

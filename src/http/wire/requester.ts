@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Task } from '../../machines/task/task.ts';
+import type { Task } from '../../machines/domain/task.ts';
 
 export const requester = z
   .object({ user_id: z.string(), email: z.string().nullable(), provider: z.string() })

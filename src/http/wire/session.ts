@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../machines/task/task.ts';
+import type { Message } from '../../machines/domain/task.ts';
 import { message, presentMessage } from './message.ts';
 import { time, timestamp } from './timestamp.ts';
 

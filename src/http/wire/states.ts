@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Task } from '../../machines/domain/task.ts';
 import type { StateHistory } from '../../machines/task/entered-state.ts';
-import type { Task } from '../../machines/task/task.ts';
 import { time, timestamp } from './timestamp.ts';
 
 /** The schema of a task's path through its chart (docs/contract/transports.md). */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBase64 } from '../../machines/base64.ts';
+import type { Message, Part } from '../../machines/domain/task.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
-import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
 /** Excludes paths and command-line options: `..` would be resolved in a URL, and `-h` would be read as an option. */

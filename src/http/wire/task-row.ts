@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Task, taskStates } from '../../machines/task/task.ts';
+import { type Task, taskStates } from '../../machines/domain/task.ts';
 import { time, timestamp } from './timestamp.ts';
 
 export const taskRow = z

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ranInRun } from '../../machines/task/ran-calls.ts';
 import {
   type Message,
   type RanCall,
   shownState,
   type Task,
   taskStates,
-} from '../../machines/task/task.ts';
+} from '../../machines/domain/task.ts';
+import { ranInRun } from '../../machines/task/ran-calls.ts';
 import { decisionRecord, presentDecisions } from './decision-record.ts';
 import { digest, pendingDeferral, presentPending } from './deferral.ts';
 import { message, part, presentMessage } from './message.ts';

@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { messageOf } from '../message-of.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { ServedAgent } from './served-agent.ts';
 
@@ -81,7 +82,7 @@ export const agentProcessMachine = setup({
         : { served: null, error: sighting.error },
     ),
     noteError: assign((_, error: unknown) => ({
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     })),
     forgetServed: assign({ served: null }),
     forgetError: assign({ error: null }),

@@ -1,8 +1,8 @@
+import type { AbandonReason } from '../domain/facts.ts';
+import type { Approval, Deferral, DeferralStage, HeldMessage } from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
-import type { AbandonReason } from '../task/facts.ts';
-import type { Approval, Deferral, DeferralStage, HeldMessage } from '../task/task.ts';
 
 /** A held call as shown to approvers. None of its texts may be interpreted as markup. */
 export interface ApprovalRequest {

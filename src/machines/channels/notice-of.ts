@@ -1,5 +1,5 @@
+import type { Caller, Deferral, DeferralStage, Task } from '../domain/task.ts';
 import { callerName, isOperator } from '../governance/caller-name.ts';
-import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
 /** The stored data of a waiting task, without the arguments of its held call. */

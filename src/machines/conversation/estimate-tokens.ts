@@ -1,4 +1,4 @@
-import type { Exchange, Message, Part, SaidTurn } from '../task/task.ts';
+import type { Exchange, Message, Part, SaidTurn } from '../domain/task.ts';
 import { utf8Size } from '../utf8-size.ts';
 
 /** Bytes of UTF-8 per estimated token: about right for English, and an overestimate for other scripts. */

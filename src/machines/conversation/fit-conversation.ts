@@ -1,6 +1,6 @@
-import type { Exchange, FollowUp, Message, SaidTurn } from '../task/task.ts';
+import type { LeftOut } from '../domain/compaction.ts';
+import type { Exchange, FollowUp, Message, SaidTurn } from '../domain/task.ts';
 import { turnsOf } from '../task/turns-of.ts';
-import type { LeftOut } from './compaction.ts';
 import { exchangeTokens, messageTokens, saidTokens } from './estimate-tokens.ts';
 
 /** The input of a model in one turn. */

@@ -1,5 +1,5 @@
+import { isFinal, type Message, type Owner, type Task } from '../domain/task.ts';
 import { messageSize } from '../task/bound-history.ts';
-import { isFinal, type Message, type Owner, type Task } from '../task/task.ts';
 import { asOwner, isSameCaller, ownerOf } from '../task/task-access.ts';
 
 /** Limits of a session's history passed to a new task; bytes are counted on the messages as JSON. */

@@ -1,6 +1,6 @@
+import type { Caller, Deferral } from '../domain/task.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
-import type { Caller, Deferral } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 

@@ -1,7 +1,7 @@
-import type { TaskFact } from '../task/facts.ts';
-import type { ArgumentChange, Layer } from '../task/task.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import type { Refusal } from '../domain/finding.ts';
+import type { ArgumentChange, Layer } from '../domain/task.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
-import type { Refusal } from './finding.ts';
 import { findDrift } from './intent-alignment.ts';
 import type { IntentVerdict, Modification, Timed } from './ruling.ts';
 import { stepUpReason } from './step-up.ts';

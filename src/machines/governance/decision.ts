@@ -1,5 +1,5 @@
+import type { Approval, Deferral, SettledDeferral } from '../domain/task.ts';
 import { legible } from '../legible.ts';
-import type { Approval, Deferral, SettledDeferral } from '../task/task.ts';
 import { approverEmail, approverName, type DecisionAttempt } from './approvers.ts';
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson } from './same-person.ts';

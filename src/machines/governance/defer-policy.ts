@@ -1,6 +1,6 @@
+import type { Deferral, DeferralStage, ToolCall } from '../domain/task.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
-import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
 /** A tool's deferral settings with all defaults applied (docs/contract/governance.md). */
 export interface DeferRule {

@@ -1,5 +1,5 @@
-import type { TaskFact } from '../task/facts.ts';
-import type { Finding } from './finding.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import type { Finding } from '../domain/finding.ts';
 
 /** Reports the rules that matched. */
 export function factsOfFindings(tool: string | null, findings: readonly Finding[]): TaskFact[] {

@@ -1,7 +1,7 @@
-import type { TaskFact } from '../task/facts.ts';
-import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../task/task.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import type { Refusal } from '../domain/finding.ts';
+import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../domain/task.ts';
 import type { DeferRule } from './defer-policy.ts';
-import type { Refusal } from './finding.ts';
 import type { DriftRule } from './intent-alignment.ts';
 
 /** The provider of a call's credentials (docs/contract/configuration.md). */

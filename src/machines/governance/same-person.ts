@@ -1,4 +1,4 @@
-import type { Caller } from '../task/task.ts';
+import type { Caller } from '../domain/task.ts';
 import { normaliseEmail } from './email.ts';
 
 /** The fields that identify a caller. */

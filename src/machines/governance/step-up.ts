@@ -1,4 +1,4 @@
-import type { Caller } from '../task/task.ts';
+import type { Caller } from '../domain/task.ts';
 
 /**
  * Returns true if a presented assurance level meets a required one (docs/contract/step-up.md): at least as high in the

@@ -1,4 +1,4 @@
-import type { Approval, Deferral } from '../task/task.ts';
+import type { Approval, Deferral } from '../domain/task.ts';
 import { chatProvider, isApprover } from './approvers.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';

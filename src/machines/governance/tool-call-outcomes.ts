@@ -1,9 +1,9 @@
 import type { DoneActorEvent } from 'xstate';
-import { earlierEqual } from '../task/ran-calls.ts';
-import type { DecisionRecord, Deferral, Layer } from '../task/task.ts';
+import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/finding.ts';
+import type { DecisionRecord, Deferral, Layer } from '../domain/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
-import { changedSinceApproval, governanceFailed, type Refusal } from './finding.ts';
+import { earlierEqual } from './earlier-equal.ts';
 import type { IntentVerdict, Timed } from './ruling.ts';
 import { tightened } from './tightened.ts';
 import type { ToolCallContext } from './tool-call-setup.ts';

@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate';
-import type { JsonObject } from '../json.ts';
-import type { TaskFact } from '../task/facts.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import { governanceFailed } from '../domain/finding.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -9,9 +9,9 @@ import type {
   Message,
   RanCall,
   ToolCall,
-} from '../task/task.ts';
+} from '../domain/task.ts';
+import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
-import { governanceFailed } from './finding.ts';
 import type {
   HeldCall,
   IntentVerdict,

@@ -1,6 +1,7 @@
 import { assign, fromPromise, setup } from 'xstate';
+import type { ModelName } from '../domain/model-speaker.ts';
 import { unfilledPort } from '../unfilled-port.ts';
-import { type CallOutcome, type FailedCall, isPassing, type ModelName } from './model-call.ts';
+import { type CallOutcome, type FailedCall, isPassing } from './model-call.ts';
 
 /** A model of the chain, with the epoch milliseconds before which it must not be called. */
 export interface Candidate extends ModelName {

@@ -1,15 +1,5 @@
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
-
-export interface ModelName {
-  provider: string;
-  model: string;
-}
-
-/** The model that produced a turn, and its endpoint. */
-export interface ModelSpeaker extends ModelName {
-  /** Digest of the endpoint's URL; absent in data of older releases. */
-  endpoint?: string;
-}
+import type { ModelName } from '../domain/model-speaker.ts';
 
 /**
  * The fault of a model call. `busy`, `late`, `broken` and `unreachable` are transient (429, 408, 5xx, network).

@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { doubledPause } from '../back-off.ts';
-import { isFinal, type Task } from '../task/task.ts';
+import { isFinal, type Task } from '../domain/task.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 
 export type PushDeliveryEvent = { type: 'task.changed'; task: Task };

@@ -1,5 +1,5 @@
+import type { Message } from '../domain/task.ts';
 import { utf8Size } from '../utf8-size.ts';
-import type { Message } from './task.ts';
 
 /** Limits of a task's stored history (docs/contract/task.md); bytes are counted on the messages as JSON. */
 export const historyBound = { bytes: 1024 * 1024, messages: 200 } as const;

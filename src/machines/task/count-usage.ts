@@ -1,4 +1,4 @@
-import type { Usage } from './task.ts';
+import type { Usage } from '../domain/task.ts';
 import type { Thought } from './task-events.ts';
 
 /** Adds the usage of one model turn to the usage of earlier turns. */

@@ -1,5 +1,3 @@
-import { nextMoment } from '../governance/defer-policy.ts';
-import { type BoundHistory, boundHistory } from './bound-history.ts';
 import {
   type DeferralStage,
   deferralStages,
@@ -8,7 +6,9 @@ import {
   type Task,
   type TaskState,
   taskStates,
-} from './task.ts';
+} from '../domain/task.ts';
+import { nextMoment } from '../governance/defer-policy.ts';
+import { type BoundHistory, boundHistory } from './bound-history.ts';
 import { extrasIn, type TaskContext } from './task-input.ts';
 
 /** The parts of a snapshot that determine the public task. */

@@ -1,12 +1,12 @@
+import type { AbandonReason, Heard, TaskFact } from '../domain/facts.ts';
+import type { Refusal } from '../domain/finding.ts';
+import type { FollowUp, Message } from '../domain/task.ts';
 import { approverName, type DecisionAttempt, vouchedBy } from '../governance/approvers.ts';
 import { noteOf } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
-import type { Refusal } from '../governance/finding.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
-import type { AbandonReason, Heard, TaskFact } from './facts.ts';
 import { limitOf } from './limits.ts';
-import type { FollowUp, Message } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';

@@ -1,11 +1,11 @@
+import type { AbandonReason } from '../domain/facts.ts';
+import type { Refusal } from '../domain/finding.ts';
+import type { Exchange, Failure, ToolCall } from '../domain/task.ts';
 import { formatDuration } from '../duration.ts';
-import type { Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { cutToRunes } from '../text.ts';
-import type { AbandonReason } from './facts.ts';
 import { limitReached, tokensOf } from './limits.ts';
 import { ranInRun } from './ran-calls.ts';
-import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 

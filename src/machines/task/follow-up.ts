@@ -1,6 +1,6 @@
+import type { Deferral, FollowUp, HeldMessage, Message } from '../domain/task.ts';
 import type { PersonKey } from '../governance/same-person.ts';
 import { messageSize } from './bound-history.ts';
-import type { Deferral, FollowUp, HeldMessage, Message } from './task.ts';
 import type { TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 

@@ -1,5 +1,5 @@
+import type { Failure, Usage } from '../domain/task.ts';
 import { countUsage } from './count-usage.ts';
-import type { Failure, Usage } from './task.ts';
 import type { Thought } from './task-events.ts';
 
 /** The resource limits of one run of a task. */

@@ -1,6 +1,6 @@
+import type { SaidTurn, SettledDeferral, ToolCall } from '../domain/task.ts';
 import { deferRule, openDeferral } from '../governance/defer-policy.ts';
 import { defaultLimits, nothingSpent } from './limits.ts';
-import type { SaidTurn, SettledDeferral, ToolCall } from './task.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A persisted task snapshot (JSON), written by any supported chart version. */

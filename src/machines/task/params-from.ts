@@ -1,8 +1,8 @@
 import type { DoneActorEvent } from 'xstate';
+import type { Deferral } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import { tightened } from '../governance/tightened.ts';
 import { speakersIn } from './follow-up.ts';
-import type { Deferral } from './task.ts';
 import type { StartStanding, TaskEvent } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
 

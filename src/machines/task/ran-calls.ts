@@ -1,5 +1,5 @@
+import type { Deferral, RanCall, Task, ToolCall } from '../domain/task.ts';
 import { cutToRunes } from '../text.ts';
-import type { Deferral, RanCall, Task, ToolCall } from './task.ts';
 import type { ToolOutcome } from './task-events.ts';
 import type { TaskContext, TaskRun } from './task-input.ts';
 
@@ -34,19 +34,6 @@ export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome)
   if (kind === 'barred') return { ...run, ran: others };
   const outcome = kind === 'returned' ? 'succeeded' : kind;
   return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, outcome })) };
-}
-
-/** Returns the latest started call with the same tool and arguments; `null` if there is none. */
-export function earlierEqual(
-  ran: readonly RanCall[],
-  { id, tool, argsSha256 }: ToolCall,
-): NonNullable<Deferral['repeats']> | null {
-  const equal = ran.findLast(
-    (one) => one.callId !== id && one.tool === tool && one.argsSha256 === argsSha256,
-  );
-  if (equal === undefined) return null;
-  const { callId, at, approver } = equal;
-  return { callId, at, ...(approver === undefined ? {} : { approver }) };
 }
 
 /** Merges two lists of calls without duplicates, oldest first. */

@@ -1,5 +1,5 @@
-import type { Refusal } from '../governance/finding.ts';
-import type { DecisionRecord } from './task.ts';
+import type { Refusal } from '../domain/finding.ts';
+import type { DecisionRecord } from '../domain/task.ts';
 import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 

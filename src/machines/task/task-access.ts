@@ -1,5 +1,5 @@
+import type { Caller, Owner, Task } from '../domain/task.ts';
 import { chatProvider, isApprover, runtimeProvider } from '../governance/approvers.ts';
-import type { Caller, Owner, Task } from './task.ts';
 
 /**
  * Visibility of tasks: tasks of the caller's organisation, the caller's own tasks, or all tasks

@@ -1,10 +1,5 @@
-import type { Compaction } from '../conversation/compaction.ts';
-import type { DecisionAttempt } from '../governance/approvers.ts';
-import type { DecisionAnswer } from '../governance/decision.ts';
-import type { DeferRule } from '../governance/defer-policy.ts';
-import type { Finding, Refusal } from '../governance/finding.ts';
-import type { CredentialProvider } from '../governance/ruling.ts';
-import type { PersonKey } from '../governance/same-person.ts';
+import type { Compaction } from '../domain/compaction.ts';
+import type { Finding, Refusal } from '../domain/finding.ts';
 import type {
   CutReason,
   Exchange,
@@ -18,7 +13,12 @@ import type {
   Surface,
   ToolCall,
   WaitElsewhere,
-} from './task.ts';
+} from '../domain/task.ts';
+import type { DecisionAttempt } from '../governance/approvers.ts';
+import type { DecisionAnswer } from '../governance/decision.ts';
+import type { DeferRule } from '../governance/defer-policy.ts';
+import type { CredentialProvider } from '../governance/ruling.ts';
+import type { PersonKey } from '../governance/same-person.ts';
 
 /** External events of a task; every `at` is in epoch milliseconds. */
 export type TaskEvent =

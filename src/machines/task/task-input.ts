@@ -1,6 +1,3 @@
-import type { CredentialProvider, HeldCall } from '../governance/ruling.ts';
-import { boundHistory } from './bound-history.ts';
-import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
   CutReason,
@@ -19,7 +16,10 @@ import type {
   Surface,
   ToolCall,
   WaitElsewhere,
-} from './task.ts';
+} from '../domain/task.ts';
+import type { CredentialProvider, HeldCall } from '../governance/ruling.ts';
+import { boundHistory } from './bound-history.ts';
+import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type { MintInput } from './task-events.ts';
 
 /** A run's request and requester. */

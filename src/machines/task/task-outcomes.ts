@@ -1,8 +1,8 @@
+import type { AbandonReason } from '../domain/facts.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import { answerCounted, answerMispinned } from '../governance/decision.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import * as factOf from './fact-of.ts';
-import type { AbandonReason } from './facts.ts';
 import * as failureOf from './failure-of.ts';
 import {
   fromAttempt,

@@ -1,22 +1,6 @@
 import { assign, emit, fromPromise, raise, setup } from 'xstate';
-import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
-import {
-  answerMispinned,
-  type DecisionAnswer,
-  isShortOfQuorum,
-  settle,
-  withApproval,
-} from '../governance/decision.ts';
-import { governanceFailed, type Refusal } from '../governance/finding.ts';
-import type { Ruling } from '../governance/ruling.ts';
-import { toolCallMachine } from '../governance/tool-call-machine.ts';
-import { unfilledPort } from '../unfilled-port.ts';
-import type { TaskFact } from './facts.ts';
-import * as failureOf from './failure-of.ts';
-import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
-import { limitReached, spendTime, spendTurn } from './limits.ts';
-import type { Trial } from './params-from.ts';
-import { withOutcome, withStart } from './ran-calls.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import { governanceFailed, type Refusal } from '../domain/finding.ts';
 import type {
   DecisionRecord,
   DeferralStage,
@@ -26,7 +10,23 @@ import type {
   Message,
   TaskState,
   WaitElsewhere,
-} from './task.ts';
+} from '../domain/task.ts';
+import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
+import {
+  answerMispinned,
+  type DecisionAnswer,
+  isShortOfQuorum,
+  settle,
+  withApproval,
+} from '../governance/decision.ts';
+import type { Ruling } from '../governance/ruling.ts';
+import { toolCallMachine } from '../governance/tool-call-machine.ts';
+import { unfilledPort } from '../unfilled-port.ts';
+import * as failureOf from './failure-of.ts';
+import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
+import { limitReached, spendTime, spendTurn } from './limits.ts';
+import type { Trial } from './params-from.ts';
+import { withOutcome, withStart } from './ran-calls.ts';
 import type {
   MessageAnswer,
   MintInput,

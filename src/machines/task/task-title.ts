@@ -1,5 +1,5 @@
 import { brief } from '../brief.ts';
-import type { Task } from './task.ts';
+import type { Task } from '../domain/task.ts';
 
 /** Maximum length of a title in characters. */
 const longestTitle = 120;

@@ -1,5 +1,5 @@
+import type { SaidPart, SaidTurn } from '../domain/task.ts';
 import { utf8Size } from '../utf8-size.ts';
-import type { SaidPart, SaidTurn } from './task.ts';
 import type { Thought } from './task-events.ts';
 import type { TaskContext } from './task-input.ts';
 import { turnsOf } from './turns-of.ts';

@@ -1,4 +1,4 @@
-import type { Exchange, SaidTurn } from './task.ts';
+import type { Exchange, SaidTurn } from '../domain/task.ts';
 
 /** A model turn with its finished calls, as sent in a later turn. */
 export interface ToldTurn {

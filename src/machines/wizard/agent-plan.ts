@@ -80,14 +80,16 @@ function modelOf(answers: AgentAnswers): JsonObject {
   if (provider === 'scripted') return { provider };
   const { name, address, organization } = model;
   return {
-    ...{ provider, name: name.trim() },
+    provider,
+    name: name.trim(),
     ...reach(provider, address, modelVariable(answers)),
     ...(organization.trim() === '' ? {} : { organization_id: organization.trim() }),
     ...(fallback.length === 0
       ? {}
       : {
           fallbacks: fallback.map((each, index) => ({
-            ...{ provider: each.provider, name: each.name.trim() },
+            provider: each.provider,
+            name: each.name.trim(),
             ...reach(each.provider, each.address, fallbackVariable(answers, index)),
           })),
         }),
@@ -170,7 +172,8 @@ function rulesOf(approvals: Readonly<Record<string, ApprovalAnswer>>): JsonObjec
     Object.entries(approvals).map(([tool, { to, timeout, quorum, approvers }]) => [
       tool,
       {
-        ...{ to, timeout },
+        to,
+        timeout,
         ...(quorum === 1 ? {} : { quorum }),
         ...(approvers.length === 0 ? {} : { approvers: [...approvers] }),
       },

@@ -22,7 +22,8 @@ const ownServerVariable = 'MODEL_API_KEY';
 export const providers: readonly ProviderOffer[] = [
   provider('scripted', 'A script (needs no key)', [], {}),
   provider('openai', 'OpenAI', ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'], {
-    ...{ address: 'optional', organization: true },
+    address: 'optional',
+    organization: true,
   }),
   provider('anthropic', 'Anthropic', ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'], {
     address: 'optional',
@@ -113,8 +114,12 @@ export const channels: readonly ChannelOffer[] = [
     fields: [
       token('bot_token', 'Token of the bot', 'TELEGRAM_BOT_TOKEN', '123456:ABC…', '\\d+:[\\w-]+'),
       {
-        ...{ name: 'allowed_users', label: 'Allowed users', kind: 'list', required: false },
-        ...{ example: '12345, @ann', pattern: '[1-9]\\d*|@?[A-Za-z]\\w*' },
+        name: 'allowed_users',
+        label: 'Allowed users',
+        kind: 'list',
+        required: false,
+        example: '12345, @ann',
+        pattern: '[1-9]\\d*|@?[A-Za-z]\\w*',
       },
     ],
   },
@@ -124,11 +129,18 @@ export const channels: readonly ChannelOffer[] = [
     decides: true,
     fields: [
       {
-        ...{ name: 'target', label: 'Name of the receiver', kind: 'text', required: true },
-        ...{ example: 'ops', pattern: '[a-z0-9]+(?:-[a-z0-9]+)*' },
+        name: 'target',
+        label: 'Name of the receiver',
+        kind: 'text',
+        required: true,
+        example: 'ops',
+        pattern: '[a-z0-9]+(?:-[a-z0-9]+)*',
       },
       {
-        ...{ name: 'url', label: 'Address that is posted to', kind: 'url', required: true },
+        name: 'url',
+        label: 'Address that is posted to',
+        kind: 'url',
+        required: true,
         example: 'https://ops.example.com/approvals',
       },
       token(
@@ -177,7 +189,11 @@ export const authOffers: readonly AuthOffer[] = [
       text('client_id', 'Client id', false, 'refunds-desk'),
       url('jwks_url', 'Address of the keys', false, 'https://id.example.com/keys'),
       {
-        ...{ name: 'claim_map', label: 'Claims', kind: 'map', required: false, example: 'upn' },
+        name: 'claim_map',
+        label: 'Claims',
+        kind: 'map',
+        required: false,
+        example: 'upn',
         keys: ['user_id', 'email', 'org_id', 'workspace_id', 'acr'],
       },
     ],

@@ -7,7 +7,7 @@ import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.t
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
 import { longestQuarantine } from '../../../src/actors/channels/quarantine.ts';
 import { type SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
-import type { Deferral, Task } from '../../../src/machines/task/task.ts';
+import type { Deferral, Task } from '../../../src/machines/domain/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { NoteBoardAdapter, oneEvery } from '../../helpers/note-board-adapter.ts';
 import { aTask, aWrite } from '../../helpers/stored-tasks.ts';

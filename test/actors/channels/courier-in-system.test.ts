@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { NoteBoardAdapter } from '../../helpers/note-board-adapter.ts';
 import { decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import {

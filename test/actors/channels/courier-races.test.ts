@@ -4,7 +4,7 @@ import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.t
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
 import type { ApprovalRows } from '../../../src/actors/records/records.ts';
 import type { SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { HeldRows } from '../../helpers/held-rows.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { NoteBoardAdapter } from '../../helpers/note-board-adapter.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LocalNotices } from '../../../src/actors/channels/local-notices.ts';
-import type { Deferral, Task } from '../../../src/machines/task/task.ts';
+import type { Deferral, Task } from '../../../src/machines/domain/task.ts';
 import { NoteBoardAdapter } from '../../helpers/note-board-adapter.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
 import { aDeferral } from '../../helpers/task-fixtures.ts';

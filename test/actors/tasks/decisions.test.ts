@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
 import type { SaidMessage } from '../../../src/actors/tasks/tasks.ts';
-import type { Caller, Task } from '../../../src/machines/task/task.ts';
+import type { Caller, Task } from '../../../src/machines/domain/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { decision, ends, gate, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystem, type TestSystemOptions } from '../../helpers/test-system.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { SystemError } from '../../../src/actors/system-error.ts';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import { patient } from '../../helpers/patient.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isFinal } from '../../../src/machines/task/task.ts';
+import { isFinal } from '../../../src/machines/domain/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
 import type { ManualClock } from '../../helpers/manual-clock.ts';
 import { runs } from '../../helpers/runs.ts';

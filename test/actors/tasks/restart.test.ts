@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isFinal } from '../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../src/machines/json.ts';
-import { isFinal } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import {
   briefly,

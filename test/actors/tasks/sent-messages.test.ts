@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messageKeys } from '../../../src/actors/records/store/message-key.ts';
-import type { Caller } from '../../../src/machines/task/task.ts';
+import type { Caller } from '../../../src/machines/domain/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';

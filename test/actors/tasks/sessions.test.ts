@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
 import type { SessionPage } from '../../../src/actors/tasks/sessions.ts';
-import type { Caller, Message } from '../../../src/machines/task/task.ts';
+import type { Caller, Message } from '../../../src/machines/domain/task.ts';
 import { ends } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystemOptions } from '../../helpers/test-system.ts';
 

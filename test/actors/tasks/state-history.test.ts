@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
+import { isFinal } from '../../../src/machines/domain/task.ts';
 import { type EnteredState, pathOf } from '../../../src/machines/task/entered-state.ts';
-import { isFinal } from '../../../src/machines/task/task.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
 import { runs } from '../../helpers/runs.ts';
 import {

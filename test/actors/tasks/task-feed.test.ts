@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FeedChange, TaskFeed } from '../../../src/actors/tasks/task-feed.ts';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
 

@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { ModelError, ToolError } from '../../../src/actors/ports.ts';
-import type { ToolCall } from '../../../src/machines/task/task.ts';
+import type { ToolCall } from '../../../src/machines/domain/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import type { Happening, Happenings } from '../../helpers/chart-walk.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WaitingLimit } from '../../../src/actors/tasks/waiting-limit.ts';
-import type { Task } from '../../../src/machines/task/task.ts';
+import type { Task } from '../../../src/machines/domain/task.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
 import { aCall, aDeferRule, toolRules } from '../../helpers/task-fixtures.ts';
 

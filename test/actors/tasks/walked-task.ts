@@ -7,10 +7,10 @@ import {
   createCredentialIssuer,
 } from '../../../src/actors/governance/credentials/credentials.ts';
 import type { Turn } from '../../../src/actors/ports.ts';
+import { type Message, taskStates } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
 import type { TaskLimits } from '../../../src/machines/task/limits.ts';
-import { type Message, taskStates } from '../../../src/machines/task/task.ts';
 import type { MessageAnswer } from '../../../src/machines/task/task-events.ts';
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import { HeldAnswers } from '../../helpers/held-answers.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SessionIds } from '../../../src/http/mcp/session-id.ts';
-import type { Caller } from '../../../src/machines/task/task.ts';
+import type { Caller } from '../../../src/machines/domain/task.ts';
 
 const key = Buffer.alloc(32, 1);
 const ids = new SessionIds(key);

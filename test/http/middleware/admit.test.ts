@@ -13,7 +13,7 @@ import type { RequestState } from '../../../src/http/request-state.ts';
 import { answerParseError } from '../../../src/http/routes/json-rpc-route.ts';
 import { calledInvocation, sentInvocation } from '../../../src/http/wire/admission.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
-import type { Caller } from '../../../src/machines/task/task.ts';
+import type { Caller } from '../../../src/machines/domain/task.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';

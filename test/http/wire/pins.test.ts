@@ -31,8 +31,8 @@ import { presentStates, statePath } from '../../../src/http/wire/states.ts';
 import { presentTask, stepUpOf, task } from '../../../src/http/wire/task.ts';
 import { presentRow, taskRow } from '../../../src/http/wire/task-row.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
+import type { DecisionRecord, Message, Task } from '../../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
-import type { DecisionRecord, Message, Task } from '../../../src/machines/task/task.ts';
 import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
 import { aCaller, aDeferral, digest, runsDigest } from '../../helpers/task-fixtures.ts';
 

@@ -5,7 +5,7 @@ import {
   noticeOf,
   outcomeOf,
 } from '../../../src/machines/channels/notice-of.ts';
-import type { Caller, SettledDeferral } from '../../../src/machines/task/task.ts';
+import type { Caller, SettledDeferral } from '../../../src/machines/domain/task.ts';
 import { aNotice } from '../../helpers/approval-notices.ts';
 import { aCaller, aDeferral, digest } from '../../helpers/task-fixtures.ts';
 

@@ -4,7 +4,7 @@ import {
   messageTokens,
   saidTokens,
 } from '../../../src/machines/conversation/estimate-tokens.ts';
-import type { Message, Part, SaidPart } from '../../../src/machines/task/task.ts';
+import type { Message, Part, SaidPart } from '../../../src/machines/domain/task.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
 
 const of = (length: number) => 'x'.repeat(length);

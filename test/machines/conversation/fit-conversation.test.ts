@@ -7,7 +7,7 @@ import {
   type ToldConversation,
   tokensOf,
 } from '../../../src/machines/conversation/fit-conversation.ts';
-import type { Exchange, Message } from '../../../src/machines/task/task.ts';
+import type { Exchange, Message } from '../../../src/machines/domain/task.ts';
 import { runs } from '../../helpers/runs.ts';
 import { aCall, aFollowUp } from '../../helpers/task-fixtures.ts';
 

@@ -10,7 +10,7 @@ import {
   type ToldConversation,
   tokensOf,
 } from '../../../src/machines/conversation/fit-conversation.ts';
-import type { Exchange, FollowUp, Message, SaidTurn } from '../../../src/machines/task/task.ts';
+import type { Exchange, FollowUp, Message, SaidTurn } from '../../../src/machines/domain/task.ts';
 import { aCall, aFollowUp } from '../../helpers/task-fixtures.ts';
 
 const message = (messageId: string, role: Message['role'] = 'user'): Message => ({

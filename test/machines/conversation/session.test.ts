@@ -4,8 +4,8 @@ import {
   previewOf,
   sessionMessages,
 } from '../../../src/machines/conversation/session.ts';
+import type { Caller, Failure, Message, Part, Task } from '../../../src/machines/domain/task.ts';
 import { messageSize } from '../../../src/machines/task/bound-history.ts';
-import type { Caller, Failure, Message, Part, Task } from '../../../src/machines/task/task.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
 import { aCaller } from '../../helpers/task-fixtures.ts';
 

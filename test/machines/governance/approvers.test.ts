@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Caller, Deferral } from '../../../src/machines/domain/task.ts';
 import {
   approverEmail,
   approverName,
@@ -14,7 +15,6 @@ import {
   vouchedBy,
 } from '../../../src/machines/governance/approvers.ts';
 import type { PersonKey } from '../../../src/machines/governance/same-person.ts';
-import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { aCaller, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
 const ann = aCaller({ userId: 'ann', email: 'ann@example.com' });

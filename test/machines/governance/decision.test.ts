@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Caller, Deferral } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import {
   answerCounted,
@@ -9,7 +10,6 @@ import {
   settle,
   withApproval,
 } from '../../../src/machines/governance/decision.ts';
-import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
 
 describe('a decision pinned to what was shown', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Deferral } from '../../../src/machines/domain/task.ts';
 import {
   type DeferRule,
   deferRule,
@@ -7,7 +8,6 @@ import {
   openDeferral,
   renderContext,
 } from '../../../src/machines/governance/defer-policy.ts';
-import type { Deferral } from '../../../src/machines/task/task.ts';
 import { aCall, aDeferral, times } from '../../helpers/task-fixtures.ts';
 
 describe('renderContext', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Deferral } from '../../../src/machines/domain/task.ts';
 import { isRefused } from '../../../src/machines/governance/approvers.ts';
 import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
 import { tightened } from '../../../src/machines/governance/tightened.ts';
-import type { Deferral } from '../../../src/machines/task/task.ts';
 import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
 const [ann, bo, eve] = ['ann@example.com', 'bo@example.com', 'eve@example.com'];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assign, createActor, fromPromise, toPromise } from 'xstate';
-import type { Refusal } from '../../../src/machines/governance/finding.ts';
+import type { Refusal } from '../../../src/machines/domain/finding.ts';
+import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/domain/task.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -14,7 +15,6 @@ import type {
   JudgeIntentInput,
   ToolCallInput,
 } from '../../../src/machines/governance/tool-call-setup.ts';
-import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/task/task.ts';
 import {
   aCall,
   aCaller,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise } from 'xstate';
+import type { Task, TaskState } from '../../../src/machines/domain/task.ts';
 import {
   mostAttempts,
   mostWaiting,
   pauseAfter,
   pushDeliveryMachine,
 } from '../../../src/machines/push/push-delivery-machine.ts';
-import type { Task, TaskState } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
 

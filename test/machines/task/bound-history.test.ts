@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../src/machines/domain/task.ts';
 import {
   boundHistory,
   historyBound,
   messageSize,
 } from '../../../src/machines/task/bound-history.ts';
-import type { Message } from '../../../src/machines/task/task.ts';
 import { runs } from '../../helpers/runs.ts';
 
 function aMessage(index: number, text: string): Message {

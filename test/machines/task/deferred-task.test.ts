@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Deferral } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
-import type { Deferral } from '../../../src/machines/task/task.ts';
 import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import { aCall, aDeferral, anAttempt, digest, saved, times } from '../../helpers/task-fixtures.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isFinal, type Part, type Task, taskStates } from '../../../src/machines/domain/task.ts';
 import {
   describeCrash,
   describeSubmitted,
@@ -6,7 +7,6 @@ import {
 } from '../../../src/machines/task/describe-task.ts';
 import * as failureOf from '../../../src/machines/task/failure-of.ts';
 import { nothingSpent } from '../../../src/machines/task/limits.ts';
-import { isFinal, type Part, type Task, taskStates } from '../../../src/machines/task/task.ts';
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import { begin, finish, nudged, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import {

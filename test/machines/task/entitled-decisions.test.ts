@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Caller, Deferral } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
-import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { runs } from '../../helpers/runs.ts';
 import { publicState, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import { aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Exchange, ToolCall } from '../../../src/machines/domain/task.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import * as failureOf from '../../../src/machines/task/failure-of.ts';
 import { defaultLimits, nothingSpent, type TaskLimits } from '../../../src/machines/task/limits.ts';
-import type { Exchange, ToolCall } from '../../../src/machines/task/task.ts';
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import {
   aCall,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../src/machines/domain/task.ts';
 import {
   followUpBound,
   followUpOf,
@@ -6,7 +7,6 @@ import {
   saidBy,
   speakersIn,
 } from '../../../src/machines/task/follow-up.ts';
-import type { Message } from '../../../src/machines/task/task.ts';
 import {
   aCall,
   aCaller,

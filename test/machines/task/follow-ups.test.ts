@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FollowUp, Message } from '../../../src/machines/domain/task.ts';
 import { describeTask } from '../../../src/machines/task/describe-task.ts';
 import { followUpBound } from '../../../src/machines/task/follow-up.ts';
-import type { FollowUp, Message } from '../../../src/machines/task/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import { restingStates, type Step, step } from '../../helpers/step-task.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../src/machines/domain/task.ts';
 import {
   defaultLimits,
   limitOf,
@@ -8,7 +9,6 @@ import {
   spendTurn,
   tokensOf,
 } from '../../../src/machines/task/limits.ts';
-import type { Failure } from '../../../src/machines/task/task.ts';
 import { begin, finish, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import {
   aCall,

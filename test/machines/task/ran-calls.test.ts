@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { earlierEqual, ranBefore, ranInRun } from '../../../src/machines/task/ran-calls.ts';
-import type { RanCall } from '../../../src/machines/task/task.ts';
+import type { RanCall } from '../../../src/machines/domain/task.ts';
+import { earlierEqual } from '../../../src/machines/governance/earlier-equal.ts';
+import { ranBefore, ranInRun } from '../../../src/machines/task/ran-calls.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import { released, restingStates, step } from '../../helpers/step-task.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';

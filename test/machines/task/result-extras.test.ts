@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Surface } from '../../../src/machines/domain/task.ts';
 import { describeTask } from '../../../src/machines/task/describe-task.ts';
-import type { Surface } from '../../../src/machines/task/task.ts';
 import { finish, restingStates, step } from '../../helpers/step-task.ts';
 import { allowed, returned, said, saved } from '../../helpers/task-fixtures.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/machines/task/task.ts';
+import type { Caller } from '../../../src/machines/domain/task.ts';
 import {
   asOwner,
   everything,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { TaskFact } from '../../../src/machines/domain/facts.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
-import type { TaskFact } from '../../../src/machines/task/facts.ts';
 import { begin, finish, restingStates, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import type { EventFrom, InputFrom, SnapshotFrom } from 'xstate';
-import type { DeferralStage, TaskState } from '../../../src/machines/task/task.ts';
+import type { DeferralStage, TaskState } from '../../../src/machines/domain/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../../src/machines/task/task-input.ts';
 import type { taskMachine } from '../../../src/machines/task/task-machine.ts';

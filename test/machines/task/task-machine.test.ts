@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import type { Refusal } from '../../../src/machines/governance/finding.ts';
+import type { Refusal } from '../../../src/machines/domain/finding.ts';
+import type { DecisionRecord, ToolCall } from '../../../src/machines/domain/task.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
-import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import {
   begin,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TaskFact } from '../../../src/machines/task/facts.ts';
-import { isFinal } from '../../../src/machines/task/task.ts';
+import type { TaskFact } from '../../../src/machines/domain/facts.ts';
+import { isFinal } from '../../../src/machines/domain/task.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import { runs } from '../../helpers/runs.ts';
 import { aCall, anAttempt, said, times } from '../../helpers/task-fixtures.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Message, Part } from '../../../src/machines/task/task.ts';
+import type { Message, Part } from '../../../src/machines/domain/task.ts';
 import { titleOf } from '../../../src/machines/task/task-title.ts';
 
 const message = (role: Message['role'], ...parts: Part[]): Message => ({

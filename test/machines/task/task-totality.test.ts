@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyStateNode } from 'xstate';
-import { type TaskState, taskStates } from '../../../src/machines/task/task.ts';
+import { type TaskState, taskStates } from '../../../src/machines/domain/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { begin, publicState, restingStates, step } from '../../helpers/step-task.ts';

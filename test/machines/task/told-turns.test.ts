@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Exchange, SaidPart, SaidTurn } from '../../../src/machines/task/task.ts';
+import type { Exchange, SaidPart, SaidTurn } from '../../../src/machines/domain/task.ts';
 import type { Thought } from '../../../src/machines/task/task-events.ts';
 import { failedTurnsAtEnd, toldBefore, withTurn } from '../../../src/machines/task/told-turns.ts';
 import { aCall, aTaskContext, modelFailed, said } from '../../helpers/task-fixtures.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ToolCall } from '../../../src/machines/domain/task.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
-import type { ToolCall } from '../../../src/machines/task/task.ts';
 import type { ThinkInput, Thought, ToolOutcome } from '../../../src/machines/task/task-events.ts';
 import { initialContext, type TaskInput } from '../../../src/machines/task/task-input.ts';
 import { withTurn } from '../../../src/machines/task/told-turns.ts';

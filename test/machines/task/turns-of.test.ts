@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Exchange, SaidTurn } from '../../../src/machines/task/task.ts';
+import type { Exchange, SaidTurn } from '../../../src/machines/domain/task.ts';
 import { turnsOf } from '../../../src/machines/task/turns-of.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
 

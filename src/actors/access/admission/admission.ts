@@ -6,6 +6,7 @@ import {
   admissionWindow,
   unasked,
 } from '../../../machines/admission/admission-machine.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import type { Clock, Log, Outbound } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
@@ -105,7 +106,7 @@ function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) 
         log.warn(
           {
             agent_id: agentId,
-            error: error instanceof Error ? error.message : String(error),
+            error: messageOf(error),
             cached_until: new Date(clock.now() + admissionWindow).toISOString(),
           },
           'admission: call failed, admitting',

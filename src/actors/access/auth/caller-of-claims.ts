@@ -1,4 +1,4 @@
-import type { Caller } from '../../../machines/task/task.ts';
+import type { Caller } from '../../../machines/domain/task.ts';
 
 /** Claim names from which the caller's identity is read. */
 export interface ClaimMap {

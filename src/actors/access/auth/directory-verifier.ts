@@ -1,7 +1,7 @@
 import type { JWK, JWTPayload } from 'jose';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { Caller } from '../../../machines/domain/task.ts';
 import { isEmailShaped } from '../../../machines/governance/email.ts';
-import type { Caller } from '../../../machines/task/task.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { loadJwt } from './load-jwt.ts';

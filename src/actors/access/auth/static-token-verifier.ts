@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
-import type { Caller } from '../../../machines/task/task.ts';
+import type { Caller } from '../../../machines/domain/task.ts';
 import type { TokenKind } from '../../ports.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../machines/task/task.ts';
+import type { Caller } from '../../../machines/domain/task.ts';
 import type { AuthFailure, Credentials, Log, Outbound, TokenKind } from '../../ports.ts';
 
 /** The verdict of a provider on a credential that it recognises. */

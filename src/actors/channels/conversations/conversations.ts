@@ -1,6 +1,7 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate';
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
 import type { Asked, HeldCall, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { NewestWrites } from '../../newest-writes.ts';
 import type { Clock, Log } from '../../ports.ts';
@@ -186,7 +187,7 @@ export class Conversations {
         },
         noteUnsaid: (_, { utterance: { kind, to }, error }) =>
           log.warn(
-            { adapter: to.adapter, task_id: to.thread, error: reasonOf(error) },
+            { adapter: to.adapter, task_id: to.thread, error: messageOf(error) },
             kind === 'say'
               ? 'conversation: a message could not be posted in its thread'
               : 'conversation: a reaction could not be added to its message',
@@ -243,8 +244,4 @@ export class Conversations {
 /** Returns an id that is unique across all adapters. */
 function nameOf({ adapter, id }: ChatMessage): string {
   return `${adapter}:${id}`;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -151,7 +151,11 @@ export class SlackAdapter implements ChannelAdapter {
       appToken: settings.appToken,
       apiUrl: settings.apiUrl,
       receive: (envelope) => this.#receive(envelope),
-      ...{ web, outbound, clock, log, random },
+      web,
+      outbound,
+      clock,
+      log,
+      random,
       ...(pings === undefined ? {} : { pings }),
     });
   }

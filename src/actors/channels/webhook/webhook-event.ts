@@ -4,8 +4,8 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
+import type { HeldMessage } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { HeldMessage } from '../../../machines/task/task.ts';
 
 const outcomeTypes = {
   approved: 'approval.approved',

@@ -1,5 +1,5 @@
+import type { Message } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Message } from '../../../machines/task/task.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 
 /** Maximum Unicode code points of a text that are compared. */

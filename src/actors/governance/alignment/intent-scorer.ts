@@ -1,3 +1,4 @@
+import type { Message } from '../../../machines/domain/task.ts';
 import {
   type AlignmentDecision,
   type AlignmentThresholds,
@@ -5,7 +6,6 @@ import {
   scoreIntent,
 } from '../../../machines/governance/intent-alignment.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Message } from '../../../machines/task/task.ts';
 import type { Log } from '../../ports.ts';
 import { textOfCall, textOfRequest } from './compared-text.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';

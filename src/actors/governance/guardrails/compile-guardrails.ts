@@ -1,4 +1,4 @@
-import type { Finding } from '../../../machines/governance/finding.ts';
+import type { Finding } from '../../../machines/domain/finding.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { ToolMap } from '../../tool-name.ts';
 import { callTexts } from './call-texts.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Message, Part } from '../../../machines/task/task.ts';
+import type { Message, Part } from '../../../machines/domain/task.ts';
 import { addTextsOf } from './value-texts.ts';
 
 type FilePart = Extract<Part, { kind: 'file' }>;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
-import type { Finding } from '../../../machines/governance/finding.ts';
+import type { Finding } from '../../../machines/domain/finding.ts';
 import type { CompiledRules } from './compile-rules.ts';
 import { findSpans, type Span } from './find-spans.ts';
 import { readGuardrailPattern } from './guardrail-pattern.ts';

@@ -1,6 +1,6 @@
+import type { ArgumentChange } from '../../../machines/domain/task.ts';
 import { mostChangesKept } from '../../../machines/governance/kept-changes.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
-import type { ArgumentChange } from '../../../machines/task/task.ts';
 
 /** Maximum characters of one path, of one value, and of all values of a call. */
 const longestPath = 256;

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../machines/governance/finding.ts';
+import type { Finding } from '../../../machines/domain/finding.ts';
 import { redactSecrets } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';

@@ -1,5 +1,6 @@
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
-import { governanceFailed } from '../../../machines/governance/finding.ts';
+import { governanceFailed } from '../../../machines/domain/finding.ts';
+import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -15,7 +16,6 @@ import {
   toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
 import { withRan } from '../../../machines/task/ran-calls.ts';
-import type { RanCall, ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Ids, Log, Tool } from '../../ports.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';

@@ -1,6 +1,6 @@
-import type { Refusal } from '../../../machines/governance/finding.ts';
+import type { Refusal } from '../../../machines/domain/finding.ts';
+import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Modification } from '../../../machines/governance/ruling.ts';
-import type { ToolCall } from '../../../machines/task/task.ts';
 import type { Modify } from '../modify/modify.ts';
 import { argumentChanges } from './argument-changes.ts';
 import { argumentsDigest } from './arguments-digest.ts';

@@ -35,8 +35,11 @@ export function createOutputCheck(layers: OutputLayers): OutputCheck {
     }
     const input: LargeOutput = { tool, text, secrets, rules };
     const checked = await workers.run<Parameters<typeof checkLargeOutput>[0]>({
-      ...{ from: import.meta, module: './check-large-output', exported: 'checkLargeOutput' },
-      ...{ input, signal },
+      from: import.meta,
+      module: './check-large-output',
+      exported: 'checkLargeOutput',
+      input,
+      signal,
     });
     return checked as ReturnType<typeof checkLargeOutput>;
   };

@@ -1,9 +1,9 @@
+import type { Refusal } from '../../../machines/domain/finding.ts';
+import type { Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
 import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
-import type { Refusal } from '../../../machines/governance/finding.ts';
 import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
 import type { Tool } from '../../ports.ts';
 import { ToolMap } from '../../tool-name.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';

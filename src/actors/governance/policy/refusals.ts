@@ -1,6 +1,6 @@
-import type { Finding, Refusal } from '../../../machines/governance/finding.ts';
+import type { Finding, Refusal } from '../../../machines/domain/finding.ts';
+import type { Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
 import { isWeaker } from '../../../machines/governance/step-up.ts';
-import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Tool } from '../../ports.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';

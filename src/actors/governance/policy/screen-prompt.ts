@@ -1,6 +1,6 @@
-import { governanceFailed, type Refusal } from '../../../machines/governance/finding.ts';
+import { governanceFailed, type Refusal } from '../../../machines/domain/finding.ts';
+import type { Message } from '../../../machines/domain/task.ts';
 import type { Timed } from '../../../machines/governance/ruling.ts';
-import type { Message } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Log } from '../../ports.ts';
 import type { Policy } from './policy.ts';

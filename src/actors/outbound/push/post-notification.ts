@@ -1,4 +1,4 @@
-import type { Task } from '../../../machines/task/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 import type { EgressScope, PushNotification, PushTarget, ScopedOutbound } from '../../ports.ts';
 
 export interface PostPorts {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
+import { isFinal, type Task } from '../../../machines/domain/task.ts';
 import { pushDeliveryMachine } from '../../../machines/push/push-delivery-machine.ts';
-import { isFinal, type Task } from '../../../machines/task/task.ts';
 import { InOrder } from '../../in-order.ts';
 import { NewestWrites } from '../../newest-writes.ts';
 import {

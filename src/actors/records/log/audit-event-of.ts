@@ -1,5 +1,5 @@
+import type { DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
 import type { JsonValue } from '../../../machines/json.ts';
-import type { DecisionReport, TaskFact } from '../../../machines/task/facts.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import type { AuditEvent } from '../../ports.ts';
 import type { Capture } from './capture.ts';

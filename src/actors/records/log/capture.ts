@@ -1,6 +1,6 @@
+import type { Heard, TaskFact } from '../../../machines/domain/facts.ts';
+import type { Message } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
-import type { Heard, TaskFact } from '../../../machines/task/facts.ts';
-import type { Message } from '../../../machines/task/task.ts';
 import { cutToBytes, type ShownText } from './cut-to-bytes.ts';
 
 /** `audit.capture`: the contents to log, and the maximum bytes of each. */

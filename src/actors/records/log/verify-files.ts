@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { messageOf } from '../../../machines/message-of.ts';
 import { nodeKeyRing, sha256Hex } from './node-crypto.ts';
 import type { PublicKeySet } from './public-keys.ts';
 import type { ChainVerdict, LogFile, VerifyOptions } from './verdict.ts';
@@ -10,7 +11,7 @@ export class AuditLogError extends Error {
   readonly path: string;
 
   constructor(path: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super(`The audit log ${path} cannot be read: ${reason}. Check the path and its permissions.`, {
       cause,
     });

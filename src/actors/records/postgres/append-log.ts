@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Task } from '../../../machines/task/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 import { NextLines } from '../store/next-lines.ts';
 import { taskOf } from '../store/task-row.ts';
 import { waitedIn } from '../store/waited-in.ts';

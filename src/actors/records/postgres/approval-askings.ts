@@ -1,5 +1,5 @@
 import type { AskedRecord, EndedRecord } from '../../../machines/channels/notice-of.ts';
-import type { Task } from '../../../machines/task/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 
 /** An approval notice row of a parked task. */
 export interface Asking {

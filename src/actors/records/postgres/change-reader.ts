@@ -90,7 +90,9 @@ export class ChangeReader {
     );
     for (const { change, task_id: taskId, revision, waited } of rows) {
       await this.#hear({
-        ...{ change, taskId, revision },
+        change,
+        taskId,
+        revision,
         waited: waited === null ? null : (JSON.parse(waited) as OwnedTask),
       });
       this.#position = change;

@@ -1,4 +1,4 @@
-import type { TaskState } from '../../../machines/task/task.ts';
+import type { TaskState } from '../../../machines/domain/task.ts';
 import type { AuditEvent } from '../../ports.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { TaskWrite } from '../store/task-store.ts';

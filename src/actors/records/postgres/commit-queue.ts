@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
+import { messageOf } from '../../../machines/message-of.ts';
 import type { AuditEvent, Log } from '../../ports.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import {
@@ -276,7 +277,7 @@ export class CommitQueue {
   #refused(refusal: UnrecordedError): void {
     if (this.#failure === null) {
       const { cause } = refusal;
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       this.#options.log.error({ error: reason }, 'store: the database refuses a commit');
     }
     this.#failure = refusal;

@@ -38,13 +38,16 @@ export class ConnectionPool {
   constructor({ driver, newClient, max, log, explain }: PoolParts) {
     this.#max = max;
     this.#refusals = new OutageNotice({
-      ...{ log, explain },
+      log,
+      explain,
       begins: 'store: no further database connection can be opened; existing ones remain in use',
       ends: 'store: connections to the database can be made again',
     });
     const made = this.#made;
     this.#pool = new driver.Pool({
-      ...{ max, min: Math.min(kept, max), idleTimeoutMillis: 30_000 },
+      max,
+      min: Math.min(kept, max),
+      idleTimeoutMillis: 30_000,
       Client: pooledClients(newClient, made) as never,
     });
     this.#pool.on('error', ignore);

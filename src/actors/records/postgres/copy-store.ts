@@ -38,7 +38,8 @@ export async function copyStore(
   let boss: PgBoss | null = null;
   try {
     const engine = await startEngine(database, jobSchemaOf(address.schema), {
-      ...{ supervise: false, schedule: false },
+      supervise: false,
+      schedule: false,
       onError: () => undefined,
     });
     boss = engine;

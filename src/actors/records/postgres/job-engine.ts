@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
+import { messageOf } from '../../../machines/message-of.ts';
 import type { Log } from '../../ports.ts';
 import { HeldJobs } from './held-jobs.ts';
 import { deadlineId, workId } from './job-ids.ts';
@@ -77,7 +78,8 @@ export class JobEngine implements JobWriter {
   static async open(options: JobEngineOptions): Promise<JobEngine> {
     const { database, schema, log, explain } = options;
     const outage = new OutageNotice({
-      ...{ log, explain },
+      log,
+      explain,
       begins: 'jobs: the engine is unavailable',
       ends: 'jobs: the engine is available again',
     });
@@ -238,7 +240,7 @@ export class JobEngine implements JobWriter {
       // A task that continues has a new job by now, which replaces this one.
       if (this.#held.isHeld(job)) await this.#boss.deleteJob(works, [job]);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#options.log.warn({ error: reason, task_id: task }, 'jobs: a task is not resumed yet');
       await this.#boss.fail(works, [job]);
     }
@@ -251,7 +253,7 @@ async function settledJob({ id }: Job<JobData>, run: Promise<void>) {
     await run;
     return { id, status: 'completed' } as const;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { id, status: 'failed', output: { message } } as const;
   }
 }

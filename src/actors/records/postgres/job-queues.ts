@@ -32,7 +32,9 @@ export async function startEngine(
   const { onError, ...others } = options;
   await db.executeSql(makeSchema(schema));
   const boss = new PgBoss({
-    ...{ db, schema, createSchema: false },
+    db,
+    schema,
+    createSchema: false,
     // Stored warnings would never be read.
     persistWarnings: false,
     reindex: false,
@@ -51,7 +53,8 @@ async function createQueues(boss: PgBoss): Promise<void> {
   const tries = { retryLimit: 100_000, retryDelay: 1 };
   const soonGone = { deleteAfterSeconds: 60 };
   await boss.createQueue(works, {
-    ...{ ...tries, ...soonGone },
+    ...tries,
+    ...soonGone,
     heartbeatSeconds: heartbeat,
     expireInSeconds: 86_399,
   });

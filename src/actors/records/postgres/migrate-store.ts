@@ -45,7 +45,8 @@ async function migrate(database: PostgresDatabase, address: StoreAddress): Promi
   const before = await engineVersion(database, jobs);
   const failures: Error[] = [];
   const boss = await startEngine(database, jobs, {
-    ...{ supervise: false, schedule: false },
+    supervise: false,
+    schedule: false,
     onError: (error) => void failures.push(error),
   });
   await boss.stop({ graceful: false, close: false });

@@ -101,7 +101,9 @@ export class PostgresApprovalRows implements ApprovalRows {
       const place = ref ?? refs.get(position) ?? null;
       refs.set(position, place);
       kept.set(position, {
-        ...{ position, version, is_closed: isClosed },
+        position,
+        version,
+        is_closed: isClosed,
         ref: place === null ? null : JSON.stringify(place),
         told: isClosed ? null : JSON.stringify(told),
       });
@@ -135,7 +137,9 @@ export class PostgresApprovalRows implements ApprovalRows {
 function rowOf({ position, adapter, target, version, asked, ended, ref, told }: Kept): ApprovalRow {
   const wait = JSON.parse(asked) as AskedRecord;
   return {
-    ...{ position, adapter, version },
+    position,
+    adapter,
+    version,
     notice: noticeOf(target, wait, parsed<EndedRecord>(ended)),
     ref: parsed<MessageRef>(ref),
     told: parsed<ApprovalNotice>(told),

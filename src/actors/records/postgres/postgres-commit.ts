@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { isFinal, type TaskState } from '../../../machines/task/task.ts';
+import { isFinal, type TaskState } from '../../../machines/domain/task.ts';
 import { approversOf, ownerColumns } from '../store/task-owners.ts';
 import { columnsOf } from '../store/task-row.ts';
 import type { TaskWrite } from '../store/task-store.ts';

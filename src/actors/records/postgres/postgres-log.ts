@@ -116,9 +116,11 @@ export class PostgresLog {
     const verdict = await verifyNamed([{ name: this.name, chunks }], options);
     if (!verdict.ok || verdict.head === hash || events === 0) return verdict;
     const broken = {
-      ...{ file: this.name, line: verdict.events + 1 },
+      file: this.name,
+      line: verdict.events + 1,
       reason: 'the last line is not the one that the store knows' as const,
-      ...{ expected: hash, actual: verdict.head },
+      expected: hash,
+      actual: verdict.head,
     };
     options.onBreak?.(broken);
     return { ok: false, ...broken };

@@ -1,4 +1,4 @@
-import type { Owner, Task } from '../../../machines/task/task.ts';
+import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import { type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';

@@ -1,4 +1,4 @@
-import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
+import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import {
   isKnown as known,

@@ -11,8 +11,11 @@ const workers = new WorkerPool({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
  */
 export async function checkBeside(path: string, signal: AbortSignal): Promise<StoreError | null> {
   const found = await workers.run<Parameters<typeof findDamage>[0]>({
-    ...{ from: import.meta, module: './find-damage', exported: 'findDamage' },
-    ...{ input: path, signal },
+    from: import.meta,
+    module: './find-damage',
+    exported: 'findDamage',
+    input: path,
+    signal,
   });
   return typeof found === 'string' ? new StoreError(found) : null;
 }

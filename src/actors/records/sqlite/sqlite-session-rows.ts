@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Owner, Task } from '../../../machines/task/task.ts';
+import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import { taskOf, wholeColumns } from '../store/task-row.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
+import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import { approversOf, columnsOfOwner, ownerColumns } from '../store/task-owners.ts';
 import {
   columnsOf,

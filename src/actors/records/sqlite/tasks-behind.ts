@@ -1,8 +1,8 @@
+import type { Task } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
 import { causes } from '../../../machines/task/entered-state.ts';
 import { outcomeInLog } from '../../../machines/task/failure-of.ts';
-import type { Task } from '../../../machines/task/task.ts';
 import type { TaskContext } from '../../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import type { AuditEvent } from '../../ports.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '../../../machines/task/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 import { addedTo, largestPage, type TaskPage } from './task-page.ts';
 import { type TaskRow, taskOf } from './task-row.ts';
 import type { ContextPage } from './task-rows.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { Caller, Message } from '../../../machines/task/task.ts';
+import type { Caller, Message } from '../../../machines/domain/task.ts';
 
 /** A message that is recognised when it is sent again. */
 export interface SentMessage {

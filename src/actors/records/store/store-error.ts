@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/message-of.ts';
 /** A store that this version cannot use; the message gives reason and remedy. */
 export class StoreError extends Error {
   readonly code = 'store_unusable';
@@ -14,7 +15,7 @@ export function isDamage(error: unknown): boolean {
 
 /** Creates the error for a damaged store, with its remedy. */
 export function damagedStore(path: string, cause: unknown): StoreError {
-  const words = cause instanceof Error ? cause.message : String(cause);
+  const words = messageOf(cause);
   const reason = words.split('\n').at(-1);
   return new StoreError(
     `${path} is damaged (${reason}); stop the agent and restore the file from a backup, or move it away to start without its tasks`,

@@ -1,5 +1,5 @@
+import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { normaliseEmail } from '../../../machines/governance/email.ts';
-import type { Owner, Task } from '../../../machines/task/task.ts';
 import { conversing, ownerOf, type TaskScope } from '../../../machines/task/task-access.ts';
 
 /** Returns the owner of a task as the columns `owner_org` and `owner`. */

@@ -1,4 +1,4 @@
-import type { Task, TaskState } from '../../../machines/task/task.ts';
+import type { Task, TaskState } from '../../../machines/domain/task.ts';
 
 /** A page of tasks; `cursor` requests the next one. */
 export interface TaskPage {

@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import { isFinal, type Task, type TaskState } from '../../../machines/domain/task.ts';
 import { unreadable } from '../../../machines/task/failure-of.ts';
 import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
-import { isFinal, type Task, type TaskState } from '../../../machines/task/task.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import { titleOf } from '../../../machines/task/task-title.ts';
 import { ownerOfColumns } from './task-owners.ts';

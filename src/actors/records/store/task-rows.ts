@@ -1,5 +1,5 @@
+import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
-import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
 import type { TaskScope } from '../../../machines/task/task-access.ts';
 import type { SentMessage } from './message-key.ts';
 import type { ChangedQuery, PageQuery, TaskFilter, TaskPage, TaskQuery } from './task-page.ts';

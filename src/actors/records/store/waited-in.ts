@@ -1,4 +1,4 @@
-import type { Task } from '../../../machines/task/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 import type { OwnedTask } from '../../../machines/task/task-access.ts';
 
 /**

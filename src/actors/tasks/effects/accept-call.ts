@@ -1,5 +1,5 @@
+import type { CutReason, ToolCall } from '../../../machines/domain/task.ts';
 import { isJsonObject } from '../../../machines/json.ts';
-import type { CutReason, ToolCall } from '../../../machines/task/task.ts';
 import { cutToRunes, wellFormed } from '../../../machines/text.ts';
 import { argumentsDigest } from '../../governance/governance.ts';
 import type { AskedCall, Ids } from '../../ports.ts';

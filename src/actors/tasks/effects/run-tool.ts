@@ -1,6 +1,6 @@
 import { fromPromise } from 'xstate';
-import { changedSinceApproval } from '../../../machines/governance/finding.ts';
-import type { ResultExtras, WaitElsewhere } from '../../../machines/task/task.ts';
+import { changedSinceApproval } from '../../../machines/domain/finding.ts';
+import type { ResultExtras, WaitElsewhere } from '../../../machines/domain/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {

@@ -1,7 +1,7 @@
+import type { HeldMessage, Message, Part } from '../../../machines/domain/task.ts';
 import { callerName } from '../../../machines/governance/caller-name.ts';
 import type { PersonKey } from '../../../machines/governance/same-person.ts';
 import { legible } from '../../../machines/legible.ts';
-import type { HeldMessage, Message, Part } from '../../../machines/task/task.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import type { Policy } from '../../governance/governance.ts';
 

@@ -1,7 +1,7 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import { fromPromise } from 'xstate';
-import type { Compaction } from '../../../machines/conversation/compaction.ts';
-import type { ToolCall } from '../../../machines/task/task.ts';
+import type { Compaction } from '../../../machines/domain/compaction.ts';
+import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
 import { definitionDigest } from '../../governance/governance.ts';
 import {

@@ -1,6 +1,7 @@
+import type { ModelName } from '../../../machines/domain/model-speaker.ts';
 import { formatDuration } from '../../../machines/duration.ts';
 import type { Candidate } from '../../../machines/models/fallback-machine.ts';
-import type { FailedCall, ModelName } from '../../../machines/models/model-call.ts';
+import type { FailedCall } from '../../../machines/models/model-call.ts';
 import { nameOf } from './model-subject.ts';
 
 /**

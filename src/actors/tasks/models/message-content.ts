@@ -1,5 +1,5 @@
 import type { FilePart, TextPart } from 'ai';
-import type { Message, Part } from '../../../machines/task/task.ts';
+import type { Message, Part } from '../../../machines/domain/task.ts';
 
 /** Maximum characters of a part's data that are sent to a model. */
 const longestData = 16 * 1024;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ModelName } from '../../../machines/models/model-call.ts';
+import type { ModelName } from '../../../machines/domain/model-speaker.ts';
 import type { ProviderName } from '../../providers/providers.ts';
 
 /** A model and its settings, as named in messages. */

@@ -1,5 +1,5 @@
 import type { ProviderMetadata } from 'ai';
-import type { PartMetadata } from '../../../machines/task/task.ts';
+import type { PartMetadata } from '../../../machines/domain/task.ts';
 
 /**
  * Provider metadata that must be sent back with a part: signatures of anthropic and google, and encrypted reasoning of

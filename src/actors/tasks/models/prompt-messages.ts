@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
-import { oneLine } from '../../../machines/legible.ts';
-import type { ModelSpeaker } from '../../../machines/models/model-call.ts';
+import type { ModelSpeaker } from '../../../machines/domain/model-speaker.ts';
 import type {
   Exchange,
   Message,
   RanCall,
   SaidPart,
   SaidTurn,
-} from '../../../machines/task/task.ts';
+} from '../../../machines/domain/task.ts';
+import { oneLine } from '../../../machines/legible.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';

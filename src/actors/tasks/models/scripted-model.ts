@@ -1,5 +1,5 @@
+import type { Message } from '../../../machines/domain/task.ts';
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
-import type { Message } from '../../../machines/task/task.ts';
 import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports.ts';
 
 /** One step of a script: a tool call, subject to governance, or the text that ends the run. */

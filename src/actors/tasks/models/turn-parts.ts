@@ -1,5 +1,5 @@
 import type { ProviderMetadata } from 'ai';
-import type { PartMetadata, SaidPart } from '../../../machines/task/task.ts';
+import type { PartMetadata, SaidPart } from '../../../machines/domain/task.ts';
 import { partMetadata } from './part-metadata.ts';
 
 /** Collects the parts of one answer while it is read, in the order of their starts. */

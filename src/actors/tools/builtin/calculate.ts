@@ -17,8 +17,12 @@ class CalculationError extends Error {
 
 /** Precision of IEEE 754 decimal128, with exponents small enough that no operation takes long. */
 const format: Decimal.Config = {
-  ...{ precision: 34, rounding: Decimal.ROUND_HALF_EVEN },
-  ...{ maxE: 999, minE: -999, toExpNeg: -20, toExpPos: 34 },
+  precision: 34,
+  rounding: Decimal.ROUND_HALF_EVEN,
+  maxE: 999,
+  minE: -999,
+  toExpNeg: -20,
+  toExpPos: 34,
 };
 
 const constants = new Map([

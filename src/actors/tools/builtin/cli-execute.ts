@@ -63,8 +63,13 @@ export function cliExecute(dependencies: BuiltinDependencies): Tool {
       const limits = { ...dependencies.limits, ...(timeout === undefined ? {} : { timeout }) };
       return runIsolated(
         {
-          ...{ name: 'cli_execute', program, args, input: stdin },
-          ...{ environment: [], code: new Map(), isModels: true },
+          name: 'cli_execute',
+          program,
+          args,
+          input: stdin,
+          environment: [],
+          code: new Map(),
+          isModels: true,
         },
         { ...dependencies, limits },
         run,

@@ -43,8 +43,12 @@ export function csvParse(): Tool {
     idempotent: true,
     run: ({ csv, delimiter = ',', header = true, offset = 0, limit = 1_000 }, { signal }) =>
       runApart<typeof parseCsv>({
-        ...{ tool: 'csv_parse', from: import.meta, module: './parse-csv' },
-        ...{ exported: 'parseCsv', timeout, signal },
+        tool: 'csv_parse',
+        from: import.meta,
+        module: './parse-csv',
+        exported: 'parseCsv',
+        timeout,
+        signal,
         input: { csv, delimiter, header, offset, limit },
       }),
   });

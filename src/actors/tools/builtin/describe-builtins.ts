@@ -23,10 +23,15 @@ const changing: ReadonlySet<string> = new Set([
 export function describeBuiltins(): BuiltinDescription[] {
   const nowhere = { directory: '/', state: [], code: [], writable: () => [] };
   return builtinTools(builtinToolNames, {
-    ...{ clock: systemClock(), env: {}, agentDirectory: '/', files: nowhere },
+    clock: systemClock(),
+    env: {},
+    agentDirectory: '/',
+    files: nowhere,
     settings: () => ({}),
   }).map(({ name, description, parameters }) => ({
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     changes: changing.has(name),
   }));
 }

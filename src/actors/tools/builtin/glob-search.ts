@@ -38,8 +38,12 @@ export function globSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
     idempotent: true,
     run: ({ pattern, path = '.', limit = 500 }, { signal }) =>
       runApart<typeof findFiles>({
-        ...{ tool: 'glob_search', from: import.meta, module: './find-files' },
-        ...{ exported: 'findFiles', timeout, signal },
+        tool: 'glob_search',
+        from: import.meta,
+        module: './find-files',
+        exported: 'findFiles',
+        timeout,
+        signal,
         input: { files: readableFiles(files), path, pattern, limit },
       }),
   });

@@ -53,8 +53,12 @@ export function grepSearch({ files }: Pick<BuiltinDependencies, 'files'>): Tool 
     idempotent: true,
     run: ({ pattern, path = '.', glob = '', ignore_case = false, limit = 200 }, { signal }) =>
       runApart<typeof searchFiles>({
-        ...{ tool: 'grep_search', from: import.meta, module: './search-files' },
-        ...{ exported: 'searchFiles', timeout, signal },
+        tool: 'grep_search',
+        from: import.meta,
+        module: './search-files',
+        exported: 'searchFiles',
+        timeout,
+        signal,
         input: {
           files: readableFiles(files),
           path,

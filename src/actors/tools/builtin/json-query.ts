@@ -28,8 +28,12 @@ export function jsonQuery(): Tool {
     idempotent: true,
     run: ({ json, path }, { signal }) =>
       runApart<typeof queryJson>({
-        ...{ tool: 'json_query', from: import.meta, module: './query-json' },
-        ...{ exported: 'queryJson', timeout, signal },
+        tool: 'json_query',
+        from: import.meta,
+        module: './query-json',
+        exported: 'queryJson',
+        timeout,
+        signal,
         input: { json, path },
       }),
   });

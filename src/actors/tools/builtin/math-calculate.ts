@@ -28,8 +28,12 @@ export function mathCalculate(): Tool {
     idempotent: true,
     run: ({ expression }, { signal }) =>
       runApart<typeof calculated>({
-        ...{ tool: 'math_calculate', from: import.meta, module: './calculate' },
-        ...{ exported: 'calculated', timeout, signal },
+        tool: 'math_calculate',
+        from: import.meta,
+        module: './calculate',
+        exported: 'calculated',
+        timeout,
+        signal,
         input: { expression },
       }),
   });

@@ -18,7 +18,10 @@ const longest = 1024 * 1024;
 export function parseCsv({ csv, delimiter, header, offset, limit }: CsvReading): Apart {
   try {
     const records: string[][] = parse(csv, {
-      ...{ delimiter, bom: true, relax_column_count: true, skip_empty_lines: true },
+      delimiter,
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
     });
     const columns = header ? (records.shift() ?? []) : null;
     const rows = records.slice(offset, offset + limit);

@@ -71,7 +71,9 @@ export function webFetch(): Tool {
     async run({ url, whole_page = false, offset = 0, limit = usualCharacters }, run) {
       const page = await requestOutside(
         {
-          ...{ tool: 'web_fetch', url: new URL(url), read: pageOf },
+          tool: 'web_fetch',
+          url: new URL(url),
+          read: pageOf,
           init: {
             headers: { accept: 'text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.1' },
           },
@@ -84,8 +86,12 @@ export function webFetch(): Tool {
       }
       const text = page.isHtml
         ? await runApart<typeof htmlToText>({
-            ...{ tool: 'web_fetch', from: import.meta, module: './html-to-text' },
-            ...{ exported: 'htmlToText', timeout, signal: run.signal },
+            tool: 'web_fetch',
+            from: import.meta,
+            module: './html-to-text',
+            exported: 'htmlToText',
+            timeout,
+            signal: run.signal,
             input: { html: page.body, url: page.url, isWhole: whole_page },
           })
         : page.body;

@@ -47,7 +47,9 @@ export function webSearch({ env, settings }: Pick<BuiltinDependencies, 'env' | '
         throw new ToolError(message, { kind: 'not configured' });
       }
       const request = {
-        ...{ tool: 'web_search', url: new URL(url), read },
+        tool: 'web_search',
+        url: new URL(url),
+        read,
         init: requestOf(key, { query, max_results: limit }),
       };
       const pages = await onOwnBehalf(run, () => requestOutside(request, run));

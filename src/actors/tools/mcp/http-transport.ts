@@ -95,7 +95,8 @@ export function httpTransport(
     const reason = error instanceof Error ? error.message : 'the connection was lost';
     const message = `the answer broke off (${reason})`;
     const told = JSONRPCMessageSchema.safeParse({
-      ...{ jsonrpc: '2.0', id },
+      jsonrpc: '2.0',
+      id,
       error: { code: ErrorCode.ConnectionClosed, message },
     });
     if (told.success) transport.onmessage?.(told.data);

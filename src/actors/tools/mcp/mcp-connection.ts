@@ -121,7 +121,9 @@ export class McpConnection {
       const open = async (): Promise<void> => {
         const session = new McpSession(
           {
-            ...{ server, clock, log },
+            server,
+            clock,
+            log,
             transport: transport(),
             onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
             onLost: (fault) => {

@@ -46,7 +46,10 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
   const known = parts.servers.map((server) => {
     const tools = new ServerTools(server, { ...parts, seen, onChange });
     const connection: McpConnection = new McpConnection({
-      ...{ server: server.name, version: parts.version, clock: parts.clock, log: parts.log },
+      server: server.name,
+      version: parts.version,
+      clock: parts.clock,
+      log: parts.log,
       random: parts.random ?? Math.random,
       transport: () => transportOf(server, parts),
       onOffer: (offer) => tools.take(offer, connection),

@@ -56,7 +56,8 @@ const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 1
 export function mcpTool(parts: McpToolParts): Tool {
   const { name, offered, idempotent } = parts;
   return {
-    ...{ name, idempotent },
+    name,
+    idempotent,
     description: offered.description,
     parameters: offered.parameters,
     ...(offered.annotations === undefined ? {} : { annotations: offered.annotations }),

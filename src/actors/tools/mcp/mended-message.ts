@@ -78,7 +78,8 @@ function resultOf(said: JsonObject): JsonObject {
     ...result,
     capabilities: isJsonObject(capabilities) ? withoutNulls(capabilities) : {},
     serverInfo: {
-      ...{ name: '', version: '' },
+      name: '',
+      version: '',
       ...(isJsonObject(serverInfo) ? withoutNulls(serverInfo) : {}),
     },
   };

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { ResultExtras } from '../../../machines/domain/task.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { oneLine } from '../../../machines/legible.ts';
-import type { ResultExtras } from '../../../machines/task/task.ts';
 import { keptStart } from '../../../machines/text.ts';
 import type { CallResult } from './call-result.ts';
 

@@ -72,8 +72,10 @@ export class SeenTools {
       const isTaken = known === undefined || (!before.has(tool.name) && isNamed(tool.name));
       const news = before.get(tool.name)?.isNews === true ? { isNews: true } : {};
       return {
-        ...{ name: tool.name, accepted: isTaken ? shown(tool) : accepted },
-        ...{ offered: shown(tool), ...news },
+        name: tool.name,
+        accepted: isTaken ? shown(tool) : accepted,
+        offered: shown(tool),
+        ...news,
       };
     });
     // A tool that is missing now may return, and must not count as new then.

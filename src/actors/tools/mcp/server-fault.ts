@@ -1,4 +1,5 @@
 import type { LinkFault } from '../../../machines/channels/connection-machine.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 
@@ -55,8 +56,4 @@ export function quoteOf(text: string): string {
     ),
     longestQuote,
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

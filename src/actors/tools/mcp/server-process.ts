@@ -60,12 +60,18 @@ export async function startServerProcess(
   };
   try {
     const isolated = await isolate(program, server.args, {
-      ...{ level, agentDirectory, hidden, writable, home, proxy },
+      level,
+      agentDirectory,
+      hidden,
+      writable,
+      home,
+      proxy,
       cwd: agentDirectory,
       timeout: longestLife,
     });
     const env = {
-      ...{ PATH: scriptPath, HOME: home },
+      PATH: scriptPath,
+      HOME: home,
       LANG: place.env['LANG'] ?? 'C.UTF-8',
       TZ: place.env['TZ'] ?? 'UTC',
       ...server.env,

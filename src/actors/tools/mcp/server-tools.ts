@@ -131,7 +131,11 @@ export class ServerTools {
     const { tools, isIdempotent, clock, limits } = this.#parts;
     const name = mcpToolName(server, offered.name);
     const tool = mcpTool({
-      ...{ name, server, offered, connection, clock },
+      name,
+      server,
+      offered,
+      connection,
+      clock,
       idempotent: isIdempotent(name),
       secrets: serverSecrets(this.#server),
       place: () => serverIdentity(this.#server, this.#parts),

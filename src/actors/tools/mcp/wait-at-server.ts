@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { WaitElsewhere } from '../../../machines/task/task.ts';
+import type { WaitElsewhere } from '../../../machines/domain/task.ts';
 import { waitsMark } from '../../../machines/task/wait-mark.ts';
 import type { McpSession } from './mcp-session.ts';
 import { quoteOf } from './server-fault.ts';

@@ -43,7 +43,9 @@ export class OrphanReaper {
   /** Runs in its own session, so that Ctrl-C does not end it. If it cannot start, scripts run without it. */
   #start(): void {
     const child = spawn('/bin/sh', ['-c', watcherCode], {
-      ...{ cwd: '/', env: {}, detached: true },
+      cwd: '/',
+      env: {},
+      detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     child.on('error', () => this.#forget(child)).on('exit', () => this.#forget(child));

@@ -7,6 +7,7 @@ import {
 } from 'ajv/dist/2020.js';
 import canonicalize from 'canonicalize';
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import { linearPattern } from '../../governance/governance.ts';
 import { ToolError } from '../../ports.ts';
 
@@ -84,7 +85,7 @@ function compileWith(ajv: Ajv2020, schema: JsonObject): CompiledSchema {
 
 /** Returns the first fault and its location; the faults of alternatives only repeat it. */
 function whyUnusable(error: unknown, [first]: readonly ErrorObject[]): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   if (first === undefined || !reason.startsWith('schema is invalid')) return reason;
   const place = pathOf(first).join('.');
   const allowed = (first.params as Record<string, unknown>)['allowedValues'];

@@ -1,5 +1,6 @@
 import { InexactNumberError, readExactJson } from '../../../machines/exact-json.ts';
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import { checkSchema, SchemaError } from './argument-schema.ts';
 import { parseInputLine } from './input-line.ts';
 import type { Position } from './skill-problem.ts';
@@ -59,7 +60,7 @@ function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Rema
     if (error instanceof InexactNumberError) {
       return { message: `tool ${tool}: ${error.message}`, line: block.line, column: 1 };
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const place = /\(line (\d+) column (\d+)\)/.exec(reason);
     const line = Number(place?.[1] ?? block.margins.length) - 1;
     return {

@@ -44,7 +44,9 @@ export function presentRow(task: AgentTask): TaskRowJson {
   const { id, contextId, status, metadata: extra = {} } = task;
   const { created_at: createdAt, requester, workflow: flow, deferral } = extra;
   return {
-    ...{ id, context_id: contextId, state: status.state },
+    id,
+    context_id: contextId,
+    state: status.state,
     text: wordsOf(status.message),
     title: titleIn(task.history ?? []),
     requester: requester ? askerOf(requester) : null,

@@ -15,8 +15,8 @@ import type {
 } from '../../../../src/actors/channels/slack/link/slack-envelope.ts';
 import { UserDirectory } from '../../../../src/actors/channels/slack/link/user-directory.ts';
 import { messageOf } from '../../../../src/actors/channels/slack/messages/message.ts';
+import type { Caller, Task } from '../../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
-import type { Caller, Task } from '../../../../src/machines/task/task.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';

@@ -76,12 +76,12 @@ function answered(
   notice = aNotice(),
   approver: typeof ann | typeof guest = ann,
 ) {
-  return answerWords(answer, { notice, approver, approvals: 1 }) ?? 'nothing; the message says it';
+  return answerWords(answer, { notice, approver, approvals: 1 }) ?? 'nothing; the message shows it';
 }
 
 const forbidden: DecisionAnswer = { kind: 'forbidden' };
 
-/** Every word to whoever clicked, under when it is said. */
+/** Every text to the person who clicked, under its occasion. */
 const said: Record<string, string> = {
   'The decision counted': answered({
     kind: 'resolved',
@@ -93,20 +93,16 @@ const said: Record<string, string> = {
     { kind: 'recorded', deferralId: '', decision: 'approve', approver: 'ann@example.com' },
     aNotice({ quorum: 2 }),
   ),
-  'Not one of those who may decide': answered(forbidden, aNotice({ approvers: named })),
-  'Nobody knows the email, and only some may decide': answered(
+  'Not a listed approver': answered(forbidden, aNotice({ approvers: named })),
+  'No email, and only listed approvers may decide': answered(
     forbidden,
     aNotice({ approvers: named }),
     guest,
   ),
-  'Nobody knows the email, and two must approve': answered(
-    forbidden,
-    aNotice({ quorum: 2 }),
-    guest,
-  ),
-  'Whoever asked, under four eyes': answered(forbidden, aNotice({ fourEyes: true })),
-  'The list names nobody': answered(forbidden, aNotice({ approvers: [] })),
-  'Somebody was faster': answered({ kind: 'decided', settled }),
+  'No email, and two must approve': answered(forbidden, aNotice({ quorum: 2 }), guest),
+  'The requester, under four eyes': answered(forbidden, aNotice({ fourEyes: true })),
+  'The list is empty': answered(forbidden, aNotice({ approvers: [] })),
+  'Another approver decided first': answered({ kind: 'decided', settled }),
   'Another deferral was decided': answered({
     kind: 'decided',
     settled: { ...settled, id: 'other' },
@@ -116,14 +112,14 @@ const said: Record<string, string> = {
   'The task does not wait': answered({ kind: 'notPending' }),
   'Clicked after an approval': tooLate(aNotice({}, endings.approved)),
   'Clicked after a rejection': tooLate(aNotice({}, endings.rejectedWithReason)),
-  'Clicked after the time was over': tooLate(aNotice({}, endings.timedOut)),
+  'Clicked after the deadline': tooLate(aNotice({}, endings.timedOut)),
   'Clicked after a cancel': tooLate(aNotice({}, endings.canceled)),
   'Clicked after a restart': tooLate(aNotice({}, endings.restarted)),
-  'Clicked after the caller left': tooLate(aNotice({}, endings.left)),
-  'Nothing is kept of the approval': refusalWords.unknown,
+  'Clicked after the caller disconnected': tooLate(aNotice({}, endings.left)),
+  'The approval is not stored': refusalWords.unknown,
   'Another message than the one that was posted': refusalWords.misplaced,
   'The decision could not be recorded': refusalWords.unrecorded,
-  'The person could not be looked up for now': refusalWords.unchecked,
+  'The look-up of the person failed temporarily': refusalWords.unchecked,
   'The app lacks a scope to look people up': refusalWords.uncheckable,
   'The whole call could not be shown': refusalWords.unshown,
   'The form did not open': refusalWords.noModal,
@@ -151,14 +147,14 @@ function page(): string {
     `### Posted twice, and not the one that counts\n\n${boxed(messageInWords(supersededMessage(aNotice(), newer)))}`,
     '## The form that asks for a reason',
     boxed(modalInWords(rejectModal(aRequest(), place))),
-    'When somebody else decided meanwhile, the form stays open and says under the field:',
+    'If another approver has decided meanwhile, the form stays open and reports under the field:',
     boxed(tooLate(aNotice({}, endings.approved))),
     '## The form that shows a whole call',
-    'It opens where a part of the call has no room in the message. A call of several parts is read on with *Next part*.',
+    'It opens where a part of the call has no room in the message. *Next part* shows the next part of a long call.',
     boxed(modalInWords(approveModal(aRequest({ args: { amount: 40, order: 'A-1042' } }), place))),
     'A call that is too long for Slack cannot be approved there:',
     boxed(modalInWords(approveModal(aRequest({ args: { note: 'x'.repeat(250_000) } }), place))),
-    '## What only the one who clicked sees',
+    '## What only the person who clicked sees',
     `| When | Words |\n|---|---|\n${lines.join('\n')}`,
     '',
   ].join('\n\n');

@@ -10,8 +10,8 @@ import {
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
 import { createLog } from '../../../../src/actors/telemetry/log.ts';
+import type { Part } from '../../../../src/machines/domain/task.ts';
 import { cosine } from '../../../../src/machines/governance/intent-alignment.ts';
-import type { Part } from '../../../../src/machines/task/task.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startServer } from './embedding-server.ts';
 

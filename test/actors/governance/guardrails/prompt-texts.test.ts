@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { promptTexts } from '../../../../src/actors/governance/guardrails/prompt-texts.ts';
-import type { Part } from '../../../../src/machines/task/task.ts';
+import type { Part } from '../../../../src/machines/domain/task.ts';
 
 const textsOf = (...parts: Part[]) =>
   promptTexts({ role: 'user', messageId: 'm', parts }).values().toArray();

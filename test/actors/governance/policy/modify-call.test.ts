@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
 import { modifyCall } from '../../../../src/actors/governance/policy/modify-call.ts';
-import type { Refusal } from '../../../../src/machines/governance/finding.ts';
-import type { ToolCall } from '../../../../src/machines/task/task.ts';
+import type { Refusal } from '../../../../src/machines/domain/finding.ts';
+import type { ToolCall } from '../../../../src/machines/domain/task.ts';
 import { aCall, aRefusal } from '../../../helpers/task-fixtures.ts';
 
 function modifyOf() {

@@ -5,7 +5,7 @@ import {
   refusalOfPrompt,
   refusalOfSpeaker,
 } from '../../../../src/actors/governance/policy/refusals.ts';
-import type { Caller } from '../../../../src/machines/task/task.ts';
+import type { Caller } from '../../../../src/machines/domain/task.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall, aCaller, aTaskInput } from '../../../helpers/task-fixtures.ts';
 

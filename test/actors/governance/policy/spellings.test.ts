@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { refusalOfPrompt } from '../../../../src/actors/governance/policy/refusals.ts';
+import type { Part } from '../../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
-import type { Part } from '../../../../src/machines/task/task.ts';
 
 const none = { deny_commands: [], deny_prompts: [], deny_output: [], denied_tools: [], redact: [] };
 

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { PushNotifications } from '../../../../src/actors/outbound/push/push-notifications.ts';
+import { isFinal, type Task } from '../../../../src/machines/domain/task.ts';
 import {
   mostAttempts,
   type PushDeliveryContext,
   pauseAfter,
   pushDeliveryMachine,
 } from '../../../../src/machines/push/push-delivery-machine.ts';
-import { isFinal, type Task } from '../../../../src/machines/task/task.ts';
 import { type Happenings, walkChart } from '../../../helpers/chart-walk.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';

@@ -5,7 +5,7 @@ import { PushNotifications } from '../../../../src/actors/outbound/push/push-not
 import type { PushTarget } from '../../../../src/actors/ports.ts';
 import type { PushRows } from '../../../../src/actors/records/records.ts';
 import type { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
-import type { Task, TaskState } from '../../../../src/machines/task/task.ts';
+import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';
 import { HeldRows } from '../../../helpers/held-rows.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { aPushTarget } from '../../../helpers/push-target.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { auditEventOf } from '../../../../src/actors/records/log/audit.ts';
-import type { TaskFact } from '../../../../src/machines/task/facts.ts';
-import type { Deferral } from '../../../../src/machines/task/task.ts';
+import type { TaskFact } from '../../../../src/machines/domain/facts.ts';
+import type { Deferral } from '../../../../src/machines/domain/task.ts';
 
 const envelope = {
   ts: '2026-07-01T09:00:00.000Z',

@@ -6,8 +6,8 @@ import {
   createCapture,
   longestCapture,
 } from '../../../../src/actors/records/log/audit.ts';
-import type { TaskFact } from '../../../../src/machines/task/facts.ts';
-import type { Message } from '../../../../src/machines/task/task.ts';
+import type { TaskFact } from '../../../../src/machines/domain/facts.ts';
+import type { Message } from '../../../../src/machines/domain/task.ts';
 
 const nothing: CaptureSettings = {
   tool_args: false,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostgresStore } from '../../../../src/actors/records/postgres/postgres-store.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { anEvent, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { makeOlder } from '../../../helpers/older-store.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';

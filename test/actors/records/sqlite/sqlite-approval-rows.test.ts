@@ -6,7 +6,7 @@ import type {
   ApprovalRow,
   ApprovalWrite,
 } from '../../../../src/actors/records/store/approval-rows.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { aTask } from '../../../helpers/stored-tasks.ts';
 import { aDeferral } from '../../../helpers/task-fixtures.ts';

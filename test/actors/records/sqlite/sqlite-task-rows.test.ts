@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { aParkedTask, aTask } from '../../../helpers/stored-tasks.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';

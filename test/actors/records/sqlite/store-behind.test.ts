@@ -19,7 +19,7 @@ import type { AuditFileOptions } from '../../../../src/actors/records/sqlite/aud
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { StoreBehindError } from '../../../../src/actors/records/sqlite/store-behind-error.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 import { keyOf } from '../log/log-of.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller, Task } from '../../../../src/machines/task/task.ts';
+import type { Caller, Task } from '../../../../src/machines/domain/task.ts';
 import { scopeOf } from '../../../../src/machines/task/task-access.ts';
 import { makeOlder } from '../../../helpers/older-store.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';

@@ -4,7 +4,7 @@ import type {
   ApprovalWrite,
 } from '../../../../src/actors/records/store/approval-rows.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Task } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { aTask } from '../../../helpers/stored-tasks.ts';

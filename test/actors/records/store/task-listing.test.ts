@@ -7,7 +7,7 @@ import {
   type TaskFilter,
 } from '../../../../src/actors/records/store/task-page.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import { type Message, type Task, taskStates } from '../../../../src/machines/task/task.ts';
+import { type Message, type Task, taskStates } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { runs } from '../../../helpers/runs.ts';

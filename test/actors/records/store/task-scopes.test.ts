@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ListedState } from '../../../../src/actors/records/store/task-page.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import { type Caller, shownState, type Task } from '../../../../src/machines/task/task.ts';
+import { type Caller, shownState, type Task } from '../../../../src/machines/domain/task.ts';
 import { isWithin, scopeOf } from '../../../../src/machines/task/task-access.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { runs } from '../../../helpers/runs.ts';

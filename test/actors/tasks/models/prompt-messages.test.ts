@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { promptMessages } from '../../../../src/actors/tasks/models/prompt-messages.ts';
 import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
-import type { Message, Part, SaidTurn } from '../../../../src/machines/task/task.ts';
+import type { Message, Part, SaidTurn } from '../../../../src/machines/domain/task.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 
 const names = wireTools([{ name: 'shop.pay', parameters: {} }]);

@@ -5,7 +5,7 @@ import {
   type ScriptStep,
   scriptedModel,
 } from '../../../../src/actors/tasks/models/scripted-model.ts';
-import type { Part } from '../../../../src/machines/task/task.ts';
+import type { Part } from '../../../../src/machines/domain/task.ts';
 import { aCall } from '../../../helpers/task-fixtures.ts';
 
 interface Said extends Pick<Turn, 'text' | 'calls'> {

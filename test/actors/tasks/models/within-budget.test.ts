@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../../src/actors/ports.ts';
 import { modelWithinBudget } from '../../../../src/actors/tasks/models/within-budget.ts';
-import type { Compaction } from '../../../../src/machines/conversation/compaction.ts';
+import type { Compaction } from '../../../../src/machines/domain/compaction.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall } from '../../../helpers/task-fixtures.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { WaitAtServer } from '../../../../src/actors/tools/mcp/wait-at-server.ts';
-import type { WaitElsewhere } from '../../../../src/machines/task/task.ts';
+import type { WaitElsewhere } from '../../../../src/machines/domain/task.ts';
 
 it('tells of the first changes of a wait and of its end, however many a server reports', () => {
   const told: (WaitElsewhere | null)[] = [];

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { ModelSpeaker } from '../models/model-call.ts';
+import type { ModelSpeaker } from './model-speaker.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
 export type Part =

@@ -1,6 +1,6 @@
-import type { Compaction } from '../conversation/compaction.ts';
-import type { Finding } from '../governance/finding.ts';
 import type { JsonObject } from '../json.ts';
+import type { Compaction } from './compaction.ts';
+import type { Finding } from './finding.ts';
 import type {
   Caller,
   Deferral,

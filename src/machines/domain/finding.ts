@@ -1,4 +1,4 @@
-import type { Layer } from '../task/task.ts';
+import type { Layer } from './task.ts';
 
 /** A rule's match on a message, a call or a call's result. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isFinal, isStanding, shownState, taskStates } from '../../../src/machines/task/task.ts';
+import { isFinal, isStanding, shownState, taskStates } from '../../../src/machines/domain/task.ts';
 
 it('goes on by itself until it has ended or waits for a person', () => {
   expect(taskStates.map((state) => [state, isStanding({ state }), isFinal(state)])).toEqual([
