@@ -1,4 +1,4 @@
-import type { Deferral, RanCall, Task, ToolCall } from '../domain/task.ts';
+import type { RanCall, Task, ToolCall } from '../domain/task.ts';
 import { cutToRunes } from '../text.ts';
 import type { ToolOutcome } from './task-events.ts';
 import type { TaskContext, TaskRun } from './task-input.ts';
