@@ -25,7 +25,7 @@ export const storyScreens: Record<string, StoryScreen> = {
   'agents-away': story('#/agents', async ({ page }, server) => {
     await page.route('**/api/**', (route) => route.abort());
     server.dropStreams();
-    await page.getByText('does not answer').waitFor();
+    await page.getByText('is not responding').waitFor();
   }),
   'sign-in': story('#/agents', async ({ page, open }, server) => {
     server.token = 'a-token';

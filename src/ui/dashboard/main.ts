@@ -1,6 +1,7 @@
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
+import './styles/utilities.css';
 import { askAll } from './api/ask-all.ts';
 import { ApiClient } from './api/client.ts';
 import { Session } from './api/session.ts';

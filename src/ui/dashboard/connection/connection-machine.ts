@@ -1,4 +1,5 @@
 import { assign, fromCallback, setup } from 'xstate';
+import { reconnectDelay } from '../api/reconnect-delay.ts';
 import type { StreamEvent } from './stream-event.ts';
 
 /** A message between the tabs of this browser. */
@@ -56,10 +57,7 @@ export const connectionMachine = setup({
     /** A stream without a starting event may have missed some. */
     nothingSeen: ({ context }) => context.lastEventId === '',
   },
-  delays: {
-    /** 0.5 s to 8 s, doubled with each failure. */
-    backOff: ({ context }) => Math.min(8_000, 250 * 2 ** context.failures),
-  },
+  delays: { backOff: ({ context }) => reconnectDelay(context) },
 }).createMachine({
   id: 'connection',
   context: { lastEventId: '', failures: 0 },

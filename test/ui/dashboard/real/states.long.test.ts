@@ -191,7 +191,7 @@ it('comes back by itself with the same picture when the dashboard was killed, an
   await card.getByText('1 waiting').waitFor();
   const shown = await card.innerText();
   await dashboard.kill();
-  await page.getByText('The dashboard does not answer').waitFor();
+  await page.getByText('The dashboard is not responding').waitFor();
   expect((await agent.client.get('/healthz')).status).toBe(200);
   // What happens meanwhile is seen when it is back.
   await agent.client.decide('t1', { decision: 'reject', approver: 'ann' });
@@ -200,7 +200,7 @@ it('comes back by itself with the same picture when the dashboard was killed, an
     port: dashboard.port,
     later: shared.later,
   });
-  await page.getByText('The dashboard does not answer').waitFor({ state: 'detached' });
+  await page.getByText('The dashboard is not responding').waitFor({ state: 'detached' });
   await eventually(async () => {
     expect(
       await page

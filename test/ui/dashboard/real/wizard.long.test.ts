@@ -76,7 +76,7 @@ describe('the wizard', () => {
     await tabTo(page, 'New agent');
     await page.keyboard.press('Enter');
     await eventually(async () => expect(await focused(page)).toBe('Name'));
-    await tabTo(page, /^Name/);
+    await tabTo(page, /^Name ./);
     await page.keyboard.type('Keyboard Desk');
     await page.keyboard.press('Enter');
     const rest = ['provider', 'channels', 'tools', 'skills', 'auth', 'egress', 'security'];
@@ -343,7 +343,7 @@ describe('the wizard', () => {
     await page.getByRole('heading', { name: 'Files to be created' }).waitFor();
     await own.kill();
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('alert').getByText('does not answer').first().waitFor();
+    await page.getByRole('alert').getByText('is not responding').first().waitFor();
     await startDashboard(shared.workspace, { port: own.port });
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Agent created' }).waitFor();

@@ -1,5 +1,6 @@
 import { assign, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import type { TaskDetailJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { reconnectDelay } from '../../api/reconnect-delay.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 import { withRecalled } from './recalled-calls.ts';
 import {
@@ -127,10 +128,7 @@ export const conversationMachine = setup({
     hasSession: ({ context }) => context.session !== null,
     runs: (_, { running }: OpenedSession) => running !== null,
   },
-  delays: {
-    /** 0.5 s to 8 s, doubled with each failure. */
-    backOff: ({ context }) => Math.min(8_000, 250 * 2 ** context.failures),
-  },
+  delays: { backOff: ({ context }) => reconnectDelay(context) },
 }).createMachine({
   id: 'conversation',
   context: ({ input }) => ({ ...empty, session: input.session }),

@@ -86,7 +86,7 @@ describe('the page of the skill builder', () => {
     await box.waitFor();
     expect(await box.isChecked()).toBe(true);
     const changes = group.getByRole('region', { name: 'Changes of service.yaml' });
-    expect(await changes.locator('.added').allTextContents()).toEqual([
+    expect(await changes.locator('.is-allow').allTextContents()).toEqual([
       '+ added security:\n',
       '+ added   defer:\n',
       '+ added     enabled: true\n',

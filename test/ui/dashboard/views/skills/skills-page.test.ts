@@ -3,9 +3,11 @@ import type {
   SkillDetailJson,
   SkillPlanJson,
 } from '../../../../../src/http/wire/dashboard/skill-json.ts';
-import { TestBrowser } from '../../../../helpers/browser.ts';
+import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
 import { anAgent } from '../../../../helpers/page-server.ts';
+import { readOut } from '../../../../helpers/page-walk.ts';
+import { openHeldPage } from '../../held-page.ts';
 import { eventually, startPageServer } from '../../page-browser.ts';
 
 let browser: TestBrowser;
@@ -129,6 +131,45 @@ describe('the skills on the page', () => {
     ]);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('are planned for the agent that was chosen last, and refused with the reason', async () => {
+    const routes = ['desk', 'till'].map((id) => `POST /api/agents/${id}/skills`);
+    const [desk = '', till = ''] = routes;
+    const held = await openHeldPage({
+      ...{ browser, view: '#/skills/slack-post', held: routes },
+      arrange: (server) => {
+        server.agents = [anAgent({ id: 'desk' }), anAgent({ id: 'till', status: 'stopped' })];
+        server.routes.set('GET /api/skills', () => ({ body: [aSkill()] }));
+        server.routes.set('GET /api/skills/slack-post', () => ({ body: aSkill() }));
+      },
+    });
+    const { page, asked, answer } = held;
+    forgive(held.complaints, ['409']);
+    await page.getByRole('button', { name: 'Add to agent' }).click();
+    const dialog = page.getByRole('dialog');
+    const shows = (...lines: string[]) =>
+      eventually(async () => {
+        const shown = await readOut(dialog, ['combobox', 'status', 'alert', 'button']);
+        expect(shown.filter((line) => !line.startsWith('button "Copy'))).toEqual(lines);
+      });
+    const cancel = 'button "Cancel"';
+    await dialog.getByRole('combobox').selectOption('desk');
+    await shows('combobox "Agent"', 'status: Loading …', 'button "Add" [disabled]', cancel);
+    await dialog.getByRole('combobox').selectOption('till');
+    await eventually(() => expect(asked.length).toBe(2));
+    await answer(desk, { status: 409, body: { error: 'It is there.' } });
+    await answer(till, { body: plan });
+    await shows('combobox "Agent"', 'button "Add"', cancel);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await shows('combobox "Agent" [disabled]', 'button "Adding …" [disabled]', cancel);
+    await answer(till, { status: 409, body: { error: 'It has changed.' } });
+    await shows('combobox "Agent"', 'alert: It has changed.', 'button "Add" [disabled]', cancel);
+    expect(asked).toEqual([
+      [`${desk}?preview=true`, { name: 'slack-post' }],
+      [`${till}?preview=true`, { name: 'slack-post' }],
+      [till, { name: 'slack-post' }],
+    ]);
   });
 
   it('say why an agent cannot have one, and what to do where nothing can be read', async () => {
