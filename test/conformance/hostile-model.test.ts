@@ -94,7 +94,7 @@ describe('a model that is after the agent itself', () => {
     const link = `notes/link-${secretFiles.indexOf(path)}.txt`;
     for (const spelling of [path, `./notes/../${path}`, join(folder.path, path), link]) {
       expect(await outcomeOf('file_read', { path: spelling })).toEqual(
-        refusal(expect.stringMatching(/^file_read: argument path .* no tool may see$/)),
+        refusal(expect.stringMatching(/^file_read: argument path .* which tools cannot read$/)),
       );
     }
   });
@@ -111,7 +111,7 @@ describe('a model that is after the agent itself', () => {
     expect(found.text.split('\n')).toContain('notes/open.txt');
     expect(found.text).not.toMatch(/\.service|\.env|service\.yaml|link-/);
     expect(await outcomeOf('glob_search', { pattern: '*', path: '.service' })).toEqual(
-      refusal(expect.stringContaining('no tool may see')),
+      refusal(expect.stringContaining('which tools cannot read')),
     );
   });
 
@@ -125,7 +125,7 @@ describe('a model that is after the agent itself', () => {
     );
     for (const path of secretFiles) {
       expect(await outcomeOf('grep_search', { pattern: '.', path })).toEqual(
-        refusal(expect.stringContaining('no tool may see')),
+        refusal(expect.stringContaining('which tools cannot read')),
       );
     }
   });
@@ -148,7 +148,7 @@ describe('a model that is after the agent itself', () => {
     const before = existsSync(file) ? readFileSync(file, 'utf8') : null;
     const written = { path, content: '## Tool: own\n', overwrite: true };
     const edited = { path, old_text: 'a', new_text: 'b', replace_all: true };
-    const refused = refusal(expect.stringMatching(/no tool may (?:see|write)$/));
+    const refused = refusal(expect.stringMatching(/which tools cannot (?:read|write)$/));
     expect(await outcomeOf('file_write', written)).toEqual(refused);
     expect(await outcomeOf('file_edit', edited)).toEqual(refused);
     expect(existsSync(file) ? readFileSync(file, 'utf8') : null).toBe(before);

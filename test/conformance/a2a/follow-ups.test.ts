@@ -110,7 +110,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     for (let count = 0; count < 20; count += 1) await send(agent, says('more', id));
     const refusal = surface.refusal(
       -32004,
-      `task ${id} keeps at most 20 messages and 256 KiB for the model; wait for the decision`,
+      `task ${id} holds at most 20 messages and 256 KiB for the model; wait for the decision`,
     );
     expect(await send(agent, says('one more', id))).toMatchObject(refusal);
     expect(await historyOf(agent, id)).toHaveLength(21);

@@ -74,9 +74,9 @@ describe('a file of a log that cannot be read', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'audit.ndjson');
     mkdirSync(path);
-    for (const opening of [LogFileReader.find(path), LogFileReader.open(path)]) {
-      await expect(opening).rejects.toBeInstanceOf(AuditLogError);
-      await expect(opening).rejects.toMatchObject({ path });
+    for (const open of [() => LogFileReader.find(path), () => LogFileReader.open(path)]) {
+      await expect(open()).rejects.toBeInstanceOf(AuditLogError);
+      await expect(open()).rejects.toMatchObject({ path });
     }
     expect(openFilesIn(folder)).toEqual([]);
   });
@@ -85,9 +85,14 @@ describe('a file of a log that cannot be read', () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     const path = join(file, 'audit.ndjson');
-    for (const looking of [LogFileReader.find(path), LogFileReader.open(path), fileAt(path)]) {
-      await expect(looking).rejects.toBeInstanceOf(AuditLogError);
-      await expect(looking).rejects.toMatchObject({ path, cause: { code: 'ENOTDIR' } });
+    const ways = [
+      () => LogFileReader.find(path),
+      () => LogFileReader.open(path),
+      () => fileAt(path),
+    ];
+    for (const look of ways) {
+      await expect(look()).rejects.toBeInstanceOf(AuditLogError);
+      await expect(look()).rejects.toMatchObject({ path, cause: { code: 'ENOTDIR' } });
     }
   });
 });

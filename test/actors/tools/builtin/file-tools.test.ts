@@ -112,7 +112,7 @@ describe.each(calls)('%s', (name, args) => {
     for (const spelling of spellings) {
       const refusal = call(directory, name, args(spelling));
       await expect(refusal).rejects.toThrow(
-        /^file_(read|write|edit): argument path (is named like a secret|configures the agent|is state of the agent), which no tool may see$/,
+        /^file_(read|write|edit): argument path (is named like a secret|is configuration of the agent|is state of the agent), which tools cannot read$/,
       );
     }
     expect(readFileSync(join(directory, path), 'utf8')).toBe(canary);
