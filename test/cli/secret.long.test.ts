@@ -80,7 +80,7 @@ removed SHOP_KEY from ${file}, where it stood in plain text
   it('is given another value where it stands, and needs no passphrase', async () => {
     const { file, secret } = await folder();
     expect(await secret(['set', 'B', '--plain'], 'new value\n')).toEqual({
-      ...{ code: 0, signal: null, stdout: `kept B in ${file}, in plain text\n` },
+      ...{ code: 0, signal: null, stdout: `stored B in ${file}, in plain text\n` },
       stderr: 'an agent that runs has it from its next start on\n',
     });
     expect(readFileSync(file, 'utf8')).toBe(plain.replace('B=2', "B='new value'"));

@@ -257,7 +257,7 @@ async function look(world: World, snapshot: AnyMachineSnapshot): Promise<void> {
   if (world.isLate && isFollowing(snapshot)) await page.clock.runFor(3_000);
   const shown = {
     agents: await page.locator('nav.agents .name').allInnerTexts(),
-    isLate: await page.getByText('so this page is not up to date').isVisible(),
+    isLate: await page.getByText('so this page is out of date').isVisible(),
     isRefused: await page.getByLabel('Token').isVisible(),
   };
   expect(shown).toEqual({ agents, isLate: world.isLate, isRefused });

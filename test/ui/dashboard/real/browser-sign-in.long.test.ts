@@ -94,7 +94,7 @@ it('makes an agent with a sign-in whose token the page never sees', async () => 
   expect(await keptBy(page)).not.toContain(session);
   await page.locator('[data-step=review] a').click();
   await page.getByRole('region', { name: 'service.yaml' }).getByText('org-1').waitFor();
-  await page.getByText('a sign-in with the browser, are said in this page alone').waitFor();
+  await page.getByText('a browser sign-in, work on this page only').waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { name: 'Agent created' }).waitFor();
   const file = join(shared.workspace, 'signed', '.service', '.env');
@@ -108,7 +108,7 @@ it('says that consent was refused, and signs in at the next try', async () => {
   const { page, server } = await openModel('refused');
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
   await page.getByRole('button', { name: 'Next' }).click();
-  const unsigned = page.getByRole('alert').getByText('nobody is signed in to the provider');
+  const unsigned = page.getByRole('alert').getByText('sign in with the browser, or choose API key');
   await unsigned.waitFor();
   const provider = await opened(page, 'Sign in to OpenAI');
   await provider.getByRole('link', { name: 'Refuse' }).click();
@@ -129,7 +129,7 @@ it('lets a sign-in be called off, opened again and forgotten, and takes a key in
   await page.getByRole('button', { name: 'Cancel sign-in' }).click();
   await eventually(async () => expect(await focused(page)).toContain('The token stays'));
   await left.getByRole('link', { name: 'Allow' }).click();
-  await left.getByText('This sign-in was called off').waitFor();
+  await left.getByText('This sign-in was canceled').waitFor();
   await left.close();
   expect(await page.getByRole('button', { name: 'Sign in to OpenAI' }).isVisible()).toBe(true);
   await page.context().clearCookies();

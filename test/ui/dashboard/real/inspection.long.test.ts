@@ -29,7 +29,7 @@ it('keeps the way of a task as a file for the viewer of others, and asks them fo
   await watched.send('t1', [{ tool: 'echo', args: { iban: canary } }, { say: canary }]);
   const { page } = await shared.browser.page();
   await page.goto(`${dashboard.url}/#/tasks/till/t1?view=raw`);
-  const card = page.locator('section', { hasText: 'As Stately' });
+  const card = page.locator('section', { hasText: 'Export for Stately' });
   await card.waitFor();
   expect(await card.locator('a').count()).toBe(0);
   const [file] = await Promise.all([

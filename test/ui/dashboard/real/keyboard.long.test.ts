@@ -184,7 +184,7 @@ describe('a call that waits', () => {
     await page.getByRole('button', { name: 'Notify me' }).waitFor({ state: 'detached' });
     const end = await waits('n2');
     expect(await shown()).toEqual([
-      { title: 'pay needs approval', body: 'An agent asks: till', tag: expect.any(String) },
+      { title: 'pay needs approval', body: 'Approval needed: till', tag: expect.any(String) },
     ]);
     await end();
   });
