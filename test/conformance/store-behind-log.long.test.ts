@@ -148,28 +148,6 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     expect((await again.get('/tasks/t1')).body.status.state).toBe('failed');
   });
 
-  it('is told from a newer one by the log alone, when all beside it was restored', async () => {
-    const folder = folderOf();
-    const note = `${logOf(folder)}.head`;
-    const agent = await startIn(folder);
-    const held = agent.send('t1', pay);
-    await agent.reached('t1', 'deferred');
-    const known = linesOf(folder).length;
-    const putBack = copyOfStore(folder);
-    const noted = readFileSync(note);
-    await agent.decide('t1', { decision: 'approve' });
-    await held;
-    await agent.stop();
-    putBack();
-    for (const beside of [noted, null]) {
-      rmSync(note);
-      if (beside !== null) copyBytes(note, beside);
-      await expect(startIn(folder)).rejects.toThrow(
-        refusal(folder, linesOf(folder).length - known),
-      );
-    }
-  });
-
   it('is found out when its log is signed', async () => {
     const folder = folderOf({ audit: { signing: { enabled: true } } });
     const { privateKey } = keyOf('service-audit-v1', Buffer.alloc(32, 1));
@@ -272,12 +250,6 @@ function flipWal({ path }: AgentFolder): void {
     16,
     at,
   );
-  closeSync(file);
-}
-
-function copyBytes(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'w', 0o600);
-  writeSync(file, bytes);
   closeSync(file);
 }
 
