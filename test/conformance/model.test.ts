@@ -196,5 +196,5 @@ describe('the daemon, beside a model of its rules in a page', () => {
       }),
       { numRuns: runs(20) },
     );
-  });
+  }, 300_000);
 });
