@@ -5,7 +5,7 @@ export interface SignedUrlRules {
   audience: string | null;
   /** Maximum lifetime of a token, in milliseconds. */
   longest: number;
-  /** An origin of the operator's for which tokens may be signed instead of the region's; `null` for none. */
+  /** The operator's own token service, whose origin replaces the region's; `null` for none. */
   otherOrigin: string | null;
 }
 
