@@ -10,7 +10,13 @@ export function runCommand(
   folder: string = root,
 ): Promise<{ status: number; stdout: string; stderr: string }> {
   const path = [join(root, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-  const env = { ...process.env, PATH: path, NO_COLOR: '1', FORCE_COLOR: undefined };
+  const env = {
+    ...process.env,
+    PATH: path,
+    NO_COLOR: '1',
+    FORCE_COLOR: undefined,
+    HOLDPOINT_SUITE: undefined,
+  };
   return new Promise((resolve) => {
     const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };
     execFile(program, args, options, (error, stdout, stderr) => {

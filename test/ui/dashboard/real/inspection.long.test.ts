@@ -52,7 +52,7 @@ it('keeps the way of a task as a file for the viewer of others, and asks them fo
     '_blank',
     'noopener noreferrer',
   ]);
-  expect(await card.innerText()).toContain('leaves this machine');
+  expect(await card.innerText()).toContain('an external site');
   expect(await card.locator('code').innerText()).toBe(
     `holdpoint task inspect t1 --dir ${watched.folder.path}`,
   );

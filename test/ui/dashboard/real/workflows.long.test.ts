@@ -77,7 +77,7 @@ it('shows a run over two agents with what waits in it, as it goes on', async () 
   await run.getByText('1 of 2 done').waitFor();
   expect(await run.count()).toBe(1);
   await run.getByRole('link', { name: 'pay waiting' }).waitFor();
-  expect(await page.locator('main h1 + p').innerText()).toBe('1 run, in which 1 call waits');
+  expect(await page.locator('main h1 + p').innerText()).toBe('1 run, 1 waiting');
   const stages = await run.locator('h2').allInnerTexts();
   expect(stages.map((text) => text.replace(/\s+/g, ' '))).toEqual(['Stage check', 'Stage pay']);
   expect(await run.getByRole('link', { name: 'Order of w-pay' }).getAttribute('href')).toBe(
