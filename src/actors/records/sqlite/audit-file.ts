@@ -165,8 +165,8 @@ export class AuditFile {
   }
 
   /**
-   * Ends the current file inside the open transaction of the store; `begin` of the next transaction archives it. Throws StoreError
-   * when another file has the name of the archive.
+   * Ends the current file inside the open transaction of the store; `begin` of the next transaction archives it. Throws
+   * StoreError when another file has the name of the archive.
    */
   finish(): void {
     const { path } = this.#options;
@@ -228,8 +228,7 @@ export class AuditFile {
 
   /** Syncs the lines to disk; the next commit releases them from the outbox. Rejects when the disk refuses. */
   async sync(): Promise<void> {
-    // A sync would mark lines as stored that the file does not have yet.
-    if (this.#failure === null) await this.#file.sync(this.#head);
+    await this.#file.sync(this.#head);
   }
 
   /** Flushes and closes the file. */

@@ -50,7 +50,7 @@ export class CurrentFile {
     if (isOpening || finishing !== null) syncFolder(dirname(this.#path));
     if (handle.size === bytes && !isOpening && !this.#isSuspect) return archived;
     const outbox = finishing === null ? () => this.#rows.outbox() : () => [];
-    const mended = this.#fix(handle, bytes, outbox);
+    const mended = this.#mend(handle, bytes, outbox);
     return { torn: mended.torn ?? archived.torn, replayed: archived.replayed + mended.replayed };
   }
 
@@ -114,7 +114,7 @@ export class CurrentFile {
     archiveFile(this.#path, finishing, () => {
       const handle = this.#open(finishing.first);
       const isSuspect = this.#isSuspect;
-      mended = this.#fix(handle, finishing.bytes, () => this.#rows.outbox());
+      mended = this.#mend(handle, finishing.bytes, () => this.#rows.outbox());
       if (!isSuspect) this.#syncNow(handle, finishing.bytes);
     });
     this.#handle?.retire();
@@ -122,7 +122,7 @@ export class CurrentFile {
     return mended;
   }
 
-  #fix(handle: LogHandle, bytes: number, outbox: KnownFile['outbox']): AuditRecovery {
+  #mend(handle: LogHandle, bytes: number, outbox: KnownFile['outbox']): AuditRecovery {
     const { descriptor } = this.#isSuspect ? this.#reopened(handle.first) : handle;
     const isSuspect = this.#isSuspect;
     const file = { descriptor, path: this.#path, bytes, outbox, isSuspect, now: this.#now() };

@@ -289,6 +289,8 @@ export class SqliteStore implements TaskStore {
   }
 
   #sync(): void {
+    // A sync would mark lines as stored that the file does not have yet.
+    if (this.#audit.failure !== null) return;
     const { events } = this.#audit;
     this.#audit.sync().then(
       () => {
