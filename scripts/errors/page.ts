@@ -10,7 +10,7 @@ export function errorsPage(root: string): string {
     (file) => !/^src\/(ui|testing)\//.test(file),
   );
   const thrown = files.toSorted().flatMap((file) => {
-    const surface = /^src\/(dashboard|http\/dashboard)\//.test(file) ? 'dashboard' : 'agent';
+    const surface = file.startsWith('src/dashboard/') ? 'dashboard' : 'agent';
     return thrownIn(readFileSync(join(root, file), 'utf8'), file).map((one) => ({
       ...one,
       surface,
