@@ -28,7 +28,7 @@ const listedAgent = z.object({
   space: z.string(),
 });
 
-/** A running agent of this user, as registered by itself. */
+/** A running agent of this user, as it registered itself. */
 export type ListedAgent = z.infer<typeof listedAgent>;
 
 /** Maximum size of an entry in bytes; larger files are ignored. */

@@ -8,7 +8,7 @@ const commandTool = 'cli-execute';
 /**
  * Returns the texts of a call that `deny_commands` is matched against:
  * - the compact JSON of the arguments, as sent and with sorted keys,
- * - every key and every string by itself, so that line breaks and quotes are not hidden by escapes,
+ * - each key and each string separately, so that line breaks and quotes are not hidden by escapes,
  * - every list of plain values joined by blanks, like the words of a command,
  * - for `cli_execute`, the command line, also with runs of blanks collapsed.
  */

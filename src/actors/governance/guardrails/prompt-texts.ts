@@ -24,7 +24,7 @@ function partText(part: Part): string {
   return [name, mimeType, uri].filter((text) => text !== undefined).join(' ');
 }
 
-/** Returns each name by itself, and the bytes as far as they are text. */
+/** Returns each name separately, and the bytes as far as they are text. */
 function fileTexts({ file: { name, mimeType, uri, bytes } }: FilePart): string[] {
   const texts = [name, mimeType, uri].filter((text) => text !== undefined);
   const content = bytes === undefined ? null : textOf(Buffer.from(bytes, 'base64'));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
- * Adds the readable texts of a value: every key and every string by itself, so that line breaks and quotes are not
+ * Adds the readable texts of a value: each key and each string separately, so that line breaks and quotes are not
  * hidden by escapes, and every list of plain values joined by blanks, like the words of a command.
  */
 export function addTextsOf(value: JsonValue, texts: Set<string>): void {

@@ -31,7 +31,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Time for a server to end by itself, and again after it is asked to, in milliseconds. */
+/** A server that stops gets a signal after half of this time and is killed after twice this time, in milliseconds. */
 const grace = 1_000;
 
 /** Kernel limits on processor time count over the server's whole life, in milliseconds. */

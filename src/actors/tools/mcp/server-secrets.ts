@@ -1,6 +1,6 @@
 import type { McpServerSettings } from './server-settings.ts';
 
-/** Minimum characters of a header's word that counts as a secret by itself. */
+/** Minimum length of a word in a header that is treated as a secret. */
 const shortestWord = 6;
 
 /** Names of variables and headers that hold secrets, regardless of their source. */

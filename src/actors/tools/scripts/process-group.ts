@@ -39,7 +39,7 @@ export interface ProcessGroup {
 /** Running programs, killed when this process exits. */
 const running = new Set<Child>();
 
-/** Kills running programs if this process is killed; a sandbox does so by itself. */
+/** Kills running programs if this process is killed. A sandbox kills its own program. */
 const reaper = new OrphanReaper();
 process.on('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL');
