@@ -82,6 +82,19 @@ it('keeps everything refused while the disk syncs nothing, and loses no line', a
   expect(await verifyLog(log)).toMatchObject({ ok: true, events: 2 });
 });
 
+it('marks no line as synced that the file lacks', async () => {
+  const { store, sync } = await storeAndSync();
+  const restore = listen(({ name }) => {
+    if (name === 'writeSync') throw new Error('EIO: i/o error, write');
+  });
+  await store.record([anEvent('t-1', 2)]).catch(() => undefined);
+  sync();
+  await nextTurn();
+  expect(store.unsynced).toBe(2);
+  restore();
+  expect(store.isWritable()).toBe(true);
+});
+
 it('is no part of putting a finished file away: what may be lost is written again before it gets its name', async () => {
   const { path, audit } = storeFiles(temporaryFolder());
   const rotation = { maxBytes: 1, daily: false, keep: 0 };
