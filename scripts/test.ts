@@ -4,23 +4,11 @@
 // check either. `--touched` runs every check, and of the tests those that the change calls for.
 import { parseCLI, startVitest } from 'vitest/node';
 import { suiteOf } from '../test/helpers/runs.ts';
+import { checks } from './test/checks.ts';
 import { countTests } from './test/count-tests.ts';
 import { runAgain } from './test/run-again.ts';
 import { type CheckResult, runCheck } from './test/run-check.ts';
 import { changedFiles, touchedTests } from './test/touched-tests.ts';
-
-/** The cheapest first. */
-const checks = [
-  'format:check',
-  'lint',
-  'arrows',
-  'types',
-  'configuration:check',
-  'errors:check',
-  'language',
-  'statecharts:check',
-  'knip',
-];
 
 const folder = process.cwd();
 const own = process.argv.slice(2);

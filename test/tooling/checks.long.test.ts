@@ -1,21 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checks } from '../../scripts/test/checks.ts';
 import { runCheck } from '../../scripts/test/run-check.ts';
 import { temporaryFolder } from '../helpers/test-system.ts';
 import { root, runCommand } from './run-command.ts';
-
-const checks = [
-  'format:check',
-  'lint',
-  'arrows',
-  'types',
-  'configuration:check',
-  'errors:check',
-  'language',
-  'statecharts:check',
-  'knip',
-];
 
 /** A package whose checks do what these lines of a shell say. */
 function aPackage(scripts: Record<string, string>): string {

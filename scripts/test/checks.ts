@@ -1,0 +1,13 @@
+/** The npm scripts that `npm test` runs beside the tests, the cheapest first. */
+export const checks: readonly string[] = [
+  'format:check',
+  'skills:check',
+  'lint',
+  'arrows',
+  'types',
+  'configuration:check',
+  'errors:check',
+  'language',
+  'statecharts:check',
+  'knip',
+];
