@@ -24,21 +24,24 @@ class Followed {
   tokens = 0;
   /** Streams that have had a token. */
   flowing = 0;
+  /** Streams that closed before the end of their answer. */
   cut = 0;
 
   follow(url: string, index: number): void {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     let hasFlowed = false;
+    let hasEnded = false;
     socket.on('error', () => undefined);
     socket.on('data', (data: Buffer) => {
+      hasEnded ||= data.includes('event: result');
       const before = this.tokens;
       for (let at = data.indexOf(mark); at >= 0; at = data.indexOf(mark, at + 1)) this.tokens += 1;
       if (hasFlowed || this.tokens === before) return;
       hasFlowed = true;
       this.flowing += 1;
     });
-    socket.once('close', () => void (this.cut += 1));
+    socket.once('close', () => void (this.cut += hasEnded ? 0 : 1));
     const message = { parts: [{ kind: 'text', text: 'hello' }] };
     const body = JSON.stringify({ id: `s${index}`, message });
     socket.write(

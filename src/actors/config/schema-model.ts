@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
+import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
 
 const providers = [
   'scripted',
@@ -66,6 +66,11 @@ export const modelSchema = z.object({
   timeout: positiveDuration.prefault('5m').meta({
     description: 'Maximum time of one model response; then the next fallback is used.',
     example: '10m',
+  }),
+  stream_interval: duration.prefault('20ms').meta({
+    description:
+      'Minimum time between two pieces of streamed text; the first piece is sent at once. `0` sends every token separately.',
+    example: '100ms',
   }),
   max_output_tokens: z.int().min(1).optional().meta({
     description:

@@ -1,5 +1,5 @@
 import type { Clock, LanguageModel, Tool } from '../../ports.ts';
-import { guardFetch, loadProvider, type Provider } from '../../providers/providers.ts';
+import { guardFetch, loadProvider, type Provider, paceStream } from '../../providers/providers.ts';
 import { createChainModel } from './chain-model.ts';
 import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';
 import { createProviderModel, type ProviderModel } from './provider-model.ts';
@@ -11,6 +11,8 @@ import { modelWithinBudget } from './within-budget.ts';
 export interface ModelSettings extends ChainSettings {
   /** Time limit of one complete answer, in milliseconds. */
   timeout: number;
+  /** Minimum time between two pieces of streamed text, in milliseconds; 0 for none. */
+  stream_interval: number;
   max_output_tokens?: number | undefined;
   /** Maximum input tokens of a turn; a default for real models when absent. */
   context_budget?: number | undefined;
@@ -63,10 +65,11 @@ function chainModelOf(config: ModelSettings, ports: ModelPorts): LanguageModel {
 
 function providerModelOf(
   { subject, api, apiKey, organization }: ModelChoice,
-  { timeout, max_output_tokens: maxOutputTokens }: ModelSettings,
+  { timeout, max_output_tokens: maxOutputTokens, stream_interval: interval }: ModelSettings,
   { clock, tools, instructions, turns, ...ports }: ModelPorts & { turns: SharedTurns },
 ): ProviderModel {
-  const fetch = guardFetch(ports.fetch, bounds);
+  const guarded = guardFetch(ports.fetch, bounds);
+  const fetch = interval === 0 ? guarded : paceStream(guarded, { interval, clock });
   const { provider, address: baseURL } = subject;
   let loading: Promise<Provider> | null = null;
   const load = (): Promise<Provider> => {

@@ -27,7 +27,7 @@ async function openTurn(actors: readonly AnyActorRef[]) {
     ...{ name, base_url: `${url}/v1`, organization_id: '' },
   });
   const model = createModel(
-    { ...choice('first'), fallbacks: [choice('second')], timeout, script: [] },
+    { ...choice('first'), fallbacks: [choice('second')], timeout, stream_interval: 0, script: [] },
     { env: {}, clock, fetch, tools: () => [], instructions: () => null },
   );
   const told: string[] = [];
