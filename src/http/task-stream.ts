@@ -1,4 +1,4 @@
-import type { Progress } from '../actors/tasks/tasks.ts';
+import type { Progress, Watcher } from '../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../machines/domain/task.ts';
 import { hasChanged } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
@@ -12,106 +12,134 @@ export interface Seen {
   event: number;
 }
 
-/** Settings of one client's stream. */
-export interface TaskStreamOptions {
-  id: string;
-  /** The client's position; `nothing` for a client that joins, `start` for the client that started the task. */
-  seen: Seen | 'nothing' | 'start';
-  /** Called when the client disconnects before the task ends. */
-  onGone?: () => void;
-}
+type Change = { task: Task } | { progress: Progress } | { error: Error };
 
 /**
  * Streams a task to one client until it is final: `status` for each change, `progress` between them, `result` at the
- * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. A client that resumes with it receives the
- * changes since. A client that joins without it also receives the model's output so far in the current turn.
+ * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. `start` or `join` opens the stream; what is
+ * received before is sent then.
  */
-export async function streamTask(
-  ctx: RoutedContext,
-  { id, seen, onGone }: TaskStreamOptions,
-): Promise<void> {
-  const { tasks } = ctx.state;
-  let waiting: (() => void)[] | null = [];
-  const tellLater = (run: () => void): void => {
-    if (waiting === null) run();
-    else waiting.push(run);
-  };
-  const leave = tasks.watch(id, {
-    onTask: (task) => tellLater(() => show(task)),
-    onStep: (task) => tellLater(() => show(task)),
-    onProgress: (progress) => {
-      // A joining client receives the model's earlier output in one piece.
-      if (waiting !== null && seen === 'nothing' && progress.phase === 'token') return;
-      tellLater(() => hear(progress));
-    },
-    onLost: () =>
-      tellLater(() => {
-        leave();
-        stream.end();
-      }),
-  });
-  const current = seen === 'start' ? undefined : await currentTask(tasks, id, leave);
-  if (ctx.res.destroyed) return leave();
-  let position = positionOf(seen, current);
-  let shown: Task | null = null;
-  // Progress before the task's first state is on disk. The state is sent first.
-  let early: Progress[] = [];
-  const stream = new EventStream(ctx, (why) => {
-    leave();
-    if (why === 'left') onGone?.();
-  });
-  const show = (task: Task): void => {
-    if (shown !== null && task.revision < shown.revision) return;
-    const isToldAnew = task.revision > position.revision && hasChanged(shown, task);
-    if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
-    shown = task;
-    const data = presentTask(task);
-    const status = isToldAnew ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
-    if (!isFinal(task.state)) {
-      for (const event of status) stream.send(event);
-      const first = early;
-      early = [];
-      return first.forEach(tell);
+export class TaskStream implements Watcher {
+  readonly #ctx: RoutedContext;
+  /** `null` until the stream is open. */
+  #events: EventStream | null = null;
+  /** Changes to send later, in order: every change until the stream is open, then progress until the first state. */
+  #waiting: Change[] = [];
+  /** The last state received by the open stream. */
+  #shown: Task | null = null;
+  /** The position of the last event; at first, the position from which the client resumes. */
+  #position: Seen = { revision: -1, event: 0 };
+  #leave: () => void = () => undefined;
+
+  constructor(ctx: RoutedContext) {
+    this.#ctx = ctx;
+  }
+
+  /** Streams a task that the client started. `onGone` is called if the client disconnects before the task ends. */
+  start(id: string, onGone?: () => void): void {
+    this.#leave = this.#ctx.state.tasks.watch(id, this);
+    this.#open(onGone);
+  }
+
+  /**
+   * Streams a task that exists. A client that resumes receives the changes since its position. A client that joins
+   * receives the state, then the model's output so far in the current turn. Rejects if the task cannot be read.
+   */
+  async join(id: string, seen: Seen | 'nothing'): Promise<void> {
+    const { tasks } = this.#ctx.state;
+    this.#leave = tasks.watch(id, this);
+    const current = await tasks.find(id).catch((error: unknown) => {
+      this.#leave();
+      throw error;
+    });
+    if (seen === 'nothing') {
+      const text = tasks.spoken(id)?.pieces.join('') ?? '';
+      // The text includes the pieces received meanwhile.
+      this.#waiting = this.#waiting.filter((change) => !isToken(change));
+      if (text !== '') this.#waiting.unshift({ progress: { phase: 'token', text } });
+    } else if (seen.revision <= (current?.revision ?? 0)) {
+      // A position beyond the current one belongs to another store.
+      this.#position = seen;
     }
-    leave();
-    const hasEnd = position.event > 0;
-    stream.finish(
-      hasEnd ? [] : [...status, { id: `${position.revision}.1`, event: 'result', data }],
-    );
-  };
-  const tell = (progress: Progress): void => {
-    position = { revision: Math.max(0, position.revision), event: position.event + 1 };
-    const event = { id: `${position.revision}.${position.event}`, event: 'progress' };
-    const data = presentProgress(id, progress);
-    const { text } = data;
-    if (text === undefined) stream.send({ ...event, data });
-    else stream.sendText({ ...event, data: { ...data, text } });
-  };
-  const hear = (progress: Progress): void => {
-    if (shown === null) early.push(progress);
-    else tell(progress);
-  };
-  // A client that joins during a turn has not received the start of the turn.
-  const text = seen === 'nothing' ? (tasks.spoken(id)?.pieces.join('') ?? '') : '';
-  if (current !== undefined) show(current);
-  if (text !== '') tell({ phase: 'token', text });
-  const missed = waiting;
-  waiting = null;
-  for (const run of missed) run();
+    if (current !== undefined) this.#waiting.unshift({ task: current });
+    this.#open();
+  }
+
+  onTask(task: Task): void {
+    this.#receive({ task });
+  }
+
+  onStep(task: Task): void {
+    this.#receive({ task });
+  }
+
+  onProgress(progress: Progress): void {
+    this.#receive({ progress });
+  }
+
+  onLost(error: Error): void {
+    this.#receive({ error });
+  }
+
+  #open(onGone?: () => void): void {
+    if (this.#ctx.res.destroyed) return this.#leave();
+    this.#events = new EventStream(this.#ctx, (why) => {
+      this.#leave();
+      if (why === 'left') onGone?.();
+    });
+    this.#receiveWaiting();
+  }
+
+  #receiveWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const change of waiting) this.#receive(change);
+  }
+
+  #receive(change: Change): void {
+    const events = this.#events;
+    if (events === null) this.#waiting.push(change);
+    else if ('task' in change) this.#sendTask(events, change.task);
+    else if ('error' in change) {
+      this.#leave();
+      events.end();
+    } else if (this.#shown === null) this.#waiting.push(change);
+    else this.#sendProgress(events, this.#shown.id, change.progress);
+  }
+
+  #sendTask(events: EventStream, task: Task): void {
+    const shown = this.#shown;
+    if (shown !== null && task.revision < shown.revision) return;
+    this.#shown = task;
+    const isNew = task.revision > this.#position.revision;
+    if (isNew) this.#position = { revision: task.revision, event: 0 };
+    const { revision, event } = this.#position;
+    const data = presentTask(task);
+    const status =
+      isNew && hasChanged(shown, task) ? [{ id: `${revision}.0`, event: 'status', data }] : [];
+    if (isFinal(task.state)) {
+      this.#leave();
+      const result = { id: `${revision}.1`, event: 'result', data };
+      const hasResult = event > 0;
+      return events.finish(hasResult ? [] : [...status, result]);
+    }
+    for (const sent of status) events.send(sent);
+    this.#receiveWaiting();
+  }
+
+  #sendProgress(events: EventStream, id: string, progress: Progress): void {
+    const { revision, event: before } = this.#position;
+    const event = before + 1;
+    this.#position = { revision, event };
+    const sent = { id: `${revision}.${event}`, event: 'progress' };
+    const { text, ...data } = presentProgress(id, progress);
+    if (text === undefined) events.send({ ...sent, data });
+    else events.sendText({ ...sent, data: { ...data, text } });
+  }
 }
 
-/** Reads the task that a client joins. Stops following if the task cannot be read. */
-async function currentTask(
-  tasks: RoutedContext['state']['tasks'],
-  id: string,
-  leave: () => void,
-): Promise<Task | undefined> {
-  try {
-    return await tasks.find(id);
-  } catch (error) {
-    leave();
-    throw error;
-  }
+function isToken(change: Change): boolean {
+  return 'progress' in change && change.progress.phase === 'token';
 }
 
 /** Parses `Last-Event-ID`; an ID in another format means `nothing`. */
@@ -119,10 +147,4 @@ export function readSeen(lastEventId: string): Seen | 'nothing' {
   const [, revision, event] = /^(\d{1,15})\.(\d{1,9})$/.exec(lastEventId) ?? [];
   if (revision === undefined || event === undefined) return 'nothing';
   return { revision: Number(revision), event: Number(event) };
-}
-
-/** A position beyond the current one belongs to another store. */
-function positionOf(seen: TaskStreamOptions['seen'], current: Task | undefined): Seen {
-  const isOurs = typeof seen === 'object' && seen.revision <= (current?.revision ?? 0);
-  return isOurs ? seen : { revision: -1, event: 0 };
 }

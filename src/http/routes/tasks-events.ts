@@ -1,6 +1,6 @@
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { readSeen, streamTask } from '../task-stream.ts';
+import { readSeen, TaskStream } from '../task-stream.ts';
 import { Problem } from '../wire/problem.ts';
 
 /**
@@ -13,6 +13,6 @@ export function tasksEvents() {
     if (!isTaskId(id) || (await ctx.state.tasks.find(id)) === undefined) {
       throw new Problem(404, { error: 'task not found' });
     }
-    await streamTask(ctx, { id, seen: readSeen(ctx.get('Last-Event-ID')) });
+    await new TaskStream(ctx).join(id, readSeen(ctx.get('Last-Event-ID')));
   };
 }

@@ -2,7 +2,7 @@ import type { Ids, Log } from '../../actors/ports.ts';
 import { forgetMessage } from '../forget-message.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { streamTask } from '../task-stream.ts';
+import { TaskStream } from '../task-stream.ts';
 
 export interface SubscribePorts {
   ids: Ids;
@@ -28,11 +28,7 @@ export async function subscribe(
       .callerLeft(id)
       .catch((error: unknown) => log.error({ error, task_id: id }, 'task: could not be abandoned'));
   };
-  await streamTask(ctx, {
-    id,
-    seen: 'start',
-    ...(onDisconnect === 'abandon' ? { onGone: abandon } : {}),
-  });
+  new TaskStream(ctx).start(id, onDisconnect === 'abandon' ? abandon : undefined);
 }
 
 /** `POST /tasks/sendSubscribe`: starts a task and streams it (docs/contract/transports.md). */
