@@ -129,7 +129,7 @@ export async function approve(system: TaskSystem, id: string): Promise<void> {
 
 function reached(system: TaskSystem, id: string, state: Task['state']): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = system.watchers.watch(id, {
+    const leave = system.watchers.subscribe(id, {
       onTask: (task) => {
         if (task.state !== state) return;
         leave();

@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock, Log } from '../actors/ports.ts';
 import type { TaskStore } from '../actors/records/records.ts';
-import type { TaskSystem } from '../actors/tasks/tasks.ts';
+import { allTasks, type TaskSystem } from '../actors/tasks/tasks.ts';
 
 export interface ConnectionParts {
   config: ServiceConfig;
@@ -48,7 +48,9 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     clock,
     log,
   });
-  const hearNothing = system.watchers.onEachChange((task) => channels.changed(task));
+  const hearNothing = system.watchers.subscribe(allTasks, {
+    onTask: (task) => channels.changed(task),
+  });
   return {
     ...channels,
     async stop() {

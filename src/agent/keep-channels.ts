@@ -1,5 +1,6 @@
 import type { ChannelStatus, Channels } from '../actors/channels/channels.ts';
 import type { PushNotifications } from '../actors/outbound/outbound.ts';
+import { allTasks } from '../actors/tasks/tasks.ts';
 import { type ConnectionParts, connectChannels } from './connect-channels.ts';
 import type { OpenedShared } from './open-shared.ts';
 
@@ -33,7 +34,7 @@ async function alone(
   parts: ConnectionParts,
   push: KeptChannelsParts['push'],
 ): Promise<KeptChannels> {
-  parts.system.watchers.onEachChange((task) => push.changed(task));
+  parts.system.watchers.subscribe(allTasks, { onTask: (task) => push.changed(task) });
   const channels = await connectChannels(parts);
   return {
     status: () => channels.status(),
@@ -57,7 +58,9 @@ function inTurn(
   const keep = async (): Promise<() => Promise<void>> => {
     const channels = await connectChannels(parts);
     connected = channels;
-    const hearNothing = parts.system.watchers.onEachChange((task) => push.changed(task));
+    const hearNothing = parts.system.watchers.subscribe(allTasks, {
+      onTask: (task) => push.changed(task),
+    });
     push.start();
     channels.start();
     return async () => {

@@ -8,12 +8,12 @@ import type {
   Session,
   SessionPage,
   SpokenTurn,
+  Subscriber,
   TaskFilter,
   TaskPage,
   TaskQuery,
   TaskRequest,
   TaskSystem,
-  Watcher,
 } from '../actors/tasks/tasks.ts';
 import { type Caller, isStanding, type Task } from '../machines/domain/task.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
@@ -213,17 +213,17 @@ export class CallerTasks {
    * Follows a task that this request started or read before. Returns a function that stops following. Throws
    * SystemError.
    */
-  watch(id: string, watcher: Watcher): () => void {
+  watch(id: string, subscriber: Subscriber): () => void {
     this.#refuseUnknown(id);
-    const leave = this.#system.watchers.watch(id, watcher);
-    this.#heard?.tell(id, watcher);
+    const leave = this.#system.watchers.subscribe(id, subscriber);
+    this.#heard?.tell(id, subscriber);
     return leave;
   }
 
   /** Returns the model's current turn in a task that this request started or read. Throws SystemError. */
   spoken(id: string): SpokenTurn | undefined {
     this.#refuseUnknown(id);
-    return this.#system.watchers.spoken(id);
+    return this.#system.spoken.of(id);
   }
 
   /**

@@ -45,7 +45,7 @@ export function holdOpen(
     if (shownState(task) === 'deferred') stop ??= blanks.start(beat, left);
     else if (!ctx.headerSent) pause();
   };
-  const leave = tasks.watch(id, { onTask: follow, onLost: () => undefined });
+  const leave = tasks.watch(id, { onTask: follow });
   // The waiter for the task receives the read error.
   if (isRunning) tasks.find(id).then(follow, () => undefined);
   return () => {

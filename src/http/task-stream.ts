@@ -1,4 +1,4 @@
-import type { Progress, Watcher } from '../actors/tasks/tasks.ts';
+import type { Progress, Subscriber } from '../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../machines/domain/task.ts';
 import { hasChanged } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
@@ -19,7 +19,7 @@ type Change = { task: Task } | { progress: Progress } | { error: Error };
  * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. `start` or `join` opens the stream; what is
  * received before is sent then.
  */
-export class TaskStream implements Watcher {
+export class TaskStream implements Subscriber {
   readonly #ctx: RoutedContext;
   /** `null` until the stream is open. */
   #events: EventStream | null = null;

@@ -82,7 +82,7 @@ export function reaches(system: TaskSystem, id: string, state: TaskState): Promi
       leave();
       reject(error);
     };
-    const leave = system.watchers.watch(id, { onTask: see, onLost: lose });
+    const leave = system.watchers.subscribe(id, { onTask: see, onLost: lose });
     // What changes while it is read is heard all the same.
     system.reads.find(id).then(see, lose);
   });

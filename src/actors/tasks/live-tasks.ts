@@ -18,6 +18,7 @@ import { claimed, isStandingStill } from './claimed-task.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
+import type { SpokenTurns } from './spoken-turn.ts';
 import { mayRepeat, stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
@@ -32,6 +33,7 @@ export interface LiveTasksOptions
   /** Captures contents for the audit log; absent if disabled. */
   capture?: LiveTaskPorts['capture'];
   watchers: Watchers;
+  spoken: Pick<SpokenTurns, 'start'>;
   inspect?: Observer<InspectionEvent>;
   /** Receives measurements of tasks for the metrics. */
   onMeasured: (measured: Measured) => void;
@@ -64,7 +66,7 @@ export class LiveTasks {
   #isStopped = false;
 
   constructor(options: LiveTasksOptions) {
-    const { store, clock, envelope, watchers } = options;
+    const { store, clock, envelope, watchers, spoken } = options;
     const live = (id: string): LiveTask => this.#get(id);
     this.#options = options;
     this.#logic = createTaskLogic({
@@ -72,7 +74,7 @@ export class LiveTasks {
       live,
       onProgress: (id, progress) => watchers.progressed(id, progress),
       onToolProgress: (id, report) => watchers.reported(id, report),
-      speak: (id) => watchers.speak(id),
+      speak: (id) => spoken.start(id),
     });
     this.#idleLogic = createIdleTaskLogic(live);
     this.#ports = {

@@ -25,16 +25,20 @@ import { type Recalled, SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
 import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
 import type { SharedWork } from './shared-work.ts';
+import { SpokenTurns } from './spoken-turn.ts';
 import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
 import type { SaidMessage, TaskRequest } from './task-request.ts';
 import { WaitingLimit } from './waiting-limit.ts';
-import { Watchers } from './watchers.ts';
+import { allTasks, Watchers } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
 
 export interface TaskSystemOptions
-  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'> {
+  extends Omit<
+    LiveTasksOptions,
+    'watchers' | 'spoken' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'
+  > {
   onRestart: 'abandon' | 'resume';
   /** Resource limits of a task's run. */
   limits: TaskLimits;
@@ -62,6 +66,8 @@ export class TaskSystem {
   readonly intake: Intake;
   readonly reads: TaskReads;
   readonly watchers: Watchers;
+  /** Running model turns. */
+  readonly spoken: SpokenTurns;
   readonly sessions: Sessions;
   readonly metrics: TaskMetrics;
   /** Records every outgoing hop. */
@@ -86,15 +92,22 @@ export class TaskSystem {
     this.watchers = new Watchers((id, signal) =>
       whenReachable(() => this.reads.latestRun(id), { clock, signal }),
     );
+    this.spoken = new SpokenTurns((id, text) =>
+      this.watchers.progressed(id, { phase: 'token', text }),
+    );
     const waits = new WaitingLimit({
       ...options,
       rows,
       most: options.maxPendingPerCaller,
       isLive: (id) => this.#tasks.find(id) !== undefined,
     });
-    this.watchers.onChanged((task, before) => waits.changed(task, before));
     this.feed = new TaskFeed(options.clock);
-    this.watchers.onChanged((task, before) => this.feed.changed(task, before));
+    this.watchers.subscribe(allTasks, {
+      onOwnChange: (task, before) => {
+        waits.changed(task, before);
+        this.feed.changed(task, before);
+      },
+    });
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
     this.sessions = new Sessions(rows.sessions);
     this.#tasks = new LiveTasks({
@@ -103,6 +116,7 @@ export class TaskSystem {
       sessions: this.sessions,
       waits,
       watchers: this.watchers,
+      spoken: this.spoken,
       onMeasured: (measured) => this.metrics.measured(measured),
     });
     this.#sent = new SentMessages({

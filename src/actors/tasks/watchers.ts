@@ -1,7 +1,6 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { ToolProgress } from '../ports.ts';
 import type { PassedStates } from './entered-states.ts';
-import type { Speaker, SpokenTurn } from './spoken-turn.ts';
 
 /** An activity of a task that is displayed but not stored. */
 export interface Progress {
@@ -10,32 +9,28 @@ export interface Progress {
   text?: string;
 }
 
-/** A follower of a task, such as a held request or an event stream. */
-export interface Watcher {
-  /** Called after a committed change of the task. */
-  onTask(task: Task): void;
+/** A subscriber to the changes of one task or of all tasks. Its functions must not throw. */
+export interface Subscriber {
+  /** Called after a committed change of the task by any daemon. */
+  onTask?(task: Task): void;
+  /** Called after a change that this daemon committed, with the previous version; `null` for the first change. */
+  onOwnChange?(task: Task, before: Task | null): void;
   /** Called for intermediate states of a change, before `onTask`. */
   onStep?(task: Task): void;
   onProgress?(progress: Progress): void;
   /** Called with the progress of the running call. */
   onToolProgress?(report: ToolProgress): void;
-  /** Called when the model has produced more text in a turn. */
-  onSpoken?(turn: SpokenTurn): void;
   /** Called when the task can no longer be followed from here. */
-  onLost(error: Error): void;
+  onLost?(error: Error): void;
 }
 
-/** Receives a change of any task with its previous version; `null` for the first change. */
-export type ChangeListener = (task: Task, before: Task | null) => void;
+/** Subscribes to every task. */
+export const allTasks = Symbol('all tasks');
 
-/** The followers of each task. */
+/** The subscribers of each task. */
 export class Watchers {
   readonly #latestRun: (id: string, signal: AbortSignal) => Promise<Task | undefined>;
-  readonly #byTask = new Map<string, Set<Watcher>>();
-  readonly #ofAll: ChangeListener[] = [];
-  /** Listeners that also receive changes committed by other daemons. */
-  readonly #ofEach = new Set<(task: Task) => void>();
-  readonly #spoken = new Map<string, SpokenTurn>();
+  readonly #subscribers = new Map<string | typeof allTasks, Set<Subscriber>>();
 
   /**
    * `latestRun` returns the latest run of a committed task; `undefined` until part of it is on disk. The signal aborts
@@ -45,28 +40,14 @@ export class Watchers {
     this.#latestRun = latestRun;
   }
 
-  /** Follows a task; the returned function stops it. Does not reload the task. */
-  watch(id: string, watcher: Watcher): () => void {
-    const watchers = this.#byTask.get(id) ?? new Set();
-    this.#byTask.set(id, watchers.add(watcher));
+  /** Subscribes to a task or to all tasks; the returned function unsubscribes. Does not reload the task. */
+  subscribe(id: string | typeof allTasks, subscriber: Subscriber): () => void {
+    const subscribers = this.#subscribers.get(id) ?? new Set();
+    this.#subscribers.set(id, subscribers.add(subscriber));
     return () => {
-      if (!watchers.delete(watcher) || watchers.size > 0) return;
-      if (this.#byTask.get(id) === watchers) this.#byTask.delete(id);
+      if (!subscribers.delete(subscriber) || subscribers.size > 0) return;
+      if (this.#subscribers.get(id) === subscribers) this.#subscribers.delete(id);
     };
-  }
-
-  /** Subscribes to every committed change of a task; the listener must not throw. */
-  onChanged(hear: ChangeListener): void {
-    this.#ofAll.push(hear);
-  }
-
-  /**
-   * Subscribes to every change of a task by any daemon; the returned function unsubscribes. The listener must not
-   * throw.
-   */
-  onEachChange(hear: (task: Task) => void): () => void {
-    this.#ofEach.add(hear);
-    return () => this.#ofEach.delete(hear);
   }
 
   /**
@@ -95,7 +76,7 @@ export class Watchers {
         reject(reason);
       };
       const abort = (): void => lose(signal.reason);
-      const unwatch = this.watch(id, { onTask: see, onLost: lose });
+      const unwatch = this.subscribe(id, { onTask: see, onLost: lose });
       signal.addEventListener('abort', abort);
       // Changes during the read are received through the subscription.
       this.#latestRun(id, left.signal).then((task) => {
@@ -106,79 +87,56 @@ export class Watchers {
     });
   }
 
-  /** Notifies interested followers of a task's states between two saves. */
+  /** Publishes a task's states between two saves. */
   passed(id: string, passed: PassedStates): void {
-    if (passed.count === 0 || !this.#of(id).some((watcher) => 'onStep' in watcher)) return;
+    if (passed.count === 0 || !this.#of(id).some((subscriber) => 'onStep' in subscriber)) return;
     for (const step of passed.describe()) {
-      for (const watcher of this.#of(id)) watcher.onStep?.(step);
+      for (const subscriber of this.#of(id)) subscriber.onStep?.(step);
     }
   }
 
-  /** Notifies the followers of a task, and followers of all tasks, of a change. */
+  /** Publishes a change that this daemon committed. */
   changed(task: Task, before: Task | null): void {
-    for (const watcher of this.#of(task.id)) watcher.onTask(task);
-    for (const hear of this.#ofAll) hear(task, before);
-    for (const hear of this.#ofEach) hear(task);
+    for (const subscriber of this.#of(task.id)) {
+      subscriber.onTask?.(task);
+      subscriber.onOwnChange?.(task, before);
+    }
   }
 
-  /** Notifies the followers of a task of a change committed by another daemon. */
+  /** Publishes a change that another daemon committed. */
   changedElsewhere(task: Task): void {
-    for (const watcher of this.#of(task.id)) watcher.onTask(task);
-    for (const hear of this.#ofEach) hear(task);
+    for (const subscriber of this.#of(task.id)) subscriber.onTask?.(task);
   }
 
-  /** Returns whether a task, or every task, has a follower. */
+  /** Returns whether a subscriber receives the changes of a task that other daemons commit. */
   follows(id: string): boolean {
-    return this.#byTask.has(id) || this.#ofEach.size > 0;
+    return this.#of(id).some((subscriber) => 'onTask' in subscriber);
   }
 
-  /** Notifies every follower of a task's activity. */
+  /** Publishes a task's activity. */
   progressed(id: string, progress: Progress): void {
-    for (const watcher of this.#of(id)) watcher.onProgress?.(progress);
+    for (const subscriber of this.#of(id)) subscriber.onProgress?.(progress);
   }
 
-  /** Notifies every follower of the progress of a task's call. */
+  /** Publishes the progress of a task's call. */
   reported(id: string, report: ToolProgress): void {
-    for (const watcher of this.#of(id)) watcher.onToolProgress?.(report);
+    for (const subscriber of this.#of(id)) subscriber.onToolProgress?.(report);
   }
 
-  /** Starts a model turn that is published to every follower of the task. */
-  speak(id: string): Speaker {
-    const pieces: string[] = [];
-    const turn = { pieces, isOver: false };
-    this.#spoken.set(id, turn);
-    return {
-      say: (text) => {
-        pieces.push(text);
-        for (const watcher of this.#of(id)) {
-          watcher.onProgress?.({ phase: 'token', text });
-          watcher.onSpoken?.(turn);
-        }
-      },
-      end: () => {
-        turn.isOver = true;
-        if (this.#spoken.get(id) === turn) this.#spoken.delete(id);
-      },
-    };
-  }
-
-  /** Returns the running model turn of a task. */
-  spoken(id: string): SpokenTurn | undefined {
-    return this.#spoken.get(id);
-  }
-
-  /** Notifies every follower that a task can no longer be followed. */
+  /** Publishes that a task can no longer be followed. */
   lost(id: string, error: Error): void {
-    for (const watcher of this.#of(id)) watcher.onLost(error);
+    for (const subscriber of this.#of(id)) subscriber.onLost?.(error);
   }
 
-  /** Notifies the followers of all tasks for which `matches` returns true. */
+  /** Publishes that the tasks for which `matches` returns true can no longer be followed. */
   lostAll(error: Error, matches: (id: string) => boolean): void {
-    for (const id of [...this.#byTask.keys()]) if (matches(id)) this.lost(id, error);
+    for (const id of [...this.#subscribers.keys()]) {
+      if (id !== allTasks && matches(id)) this.lost(id, error);
+    }
   }
 
-  #of(id: string): Watcher[] {
-    const watchers = this.#byTask.get(id);
-    return watchers === undefined ? [] : [...watchers];
+  #of(id: string): Subscriber[] {
+    const ofTask = this.#subscribers.get(id) ?? [];
+    return [...ofTask, ...(this.#subscribers.get(allTasks) ?? [])];
   }
 }

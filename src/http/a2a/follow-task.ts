@@ -1,5 +1,4 @@
 import type { SystemError } from '../../actors/system-error.ts';
-import type { SpokenTurn } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { HeardTurns, type SaidPiece } from './heard-turns.ts';
@@ -23,7 +22,6 @@ export async function* followTask(
   const waiting: Task[] = [];
   const heard = new HeardTurns();
   let shown = -1;
-  let turn: SpokenTurn | undefined;
   let said: SaidPiece | null = null;
   let listening: NodeJS.Immediate | null = null;
   let lost: Error | null = null;
@@ -34,6 +32,7 @@ export async function* followTask(
   };
   const hear = (): void => {
     listening = null;
+    const turn = tasks.spoken(id);
     const piece = turn === undefined ? null : heard.next(turn);
     if (piece === null) return;
     said = said === null || piece.isFirst ? piece : { ...said, text: said.text + piece.text };
@@ -46,9 +45,8 @@ export async function* followTask(
   const leave = tasks.watch(id, {
     onTask: take,
     onStep: take,
-    onSpoken: (spoken) => {
-      turn = spoken;
-      listen();
+    onProgress: ({ phase }) => {
+      if (phase === 'token') listen();
     },
     onLost: (error) => {
       lost = error;
@@ -72,10 +70,7 @@ export async function* followTask(
         if (task.revision <= shown) continue;
         const isFirst = shown < 0;
         shown = task.revision;
-        if (isFirst) {
-          turn ??= tasks.spoken(id);
-          listen();
-        }
+        if (isFirst) listen();
         yield { task };
         if (isFinal(task.state)) return;
         continue;

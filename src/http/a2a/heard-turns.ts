@@ -15,11 +15,10 @@ export class HeardTurns {
   #read = 0;
 
   /**
-   * Returns the output of a turn that was not returned before. `null` if there is none, or if the turn has ended,
-   * because the task then contains its result. A piece that ends inside a character waits for the next one.
+   * Returns the output of a turn that was not returned before; `null` if there is none. A piece that ends inside a
+   * character waits for the next one.
    */
   next(turn: SpokenTurn): SaidPiece | null {
-    if (turn.isOver) return null;
     const isFirst = turn !== this.#turn;
     const from = isFirst ? 0 : this.#read;
     let until = turn.pieces.length;

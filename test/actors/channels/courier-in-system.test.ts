@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
+import { allTasks } from '../../../src/actors/tasks/tasks.ts';
 import type { Task } from '../../../src/machines/domain/task.ts';
 import { NoteBoardAdapter } from '../../helpers/note-board-adapter.ts';
 import { decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
@@ -30,7 +31,7 @@ function courierOf({ store, system, clock }: TestSystem, board: NoteBoardAdapter
   const ignore = () => undefined;
   const log = { info: ignore, warn: ignore, error: ignore };
   const courier = new ApprovalCourier({ rows: store.approvals, adapters: [board], clock, log });
-  system.watchers.onChanged((task) => courier.changed(task));
+  system.watchers.subscribe(allTasks, { onTask: (task) => courier.changed(task) });
   onTestFinished(() => courier.stop());
   return courier;
 }

@@ -145,7 +145,7 @@ describe('deciding', () => {
 
 function parksAgain(system: Awaited<ReturnType<typeof openSystem>>['system'], id: string) {
   return new Promise<Task>((resolve) => {
-    const leave = system.watchers.watch(id, {
+    const leave = system.watchers.subscribe(id, {
       onTask: (task) => {
         if (task.state !== 'deferred') return;
         leave();

@@ -18,7 +18,7 @@ function openNudging(more: Parameters<typeof openSystem>[0] = {}) {
 async function advance({ clock, system }: TestSystem, id: string, milliseconds: number) {
   const { revision } = (await system.reads.find(id))!;
   const changed = new Promise<void>((resolve) => {
-    const leave = system.watchers.watch(id, {
+    const leave = system.watchers.subscribe(id, {
       onTask: (task) => {
         if (task.revision <= revision) return;
         leave();

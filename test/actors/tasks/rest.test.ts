@@ -99,7 +99,7 @@ describe('a parked task that is followed', () => {
     const { id } = await parks(rig.system);
     const ended = ends(rig.system, id);
     const seen: string[] = [];
-    rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
+    rig.system.watchers.subscribe(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     restAfter(rig, minute - 1);
     expect((await rig.system.metrics.load()).live).toBe(1);
     restAfter(rig, 1);
@@ -114,7 +114,7 @@ describe('a parked task that is followed', () => {
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
     const seen: string[] = [];
-    rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
+    rig.system.watchers.subscribe(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     expect((await rig.system.metrics.load()).live).toBe(0);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     await reaches(rig.system, id, 'completed');

@@ -99,13 +99,13 @@ describe('what the outside sees of a task', () => {
     const told: unknown[] = [];
     const progress: Progress[] = [];
     const see = (task: Task) => seen.push([task, store.rows.readNow(id)?.task]);
-    system.watchers.watch(id, {
+    system.watchers.subscribe(id, {
       onTask: see,
       onStep: see,
       onProgress: (each) => progress.push(each),
       onLost: (error) => seen.push(error),
     });
-    system.watchers.watch(id, {
+    system.watchers.subscribe(id, {
       onTask: ({ state, revision }) => told.push([state, revision]),
       onLost: (error) => told.push(error),
     });
@@ -148,8 +148,8 @@ describe('what the outside sees of a task', () => {
       onTask: ({ state }: Task) => void heard.push(`${name} ${state}`),
       onLost: () => undefined,
     });
-    const leave = system.watchers.watch(id, watcher('first'));
-    system.watchers.watch(id, watcher('second'));
+    const leave = system.watchers.subscribe(id, watcher('first'));
+    system.watchers.subscribe(id, watcher('second'));
     leave();
     leave();
     await system.decide(id, decision('reject', clock.now()));

@@ -27,16 +27,12 @@ describe('the last chunk of an answer', () => {
 describe('what is heard of a turn', () => {
   it('is told piece by piece, and a further turn begins anew', () => {
     const heard = new HeardTurns();
-    const turn = { pieces: ['a', 'b'], isOver: false };
+    const turn = { pieces: ['a', 'b'] };
     expect(heard.next(turn)).toEqual({ text: 'ab', isFirst: true });
     expect(heard.next(turn)).toBeNull();
     turn.pieces.push('c', 'd');
     expect(heard.next(turn)).toEqual({ text: 'cd', isFirst: false });
-    expect(heard.next({ pieces: ['e'], isOver: false })).toEqual({ text: 'e', isFirst: true });
-  });
-
-  it('is nothing once the turn is over', () => {
-    expect(new HeardTurns().next({ pieces: ['a'], isOver: true })).toBeNull();
+    expect(heard.next({ pieces: ['e'] })).toEqual({ text: 'e', isFirst: true });
   });
 
   it('makes up the answer with the last chunk, wherever the pieces are cut', () => {
@@ -45,7 +41,7 @@ describe('what is heard of a turn', () => {
     fc.assert(
       fc.property(cut, (said) => {
         const heard = new HeardTurns();
-        const turn = { pieces: [] as string[], isOver: false };
+        const turn = { pieces: [] as string[] };
         let shown = '';
         for (const [piece, isLookedAt] of said) {
           turn.pieces.push(piece);

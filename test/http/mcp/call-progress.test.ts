@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Watcher } from '../../../src/actors/tasks/tasks.ts';
+import type { Subscriber } from '../../../src/actors/tasks/tasks.ts';
 import type { CallerTasks } from '../../../src/http/caller-tasks.ts';
 import { Heartbeats } from '../../../src/http/heartbeats.ts';
 import { sendProgress } from '../../../src/http/mcp/call-progress.ts';
@@ -9,9 +9,9 @@ import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
 /** The progress of task `t` as its client sees it; `follow` is what follows the task. */
 function progressOf(meta: Record<string, unknown> = { progressToken: 'p' }) {
   const sent: object[] = [];
-  let follow: Watcher | null = null;
+  let follow: Subscriber | null = null;
   const tasks = {
-    watch: (_: string, watcher: Watcher) => {
+    watch: (_: string, watcher: Subscriber) => {
       follow = watcher;
       return () => undefined;
     },
@@ -22,13 +22,13 @@ function progressOf(meta: Record<string, unknown> = { progressToken: 'p' }) {
     sendNotification: async ({ params }) => void sent.push(params ?? {}),
   };
   const stop = sendProgress(new Heartbeats(new ManualClock(0), 10_000), tasks, 't', extra);
-  return { sent, stop, follow: follow as Watcher | null };
+  return { sent, stop, follow: follow as Subscriber | null };
 }
 
 it('counts on from the hold when the tool reports, and never falls', () => {
   const { sent, stop, follow } = progressOf();
-  follow?.onTask(aParkedTask('t', 9_000, 2));
-  follow?.onTask(aTask({ id: 't', state: 'working', revision: 3 }));
+  follow?.onTask?.(aParkedTask('t', 9_000, 2));
+  follow?.onTask?.(aTask({ id: 't', state: 'working', revision: 3 }));
   follow?.onToolProgress?.({ progress: 5, total: 10, message: 'half' });
   follow?.onToolProgress?.({ progress: 4 });
   stop();
