@@ -16,9 +16,9 @@ export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | 
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   ctx.res.once('close', leave);
-  const release = holdOpen(ctx, id);
+  const hold = holdOpen(ctx);
   try {
-    const task = await ctx.state.tasks.settled(id, gone.signal);
+    const task = await ctx.state.tasks.settled(id, gone.signal, hold.follow);
     tellUsage(ctx, task);
     return task;
   } catch (error) {
@@ -27,7 +27,7 @@ export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | 
     const { status, body } = problemOf(error);
     throw new Problem(status, { ...body, task_id: id });
   } finally {
-    release();
+    hold.release();
     ctx.res.off('close', leave);
   }
 }

@@ -15,7 +15,7 @@ import type {
   TaskRequest,
   TaskSystem,
 } from '../actors/tasks/tasks.ts';
-import { type Caller, isStanding, type Task } from '../machines/domain/task.ts';
+import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
@@ -31,7 +31,6 @@ import {
   type TaskScope,
 } from '../machines/task/task-access.ts';
 import type { MessageAnswer } from '../machines/task/task-events.ts';
-import { HeardSince } from './heard-since.ts';
 import { TaskChanges } from './task-changes.ts';
 
 export interface CallerTasksPorts {
@@ -53,8 +52,6 @@ export class CallerTasks {
   readonly #push: PushTargets | null;
   /** Tasks that this request started or read, and may follow. */
   readonly #known = new Set<string>();
-  /** Buffers the changes of the task that this request started until the first follower attaches. */
-  #heard: HeardSince | null = null;
   /** Changes of the caller's tasks. */
   readonly changes: TaskChanges;
 
@@ -72,29 +69,16 @@ export class CallerTasks {
   }
 
   /**
-   * Starts a task for the caller and returns its ID. `isFollowed` buffers the task's changes for a follower that
-   * attaches soon. Throws SystemError, with `unknown_task` for another owner's task ID. That task stays unchanged and
-   * undisclosed.
+   * Starts a task for the caller and returns its ID. `subscriber` subscribes to a new task before it starts. Throws
+   * SystemError, with `unknown_task` for another owner's task ID. That task stays unchanged and undisclosed.
    */
-  async open(
-    request: Omit<TaskRequest, 'requester' | 'onBegun'>,
-    isFollowed = false,
-  ): Promise<string> {
+  async open(request: Omit<TaskRequest, 'requester'>, subscriber?: Subscriber): Promise<string> {
     if (request.id !== undefined) await this.#refuseForeign(request.id);
-    const heard = isFollowed ? new HeardSince(this.#system.watchers) : null;
-    const onBegun = heard === null ? {} : { onBegun: (begun: string) => heard.listen(begun) };
-    try {
-      const id = await this.#system.open({ ...request, requester: this.#caller, ...onBegun });
-      // The task of the caller's earlier message may belong to another owner now.
-      if (request.isKnownById === true && id !== request.id) await this.#refuseForeign(id);
-      this.#known.add(id);
-      this.#heard = heard;
-      if (id !== request.id && request.id !== undefined) heard?.forget();
-      return id;
-    } catch (error) {
-      heard?.forget();
-      throw error;
-    }
+    const id = await this.#system.open({ ...request, requester: this.#caller }, subscriber);
+    // The task of the caller's earlier message may belong to another owner now.
+    if (request.isKnownById === true && id !== request.id) await this.#refuseForeign(id);
+    this.#known.add(id);
+    return id;
   }
 
   /**
@@ -102,7 +86,7 @@ export class CallerTasks {
    * Throws SystemError.
    */
   async openCall(
-    request: Omit<TaskRequest, 'requester' | 'onBegun' | 'id'>,
+    request: Omit<TaskRequest, 'requester' | 'id'>,
     call: AskedCall,
   ): Promise<{ id: string; isNew: boolean }> {
     const opened = await this.#system.openCall({ ...request, requester: this.#caller }, call);
@@ -210,14 +194,12 @@ export class CallerTasks {
   }
 
   /**
-   * Follows a task that this request started or read before. Returns a function that stops following. Throws
-   * SystemError.
+   * Follows a task that this request started or read before; a subscriber that `open` subscribed stays subscribed.
+   * Returns a function that stops following. Throws SystemError.
    */
   watch(id: string, subscriber: Subscriber): () => void {
     this.#refuseUnknown(id);
-    const leave = this.#system.watchers.subscribe(id, subscriber);
-    this.#heard?.tell(id, subscriber);
-    return leave;
+    return this.#system.watchers.subscribe(id, subscriber);
   }
 
   /** Returns the model's current turn in a task that this request started or read. Throws SystemError. */
@@ -227,19 +209,20 @@ export class CallerTasks {
   }
 
   /**
-   * Resolves with a task that this request started or read, once the task is final. Rejects with the signal's reason,
-   * or with SystemError.
+   * Resolves with a task that this request started or read, once the task is final. `onTask` receives the committed
+   * states until then. Rejects with the signal's reason, or with SystemError.
    */
-  async settled(id: string, signal: AbortSignal): Promise<Task> {
+  async settled(id: string, signal: AbortSignal, onTask?: (task: Task) => void): Promise<Task> {
     this.#refuseUnknown(id);
-    this.#heard?.forget();
-    return this.#system.watchers.settled(id, signal);
+    return this.#system.watchers.settled(id, signal, (task) => {
+      onTask?.(task);
+      return isFinal(task.state);
+    });
   }
 
   /** Resolves with a task once it no longer progresses by itself. Rejects like `settled`. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseUnknown(id);
-    this.#heard?.forget();
     return this.#system.watchers.settled(id, signal, isStanding);
   }
 

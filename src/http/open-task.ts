@@ -1,34 +1,38 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { Ids } from '../actors/ports.ts';
-import type { AskedCall, TaskRequest } from '../actors/tasks/tasks.ts';
+import type { AskedCall, Subscriber, TaskRequest } from '../actors/tasks/tasks.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
-/** Starts the followed task of a legacy send and returns its ID. Throws a 400 Problem or SystemError. */
+/**
+ * Starts the task of a legacy send and returns its ID. `subscriber` subscribes before the task starts. Throws a 400
+ * Problem or SystemError.
+ */
 export async function openTask(
   { ids }: { ids: Ids },
   { state }: RoutedContext,
   body: unknown,
+  subscriber?: Subscriber,
 ): Promise<string> {
-  return openTaskFor(
-    state,
-    readSubmission(body, () => ids.next()),
-    true,
-  );
+  const submission = readSubmission(body, () => ids.next());
+  return openTaskFor(state, submission, subscriber);
 }
 
-/** Starts a task for a request and adds its ID to the request's span. Throws SystemError. */
+/**
+ * Starts a task for a request and adds its ID to the request's span. `subscriber` subscribes to a new task before it
+ * starts. Throws SystemError.
+ */
 export async function openTaskFor(
   state: RequestState,
   asked: Pick<
     TaskRequest,
     'id' | 'contextId' | 'message' | 'isKnownById' | 'place' | 'surface' | 'alias'
   >,
-  isFollowed = false,
+  subscriber?: Subscriber,
 ): Promise<string> {
-  const id = await state.tasks.open({ ...asked, ...originOf(state) }, isFollowed);
+  const id = await state.tasks.open({ ...asked, ...originOf(state) }, subscriber);
   state.span.setAttribute('a2a.task.id', id);
   return id;
 }

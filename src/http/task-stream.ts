@@ -16,8 +16,8 @@ type Change = { task: Task } | { progress: Progress } | { error: Error };
 
 /**
  * Streams a task to one client until it is final: `status` for each change, `progress` between them, `result` at the
- * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. `start` or `join` opens the stream; what is
- * received before is sent then.
+ * end (docs/contract/transports.md). An event ID is `<revision>.<n>`. `start` or `join` opens the stream; changes
+ * received earlier are sent then.
  */
 export class TaskStream implements Subscriber {
   readonly #ctx: RoutedContext;
@@ -35,7 +35,10 @@ export class TaskStream implements Subscriber {
     this.#ctx = ctx;
   }
 
-  /** Streams a task that the client started. `onGone` is called if the client disconnects before the task ends. */
+  /**
+   * Streams a task that was opened with this subscriber. `onGone` is called if the client disconnects before the task
+   * ends.
+   */
   start(id: string, onGone?: () => void): void {
     this.#leave = this.#ctx.state.tasks.watch(id, this);
     this.#open(onGone);

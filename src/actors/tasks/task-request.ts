@@ -26,8 +26,6 @@ export interface TaskRequest {
   alias?: string;
   /** `legacy` by default. */
   surface?: Surface;
-  /** Called with the id of a task once it can be followed, before `open` returns. */
-  onBegun?: (id: string) => void;
 }
 
 /** A message to an existing task. */

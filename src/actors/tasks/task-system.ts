@@ -31,7 +31,7 @@ import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
 import type { SaidMessage, TaskRequest } from './task-request.ts';
 import { WaitingLimit } from './waiting-limit.ts';
-import { allTasks, Watchers } from './watchers.ts';
+import { allTasks, type Subscriber, Watchers } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
 
 export interface TaskSystemOptions
@@ -50,6 +50,15 @@ export interface TaskSystemOptions
   retention: number;
   /** Work sharing with other daemons; `null` for a single daemon. */
   shared: SharedWork | null;
+}
+
+/** Options of the start of a task. */
+interface Opening {
+  /** Registers the message, so that a repeat is recognised; `null` for a message whose repeats are new. */
+  sent: SentMessage | null;
+  subscriber?: Subscriber | undefined;
+  /** Finds the task that another daemon started for the same message. */
+  recall?: () => Promise<Recalled>;
 }
 
 /** Maximum attempts to send an event to a task that is unloaded meanwhile. */
@@ -152,13 +161,15 @@ export class TaskSystem {
   }
 
   /**
-   * Starts a task for a message and returns its id; for a repeated message returns the id of its existing task. Throws
-   * SystemError.
+   * Starts a task for a message and returns its id; for a repeated message returns the id of its existing task.
+   * `subscriber` subscribes to a new task before it starts, and not to an existing one. Throws SystemError.
    */
-  async open(request: TaskRequest): Promise<string> {
+  async open(request: TaskRequest, subscriber?: Subscriber): Promise<string> {
     this.intake.checkRun();
-    if (request.isKnownById !== true) return this.#open(request, null);
-    return this.#sent.recalled(request, async (sent) => sent.taskId ?? this.#open(request, sent));
+    const open = async (sent: SentMessage | null) =>
+      (await this.#open(request, { sent, subscriber })).id;
+    if (request.isKnownById !== true) return open(null);
+    return this.#sent.recalled(request, async (sent) => sent.taskId ?? open(sent));
   }
 
   /**
@@ -168,15 +179,10 @@ export class TaskSystem {
   async openCall(request: TaskRequest, call: AskedCall): Promise<{ id: string; isNew: boolean }> {
     this.intake.checkRun();
     const key = this.#joined.keyOf(request.requester, call);
-    if (key === null) return { id: await this.#open(request, null), isNew: true };
+    if (key === null) return this.#open(request, { sent: null });
     return this.#joined.inTurn(key, async (sent) => {
       if (sent.taskId !== undefined) return { id: sent.taskId, isNew: false };
-      let begun: string | null = null;
-      const onBegun = (id: string): void => {
-        begun = id;
-      };
-      const id = await this.#open({ ...request, onBegun }, sent, () => this.#joined.recall(key));
-      return { id, isNew: id === begun };
+      return this.#open(request, { sent, recall: () => this.#joined.recall(key) });
     });
   }
 
@@ -284,9 +290,8 @@ export class TaskSystem {
 
   async #open(
     request: TaskRequest,
-    sent: SentMessage | null,
-    recall: () => Promise<Recalled> = () => this.#sent.recalledAgain(request),
-  ): Promise<string> {
+    { sent, subscriber, recall = () => this.#sent.recalledAgain(request) }: Opening,
+  ): Promise<{ id: string; isNew: boolean }> {
     const id = request.id ?? this.#options.ids.next();
     const before = request.id === undefined ? undefined : await this.#ended(request.id);
     const alias = await this.#aliasOf(request);
@@ -294,32 +299,28 @@ export class TaskSystem {
     const input = await runInputOf(id, request, before, { ...this.#options, sessions });
     this.intake.checkRun();
     if (request.id !== undefined) this.#refuseLive(id);
+    const unsubscribe = subscriber && this.watchers.subscribe(id, subscriber);
     const task = this.#tasks.open(input, before, sent);
     if (sent !== null) this.#sent.begin(sent.key, task);
     if (alias !== null) task.keep(alias);
-    request.onBegun?.(id);
     const mayBeElsewhere = sent !== null || request.id !== undefined;
-    return this.#options.shared !== null && mayBeElsewhere
-      ? this.#kept(task, sent === null ? null : recall)
-      : id;
+    if (this.#options.shared === null || !mayBeElsewhere) return { id, isNew: true };
+    try {
+      await task.saved();
+      return { id, isNew: true };
+    } catch (error) {
+      unsubscribe?.();
+      if (!isConflict(error)) throw unrecorded(this.#options.store, error);
+      // Another daemon has started a task in place of this one.
+      const taskId = sent === null ? undefined : (await recall()).taskId;
+      if (taskId === undefined) throw stillRunning(id);
+      return { id: taskId, isNew: false };
+    }
   }
 
   async #aliasOf({ alias }: TaskRequest): Promise<SentMessage | null> {
     if (alias === undefined || this.#options.shared === null) return null;
     return this.#sent.recallUnless(alias, () => true);
-  }
-
-  /** Resolves with the id of a task once it is certain that no other daemon has started one in its place. */
-  async #kept(task: LiveTask, recall: (() => Promise<Recalled>) | null): Promise<string> {
-    try {
-      await task.saved();
-      return task.id;
-    } catch (error) {
-      if (!isConflict(error)) throw unrecorded(this.#options.store, error);
-      const sent = recall === null ? null : await recall();
-      if (sent?.taskId === undefined) throw stillRunning(task.id);
-      return sent.taskId;
-    }
   }
 
   async #say(

@@ -19,4 +19,4 @@ export type { SpokenTurn } from './spoken-turn.ts';
 export type { FeedChange } from './task-feed.ts';
 export type { SaidMessage, TaskRequest } from './task-request.ts';
 export { TaskSystem } from './task-system.ts';
-export { allTasks, type Progress, type Subscriber, type Watchers } from './watchers.ts';
+export { allTasks, type Progress, type Subscriber } from './watchers.ts';

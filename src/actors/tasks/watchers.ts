@@ -40,7 +40,10 @@ export class Watchers {
     this.#latestRun = latestRun;
   }
 
-  /** Subscribes to a task or to all tasks; the returned function unsubscribes. Does not reload the task. */
+  /**
+   * Subscribes to a task or to all tasks; the returned function unsubscribes. A second call with the same subscriber
+   * has no further effect. Does not reload the task.
+   */
   subscribe(id: string | typeof allTasks, subscriber: Subscriber): () => void {
     const subscribers = this.#subscribers.get(id) ?? new Set();
     this.#subscribers.set(id, subscribers.add(subscriber));
@@ -67,7 +70,7 @@ export class Watchers {
         signal.removeEventListener('abort', abort);
       };
       const see = (task: Task | undefined): void => {
-        if (task === undefined || !isEnough(task)) return;
+        if (task === undefined || left.signal.aborted || !isEnough(task)) return;
         leave();
         resolve(task);
       };

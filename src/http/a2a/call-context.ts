@@ -1,7 +1,7 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { SystemError } from '../../actors/system-error.ts';
 import type { Task } from '../../machines/domain/task.ts';
-import { holdOpen } from '../hold-open.ts';
+import { type Hold, holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { tellUsage } from '../tell-usage.ts';
@@ -26,8 +26,8 @@ export interface CallRequest {
   lost?: Error;
   /** The task on which the call waits. */
   taskId?: string;
-  /** Keeps the response open while its task runs; returns a function that ends the hold. */
-  holdOpen: (taskId: string) => () => void;
+  /** Keeps the response open while its task runs. */
+  holdOpen: () => Hold;
   /** Reports the token usage of a task's models so far in the response headers. */
   tellUsage: (task: Task) => void;
   /** Returns true if the response can still challenge the caller to sign in again. */
@@ -55,12 +55,11 @@ export function callContext(
 export function callRequest(ctx: RoutedContext, restType: string | null): CallRequest {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort(ended));
-  const type = restType === null ? {} : { type: restType };
   return {
     state: ctx.state,
     gone: gone.signal,
     isRead: false,
-    holdOpen: (id) => holdOpen(ctx, id, { ...type, isRunning: true }),
+    holdOpen: () => holdOpen(ctx, restType ?? 'json'),
     tellUsage: (task) => tellUsage(ctx, task),
     canChallenge: () => restType === null || !ctx.headerSent,
   };

@@ -1,6 +1,7 @@
 import type { SendMessageRequest, TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Ids } from '../../actors/ports.ts';
+import type { Subscriber } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { followUpBound } from '../../machines/task/follow-up.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
@@ -40,8 +41,15 @@ export class Intake {
     this.#ports = ports;
   }
 
-  /** Accepts a message. Rejects with a Problem, a SystemError or an SDK error. */
-  async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
+  /**
+   * Accepts a message. `subscriber` subscribes to a new task before it starts. Rejects with a Problem, a SystemError or
+   * an SDK error.
+   */
+  async take(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+    subscriber?: Subscriber,
+  ): Promise<TakenMessage> {
     const submission = readMessage(this.#ports.sdk, params, () => this.#ports.ids.next());
     const { find } = this.#ports;
     const { taskId = '' } = params.message ?? {};
@@ -51,7 +59,7 @@ export class Intake {
       if (earlier !== undefined) return { id: earlier, isNewRun: false };
     }
     return taskId === ''
-      ? this.#open(submission, config, context)
+      ? this.#open(submission, config, context, subscriber)
       : this.#say(await find(taskId, context), submission, config, context);
   }
 
@@ -59,12 +67,14 @@ export class Intake {
     submission: SentSubmission,
     config: TaskPushNotificationConfig | undefined,
     context: ServerCallContext,
+    subscriber: Subscriber | undefined,
   ): Promise<TakenMessage> {
     const id = this.#ports.ids.next();
     const forget = await this.#ports.tell(id, config, context);
     try {
       const { state } = requestOf(context);
-      const taken = await openTaskFor(state, { ...submission, id, surface: 'a2a' }, true);
+      const asked = { ...submission, id, surface: 'a2a' } as const;
+      const taken = await openTaskFor(state, asked, subscriber);
       // The original message has its own receiver.
       if (taken !== id) await forget();
       return { id: taken, isNewRun: taken === id };

@@ -23,6 +23,7 @@ import {
   type PushTargets,
 } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
+import type { Subscriber } from '../../actors/tasks/tasks.ts';
 import { type AnswerPlace, isFinal, type Task } from '../../machines/domain/task.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
@@ -32,11 +33,11 @@ import { challengeOf } from '../wire/challenge.ts';
 import { Problem, textsOf } from '../wire/problem.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { CoreTasks } from './core-task.ts';
-import { followTask } from './follow-task.ts';
 import { Intake, type TakenMessage } from './intake.ts';
 import { listedTasks } from './list-tasks.ts';
 import { configOf, targetOf } from './push-configs.ts';
 import type { Sdk } from './sdk.ts';
+import { TaskFollower } from './task-follower.ts';
 import { type StreamOptions, taskUpdates } from './task-updates.ts';
 
 export interface TaskHandlerPorts {
@@ -104,9 +105,10 @@ export class TaskHandler implements A2ARequestHandler {
     params: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { id, isNewRun } = await this.#take(params, context);
+    const follower = new TaskFollower(tasksOf(context));
+    const { id, isNewRun } = await this.#take(params, context, follower);
     const { historyLength } = params.configuration ?? {};
-    yield* this.#follow(id, context, { isNewRun, historyLength });
+    yield* this.#follow(id, follower, context, { isNewRun, historyLength });
   }
 
   async getTask(
@@ -151,7 +153,8 @@ export class TaskHandler implements A2ARequestHandler {
       const { UnsupportedOperationError } = this.#sdk;
       throw new UnsupportedOperationError(`task ${id} is ${state}; get it instead of following it`);
     }
-    yield* this.#follow(id, context, { isNewRun: false });
+    const follower = new TaskFollower(tasksOf(context));
+    yield* this.#follow(id, follower, context, { isNewRun: false });
   }
 
   async createTaskPushNotificationConfig(
@@ -208,8 +211,12 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#cardRead.card;
   }
 
-  #take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
-    return this.#refusing(context, () => this.#intake.take(params, context));
+  #take(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+    subscriber?: Subscriber,
+  ): Promise<TakenMessage> {
+    return this.#refusing(context, () => this.#intake.take(params, context, subscriber));
   }
 
   /** Registers the push receiver of a message. Resolves with a function that removes the receiver if it is new. */
@@ -229,11 +236,12 @@ export class TaskHandler implements A2ARequestHandler {
 
   async *#follow(
     id: string,
+    follower: TaskFollower,
     context: ServerCallContext,
     beginning: Omit<StreamOptions, 'losesAppend'>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { gone, losesAppend = false } = requestOf(context);
-    const followed = followTask(tasksOf(context), id, gone);
+    const followed = follower.follow(id, gone);
     try {
       yield* taskUpdates(this.#tasks, followed, { ...beginning, losesAppend });
     } catch (error) {
@@ -321,17 +329,17 @@ function tasksOf(context: ServerCallContext): CallerTasks {
 
 /** Waits until a call's task is final. */
 async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise<Task> {
-  const release = holdOpen(id);
+  const hold = holdOpen();
   try {
-    return await state.tasks.settled(id, gone);
+    return await state.tasks.settled(id, gone, hold.follow);
   } finally {
-    release();
+    hold.release();
   }
 }
 
 /** Waits until a task is committed, and returns the task. */
 async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
-  for await (const { task } of followTask(tasks, id, gone)) {
+  for await (const { task } of new TaskFollower(tasks).follow(id, gone)) {
     if (task !== undefined) return (await tasks.find(id)) ?? task;
   }
   throw new Error('the caller left');

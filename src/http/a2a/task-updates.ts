@@ -3,7 +3,7 @@ import type { Part, Task } from '../../machines/domain/task.ts';
 import { describeSubmitted } from '../../machines/task/describe-task.ts';
 import { hasChanged } from '../has-changed.ts';
 import type { CoreTasks } from './core-task.ts';
-import type { Followed } from './follow-task.ts';
+import type { Followed } from './task-follower.ts';
 
 /** The settings of a stream. */
 export interface StreamOptions {

@@ -21,14 +21,15 @@ export async function subscribe(
   body: unknown,
 ): Promise<void> {
   const { log, onDisconnect } = ports;
-  const id = await openTask(ports, ctx, body);
+  const stream = new TaskStream(ctx);
+  const id = await openTask(ports, ctx, body, stream);
   forgetMessage(ctx);
   const abandon = (): void => {
     ctx.state.tasks
       .callerLeft(id)
       .catch((error: unknown) => log.error({ error, task_id: id }, 'task: could not be abandoned'));
   };
-  new TaskStream(ctx).start(id, onDisconnect === 'abandon' ? abandon : undefined);
+  stream.start(id, onDisconnect === 'abandon' ? abandon : undefined);
 }
 
 /** `POST /tasks/sendSubscribe`: starts a task and streams it (docs/contract/transports.md). */

@@ -22,6 +22,18 @@ describe('a message that is known by its id', () => {
     expect(await system.open(hello)).toBe(next);
   });
 
+  it('subscribes to the task that it starts, and not to the task that it repeats', async () => {
+    const { system } = await openSystem();
+    const received: string[] = [];
+    const as = (name: string) => ({
+      onTask: ({ id }: { id: string }) => received.push(`${name} ${id}`),
+    });
+    const id = await system.open(hello, as('first'));
+    expect(await system.open(hello, as('repeat'))).toBe(id);
+    await ends(system, id);
+    expect(received).toEqual([`first ${id}`]);
+  });
+
   it('is forgotten with the task it led to', async () => {
     const { system, clock, store } = await openSystem({ retention: 7 * day });
     const id = await system.open(hello);

@@ -137,6 +137,25 @@ describe('what the outside sees of a task', () => {
     expect((await system.reads.find(id))?.contextId).toBe('context-7');
   });
 
+  it('comes to a subscriber of open from the first token on', async () => {
+    const { next, ...named } = scriptedModel('demo', []);
+    const model: LanguageModel = {
+      ...named,
+      next: (conversation, asked) => {
+        asked.onToken('at once ');
+        return next(conversation, asked);
+      },
+    };
+    const { system } = await openSystem({ model });
+    const received: unknown[] = [];
+    const id = await system.open(playing([{ say: 'later' }]), {
+      onTask: ({ state }) => received.push(state),
+      onProgress: ({ text }) => received.push(text),
+    });
+    await ends(system, id);
+    expect(received).toEqual(['at once ', 'later', 'completed']);
+  });
+
   it('stops coming to a watcher that left, and to no other', async () => {
     const { system, clock } = await openSystem({
       tools: [toolCalled('pay')],

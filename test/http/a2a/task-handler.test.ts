@@ -46,7 +46,7 @@ it('forgets the receiver of a send that starts no task', async () => {
     },
     gone: new AbortController().signal,
     isRead: true,
-    holdOpen: () => () => undefined,
+    holdOpen: () => ({ follow: () => undefined, release: () => undefined }),
     tellUsage: () => undefined,
     canChallenge: () => true,
   };

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { followTask } from '../../../src/http/a2a/follow-task.ts';
+import { TaskFollower } from '../../../src/http/a2a/task-follower.ts';
 import { CallerTasks } from '../../../src/http/caller-tasks.ts';
 import { decision, ends, parks, payment, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
@@ -13,9 +13,9 @@ function answersAtTheEnd({ system }: TestSystem, id: () => string): void {
   });
 }
 
-async function statesOf(tasks: CallerTasks, id: string): Promise<string[]> {
+async function statesOf(follower: TaskFollower, id: string): Promise<string[]> {
   const states: string[] = [];
-  for await (const { task } of followTask(tasks, id, new AbortController().signal)) {
+  for await (const { task } of follower.follow(id, new AbortController().signal)) {
     if (task !== undefined && task.state !== states.at(-1)) states.push(task.state);
   }
   return states;
@@ -24,9 +24,10 @@ async function statesOf(tasks: CallerTasks, id: string): Promise<string[]> {
 it('tells each step of a new task that has ended before the store says how it stands', async () => {
   const test = await openSystem();
   const tasks = new CallerTasks({ system: test.system, push: null, taskAccess: 'any' }, null);
-  const id = await tasks.open(playing([{ say: 'hi' }]), true);
+  const follower = new TaskFollower(tasks);
+  const id = await tasks.open(playing([{ say: 'hi' }]), follower);
   answersAtTheEnd(test, () => id);
-  expect(await statesOf(tasks, id)).toEqual(['working', 'completed']);
+  expect(await statesOf(follower, id)).toEqual(['working', 'completed']);
 });
 
 it('tells each step to who joins a task that has ended before the store says how it stands', async () => {
@@ -36,7 +37,7 @@ it('tells each step to who joins a task that has ended before the store says how
   const { id } = await parks(system, payment);
   expect((await tasks.find(id))?.state).toBe('deferred');
   answersAtTheEnd(test, () => id);
-  const states = statesOf(tasks, id);
+  const states = statesOf(new TaskFollower(tasks), id);
   await system.decide(id, decision('approve', clock.now()));
   expect(await states).toEqual(['working', 'completed']);
 });
