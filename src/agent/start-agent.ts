@@ -229,6 +229,7 @@ async function openAgent(
     policy_sha256: start.policySha256,
     proof_key: proofKey,
     ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
+    ...(config.store.kind === 'postgres' ? { is_shared: true } : {}),
     ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
   });
   stack.defer(() => system.drain(drainGrace));

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
-import { readSection } from '../actors/config/config.ts';
 import { isAlive, readOwnToken, readServeFile, type ServeFile } from '../actors/process/process.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { localUrl } from '../machines/url-of.ts';
@@ -62,10 +61,9 @@ export function findAgent(
   const proof = { key: served.proof_key, port: served.port };
   const own = isFound ? tokenInside(resolve(dir), served) : ownToken(served);
   const flags = agentFlags(choice);
-  const isShared = readSection(resolve(dir), 'store', env).kind === 'postgres';
   return {
     ...{ url: localUrl(served), token: token ?? own, proof, startHint, flags },
-    ...(isShared ? { isShared } : {}),
+    ...(served.is_shared === undefined ? {} : { isShared: served.is_shared }),
   };
 }
 

@@ -89,6 +89,13 @@ describe('findAgent', () => {
     expect(findAgent({ dir }, {}).token).toBeNull();
   });
 
+  it('learns from serve.json that other daemons share the tasks', () => {
+    serve();
+    expect(findAgent({ dir }, {})).not.toHaveProperty('isShared');
+    serve({ is_shared: true });
+    expect(findAgent({ dir }, {})).toMatchObject({ isShared: true });
+  });
+
   it.each(['ftp://x', 'x:80', 'http://user:secret@x', ''])('refuses the address %j', (url) => {
     expect(failureOf(() => findAgent({ dir, url }, {}))).toEqual({ code: 'usage', exitCode: 2 });
   });
