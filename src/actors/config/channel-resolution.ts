@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../machines/loopback.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { type Finding, type Path, warningAt } from './config-problem.ts';
 
 /** Environment variables, including those that hold secrets. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,16 +57,6 @@ export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || isLoopbackUrl(url)) return [];
   return [
-    warning(path, `anyone on the path to ${url.host} can read and change the traffic; use https`),
+    warningAt(path, `anyone on the path to ${url.host} can read and change the traffic; use https`),
   ];
-}
-
-/** Creates a finding that prevents start-up. */
-export function error(path: Path, message: string): Finding {
-  return { path, message, severity: 'error' };
-}
-
-/** Creates a finding that does not prevent start-up. */
-export function warning(path: Path, message: string): Finding {
-  return { path, message, severity: 'warning' };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isLoopbackUrl } from '../../machines/loopback.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 type Sink = ServiceConfig['audit']['sinks'][number];
@@ -29,7 +29,7 @@ function findingsOf(sink: Sink, env: Environment, path: Path): Finding[] {
       return Buffer.byteLength(resolve(sink.path)) <= longestSocketPath
         ? []
         : [
-            error(
+            errorAt(
               [...path, 'path'],
               `a socket's path has at most ${longestSocketPath} bytes; choose a shorter one`,
             ),
@@ -48,14 +48,14 @@ function httpFindings(
   const { username, password, protocol, host } = target;
   const findings: Finding[] = [];
   if (username !== '' || password !== '') {
-    findings.push(error([...path, 'url'], 'a URL is no place for a password; use token_env'));
+    findings.push(errorAt([...path, 'url'], 'a URL is no place for a password; use token_env'));
   }
   if (variable !== undefined && !env[variable]) {
-    findings.push(error([...path, 'token_env'], `the variable ${variable} is not set; set it`));
+    findings.push(errorAt([...path, 'token_env'], `the variable ${variable} is not set; set it`));
   }
   if (protocol === 'http:' && !isLoopbackUrl(target)) {
     const message = `anyone on the way to ${host} can read and change these lines; use https`;
-    findings.push({ path: [...path, 'url'], message, severity: 'warning' });
+    findings.push(warningAt([...path, 'url'], message));
   }
   return findings;
 }
@@ -66,12 +66,8 @@ function placeOf(sink: Sink): string {
 }
 
 function repeated(path: Path): Finding {
-  return error(
+  return errorAt(
     path,
     'an earlier sink is the same place and would get every line twice; remove one',
   );
-}
-
-function error(path: Path, message: string): Finding {
-  return { path, message, severity: 'error' };
 }

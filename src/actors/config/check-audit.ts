@@ -1,5 +1,5 @@
 import { openAuditKeys, SigningKeyError } from '../records/records.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,12 +15,10 @@ export function checkAudit(
   return [...(signing.enabled && !chain ? [unchained] : []), ...keyFindings(signing, env)];
 }
 
-const unchained: Finding = {
-  path: ['audit', 'chain'],
-  message:
-    'without the chain a removed line is not noticed, and audit verify refuses the log; leave it on',
-  severity: 'warning',
-};
+const unchained = warningAt(
+  ['audit', 'chain'],
+  'without the chain a removed line is not noticed, and audit verify refuses the log; leave it on',
+);
 
 function keyFindings(signing: ServiceConfig['audit']['signing'], env: Environment): Finding[] {
   try {
@@ -28,7 +26,6 @@ function keyFindings(signing: ServiceConfig['audit']['signing'], env: Environmen
     return [];
   } catch (error) {
     const key = error instanceof SigningKeyError ? 'key_env' : 'kid';
-    const { message } = error as Error;
-    return [{ path: ['audit', 'signing', key], message, severity: 'error' }];
+    return [errorAt(['audit', 'signing', key], (error as Error).message)];
   }
 }

@@ -1,5 +1,5 @@
 import { chatProvider, runtimeProvider } from '../../machines/governance/approvers.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { DirectorySettings, IapSettings, OidcSettings, Sigv4Settings } from './schema-auth.ts';
 import type { ServiceConfig } from './service-schema.ts';
 import { resolveStaticToken } from './static-token.ts';
@@ -62,24 +62,24 @@ function unprovenFindings(provider: Provider, path: Path): Finding[] {
   if (map.email === 'email' || isProofWanted === false) return [];
   const message =
     'under bind_approver this claim is not used as an email, since email_verified covers email only; if users cannot edit it, set require_email_verified: false';
-  return [{ path: [...path, 'settings', 'claim_map', 'email'], message, severity: 'warning' }];
+  return [warningAt([...path, 'settings', 'claim_map', 'email'], message)];
 }
 
 /** The first provider that accepts a token decides, and this provider accepts every token. */
 function swallowing(path: Path): Finding {
   const message = 'this provider accepts every token, so later ones receive none; put it last';
-  return { path, message, severity: 'warning' };
+  return warningAt(path, message);
 }
 
 function repeated(path: Path): Finding {
   const message = 'an earlier provider has this name; use a unique name for each provider';
-  return { path, message, severity: 'error' };
+  return errorAt(path, message);
 }
 
 /** Governance recognises the daemon's own tokens by these names. */
 function reserved(path: Path): Finding {
   const message = "this is the name of the daemon's own token; choose another";
-  return { path, message, severity: 'error' };
+  return errorAt(path, message);
 }
 
 function issuerFindings(
@@ -92,19 +92,16 @@ function issuerFindings(
     findings.push(rival([...provider, 'settings', 'issuer']));
   }
   if (audience === undefined && clientId === undefined) {
-    findings.push({
-      path: [...provider, 'settings', 'audience'],
-      message:
-        'without an audience tokens for other services would pass; add audience or client_id',
-      severity: 'error',
-    });
+    const message =
+      'without an audience tokens for other services would pass; add audience or client_id';
+    findings.push(errorAt([...provider, 'settings', 'audience'], message));
   }
   return findings;
 }
 
 function rival(path: Path): Finding {
   const message = 'an earlier provider has this issuer and would decide; list every audience there';
-  return { path, message, severity: 'error' };
+  return errorAt(path, message);
 }
 
 function proxyFindings(
@@ -124,43 +121,25 @@ function directoryFindings(
   provider: Path,
 ): Finding[] {
   const { allow_multi_tenant: isMulti, allowed_tenants: allowed, tenant_id: tenant } = settings;
-  const at = (key: string, message: string, severity: Finding['severity']): Finding => ({
-    path: [...provider, 'settings', key],
-    message,
-    severity,
-  });
-  return [
-    ...(earlier.some((other) => takesTokensOf(other, settings))
-      ? [
-          at(
-            'tenant_id',
-            'an earlier provider accepts the tokens of this tenant; keep one',
-            'error',
-          ),
-        ]
-      : []),
-    ...(isMulti && allowed.length === 0
-      ? [
-          at(
-            'allow_multi_tenant',
-            'people of any tenant may sign in; list allowed_tenants',
-            'warning',
-          ),
-        ]
-      : []),
-    ...(!isMulti && allowed.length > 0
-      ? [at('allowed_tenants', 'this counts with allow_multi_tenant: true alone', 'warning')]
-      : []),
-    ...(!isMulti && tenant.includes('.')
-      ? [
-          at(
-            'tenant_id',
-            'tokens name their tenant by its id, not by a domain; write the id',
-            'error',
-          ),
-        ]
-      : []),
-  ];
+  const at = (key: string): Path => [...provider, 'settings', key];
+  const findings: Finding[] = [];
+  if (earlier.some((other) => takesTokensOf(other, settings))) {
+    const message = 'an earlier provider accepts the tokens of this tenant; keep one';
+    findings.push(errorAt(at('tenant_id'), message));
+  }
+  if (isMulti && allowed.length === 0) {
+    const message = 'people of any tenant may sign in; list allowed_tenants';
+    findings.push(warningAt(at('allow_multi_tenant'), message));
+  }
+  if (!isMulti && allowed.length > 0) {
+    const message = 'this counts with allow_multi_tenant: true alone';
+    findings.push(warningAt(at('allowed_tenants'), message));
+  }
+  if (!isMulti && tenant.includes('.')) {
+    const message = 'tokens name their tenant by its id, not by a domain; write the id';
+    findings.push(errorAt(at('tenant_id'), message));
+  }
+  return findings;
 }
 
 function takesTokensOf(other: Provider, { authority, tenant_id }: DirectorySettings): boolean {
@@ -175,20 +154,16 @@ function signerFindings(
 ): Finding[] {
   const findings: Finding[] = [];
   if (earlier.some(({ type }) => type === 'cloud_sigv4')) {
-    findings.push({
-      path: [...provider, 'type'],
-      message: 'an earlier provider accepts every token of this kind; keep one',
-      severity: 'error',
-    });
+    const message = 'an earlier provider accepts every token of this kind; keep one';
+    findings.push(errorAt([...provider, 'type'], message));
   }
   if (accounts.length === 0 && principals.length === 0) {
-    findings.push({
-      path: [...provider, 'settings', 'allowed_accounts'],
-      message:
-        'without a list every account of the cloud may sign in; add allowed_accounts or allowed_principals',
-      severity: 'error',
-      restsOn: [[...provider, 'settings', 'allowed_principals']],
-    });
+    const settings = [...provider, 'settings'];
+    const message =
+      'without a list every account of the cloud may sign in; add allowed_accounts or allowed_principals';
+    findings.push(
+      errorAt([...settings, 'allowed_accounts'], message, [...settings, 'allowed_principals']),
+    );
   }
   return findings;
 }
@@ -203,7 +178,6 @@ function tokenFindings(
     return [];
   } catch (error) {
     const key = settings.token === undefined ? 'token_env' : 'token';
-    const { message } = error as Error;
-    return [{ path: [...provider, 'settings', key], message, severity: 'error' }];
+    return [errorAt([...provider, 'settings', key], (error as Error).message)];
   }
 }

@@ -1,5 +1,5 @@
 import { longestCapture } from '../records/records.ts';
-import type { Finding } from './config-problem.ts';
+import { type Finding, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 const path = ['audit', 'capture'];
@@ -13,16 +13,11 @@ export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
     (name) => capture[name],
   );
   if (contents.length === 0) return [];
-  const captured: Finding = {
+  const captured = warningAt(
     path,
-    message: `the audit log stores contents (${contents.join(', ')}): restrict who can read it`,
-    severity: 'warning',
-  };
+    `the audit log stores contents (${contents.join(', ')}): restrict who can read it`,
+  );
   if (capture.max_bytes <= longestCapture) return [captured];
-  const tooLong: Finding = {
-    path: [...path, 'max_bytes'],
-    message: `a line stores at most ${longestCapture} bytes of a text; set max_bytes: ${longestCapture}`,
-    severity: 'warning',
-  };
-  return [captured, tooLong];
+  const tooLong = `a line stores at most ${longestCapture} bytes of a text; set max_bytes: ${longestCapture}`;
+  return [captured, warningAt([...path, 'max_bytes'], tooLong)];
 }

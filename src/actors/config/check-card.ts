@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
-import type { Finding } from './config-problem.ts';
+import { type Finding, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
@@ -8,11 +8,12 @@ const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
 export function checkCard({ card }: ServiceConfig): Finding[] {
   return Object.entries(card.security_schemes)
     .filter(([, scheme]) => !isKnown(scheme))
-    .map(([key]) => ({
-      path: ['card', 'security_schemes', key],
-      message: `${key} is not a known scheme; set its type to one of ${types.join(', ')}`,
-      severity: 'warning',
-    }));
+    .map(([key]) =>
+      warningAt(
+        ['card', 'security_schemes', key],
+        `${key} is not a known scheme; set its type to one of ${types.join(', ')}`,
+      ),
+    );
 }
 
 function isKnown(scheme: JsonValue): boolean {

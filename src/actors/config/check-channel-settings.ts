@@ -1,5 +1,5 @@
 import { nearestName } from '../nearest-name.ts';
-import type { Finding } from './config-problem.ts';
+import { type Finding, warningAt } from './config-problem.ts';
 import { configuredAdapters } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -10,7 +10,7 @@ export const builtinAdapters = ['console', 'dashboard'];
 export function checkChannelSettings({ channels }: ServiceConfig): Finding[] {
   return channels.flatMap((channel, index): Finding[] => {
     const message = faultOf(channel);
-    return message === null ? [] : [{ path: ['channels', index], message, severity: 'warning' }];
+    return message === null ? [] : [warningAt(['channels', index], message)];
   });
 }
 

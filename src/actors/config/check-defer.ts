@@ -3,7 +3,7 @@ import { effectiveApprovers, normaliseApprovers } from '../../machines/governanc
 import { namesOnePerson } from '../../machines/governance/email.ts';
 import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 const root = ['security', 'defer'] as const;
@@ -21,7 +21,7 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
   if (entries.length === 0) {
     const message =
       'defer is enabled and lists no tools; add them under tools, or set enabled: false';
-    return [error([...root, 'tools'], message)];
+    return [errorAt([...root, 'tools'], message)];
   }
   return [
     ...checkBinding(config),
@@ -41,7 +41,7 @@ function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
     ({ approvers }) => normaliseApprovers(approvers).length === 0,
   );
   if (list.length === 0 || list.some(namesOnePerson) || !isUsed) return [];
-  return [error(defaultList, undecidable)];
+  return [errorAt(defaultList, undecidable)];
 }
 
 function checkEntry(entry: DeferEntry): Finding[] {
@@ -67,11 +67,11 @@ function checkBinding(config: ServiceConfig): Finding[] {
     if (config.channels.includes('slack')) {
       const message =
         'without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider';
-      return [warning(binding, message, [providers])];
+      return [warningAt(binding, message, providers)];
     }
     const message =
       'without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider';
-    return [warning(binding, message, [providers])];
+    return [warningAt(binding, message, providers)];
   }
   const telling = Object.entries(defer.tools).filter(
     ([, { quorum, four_eyes: fourEyes }]) => quorum > 1 || fourEyes,
@@ -79,7 +79,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
   if (defer.bind_approver || telling.length === 0) return [];
   const tools = telling.map(([tool]) => tool).join(', ');
   const message = `quorum and four_eyes (${tools}) use the email that callers claim; set it to true to require the verified one`;
-  return [warning(binding, message, [[...root, 'tools']])];
+  return [warningAt(binding, message, [...root, 'tools'])];
 }
 
 /** Checks that requesters are authenticated, so they can be distinguished from approvers. */
@@ -90,8 +90,8 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   const nameless =
     'four_eyes cannot identify requesters in Telegram, which has no emails; remove telegram from channels, or make sure that no approver sends requests there';
   return [
-    ...(config.auth.providers.length === 0 ? [warning(key, anonymous, [providers])] : []),
-    ...(config.channels.includes('telegram') ? [warning(key, nameless, [['channels']])] : []),
+    ...(config.auth.providers.length === 0 ? [warningAt(key, anonymous, providers)] : []),
+    ...(config.channels.includes('telegram') ? [warningAt(key, nameless, ['channels'])] : []),
   ];
 }
 
@@ -100,28 +100,28 @@ function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
   const { write_timeout: limit } = config.server;
   if (limit === 0 || limit > rule.timeout) return [];
   const message = `server.write_timeout cuts requests off after ${formatDuration(limit)}, before the timeout of ${formatDuration(rule.timeout)} is over; raise it or shorten the timeout`;
-  return [warning([...path, 'timeout'], message, [[...root, 'default_timeout']])];
+  return [warningAt([...path, 'timeout'], message, [...root, 'default_timeout'])];
 }
 
 function checkList(list: readonly string[], path: Path, config: ServiceConfig): Finding[] {
   if (list.length > 0 && normaliseApprovers(list).length === 0) {
     const message =
       'every approver of this list is blank, so anyone could decide; add one, or omit the list';
-    return [error(path, message)];
+    return [errorAt(path, message)];
   }
   const findings = list.flatMap((entry, index): Finding[] => {
     if (entry.trim() === '') {
-      return [warning([...path, index], 'this approver is blank and is dropped; remove it')];
+      return [warningAt([...path, index], 'this approver is blank and is dropped; remove it')];
     }
     if (namesOnePerson(entry)) return [];
     const message =
       'the approver {value} is not an email, so it can never match and locks that person out; write name@example.com';
-    return [warning([...path, index], message)];
+    return [warningAt([...path, index], message)];
   });
   if (normaliseApprovers(list).length > 0 && config.auth.providers.length === 0) {
     const message =
       'without auth.providers any caller can claim to be one of these approvers; add a provider';
-    findings.push(warning(path, message, [providers]));
+    findings.push(warningAt(path, message, providers));
   }
   return findings;
 }
@@ -132,20 +132,12 @@ function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   if (list === null) {
     if (rule.quorum === 1) return [];
     const message = `a quorum requires a list of approvers; add at least ${rule.quorum}`;
-    return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
+    return [errorAt([...path, 'quorum'], message, defaultList, [...path, 'approvers'])];
   }
   const approvers = new Set(list.filter(namesOnePerson)).size;
   const isOwn = normaliseApprovers(rule.approvers).length > 0;
-  if (approvers === 0) return isOwn ? [error([...path, 'approvers'], undecidable)] : [];
+  if (approvers === 0) return isOwn ? [errorAt([...path, 'approvers'], undecidable)] : [];
   if (rule.quorum <= approvers) return [];
   const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
-  return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
-}
-
-function error(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
-  return { path, message, severity: 'error', restsOn };
-}
-
-function warning(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
-  return { path, message, severity: 'warning', restsOn };
+  return [errorAt([...path, 'quorum'], message, defaultList, [...path, 'approvers'])];
 }

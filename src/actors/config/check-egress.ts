@@ -5,7 +5,7 @@ import {
   readHostEntry,
   readHostPattern,
 } from '../outbound/outbound.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import { isInside, mistakeInNetwork, reachOf } from './private-network.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -38,22 +38,22 @@ function checkMode({ mode, ...egress }: Egress): Finding[] {
   if (mode === 'dev-open') {
     const message =
       'mode {value} allows every host, the local network included; use it for development only';
-    return [warning(['egress', 'mode'], message)];
+    return [warningAt(['egress', 'mode'], message)];
   }
   if (mode === 'allowlist') return [];
   const message = 'tools have no network access with mode: deny-all, so this list has no effect';
   return (['allowed_domains', 'allowed_private'] as const)
     .filter((list) => egress[list].length > 0)
-    .map((list) => warning(['egress', list], message, ['egress', 'mode']));
+    .map((list) => warningAt(['egress', list], message, ['egress', 'mode']));
 }
 
 function checkDomain(entry: string, path: Path, egress: Egress): Finding[] {
   const reading = readHostEntry(entry);
-  if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
+  if (!reading.ok) return [errorAt(path, reading.message)];
   const { host, isWildcard } = reading.pattern;
   if (isWildcard && !host.includes('.')) {
     return [
-      warning(path, `{value} lets every host whose name ends in .${host} pass; name the domain`),
+      warningAt(path, `{value} lets every host whose name ends in .${host} pass; name the domain`),
     ];
   }
   return ipaddr.isValid(host) ? checkAddress(host, path, egress) : [];
@@ -64,15 +64,15 @@ function checkPrivate(entry: string, path: Path): Finding[] {
   if (entry.includes('/') && ipaddr.isValidCIDR(entry)) {
     const message =
       'this is a network, not a host; add it to allowed_private_cidrs and list its hosts in allowed_domains';
-    return [{ path, message, severity: 'error' }];
+    return [errorAt(path, message)];
   }
   const reading = readHostEntry(entry);
-  if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
+  if (!reading.ok) return [errorAt(path, reading.message)];
   const { host } = reading.pattern;
   const reach = ipaddr.isValid(host) ? reachOf(host) : 'private';
   if (reach === 'never') return [neverReached(path)];
   if (reach === 'private') return [];
-  return [warning(path, 'the address {value} is public; list it in allowed_domains')];
+  return [warningAt(path, 'the address {value} is public; list it in allowed_domains')];
 }
 
 /** A listed IP address passes the allowlist, but is still subject to the address check. */
@@ -83,28 +83,27 @@ function checkAddress(host: string, path: Path, egress: Egress): Finding[] {
   if (reach === 'public' || mode !== 'allowlist' || isOpen || isInside(host, opened)) return [];
   const message =
     'the address {value} is private and stays refused; list it in allowed_private instead';
-  return [warning(path, message, networks, ['egress', 'allow_private_ips'])];
+  return [warningAt(path, message, networks, ['egress', 'allow_private_ips'])];
 }
 
 function neverReached(path: Path): Finding {
-  const message = 'the address {value} is never allowed; remove it';
-  return { path, message, severity: 'error' };
+  return errorAt(path, 'the address {value} is never allowed; remove it');
 }
 
 function checkNetworks({ allowed_private_cidrs: opened, allow_private_ips }: Egress): Finding[] {
   const findings = opened.flatMap((entry, index): Finding[] => {
     const message = mistakeInNetwork(entry);
-    return message === null ? [] : [{ path: [...networks, index], message, severity: 'error' }];
+    return message === null ? [] : [errorAt([...networks, index], message)];
   });
   if (!allow_private_ips || opened.length === 0) return findings;
   const message = 'allow_private_ips: true opens every private network, so this list has no effect';
-  return [...findings, warning(networks, message, ['egress', 'allow_private_ips'])];
+  return [...findings, warningAt(networks, message, ['egress', 'allow_private_ips'])];
 }
 
 /** Workflow headers are sent only to hosts that requests may reach. */
 function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] {
   const reading = readHostPattern(entry);
-  if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
+  if (!reading.ok) return [errorAt(path, reading.message)];
   if (egress.mode === 'dev-open') return [];
   const listed = [...egress.allowed_domains, ...egress.allowed_private];
   const isReachable = listed.some((allowed) => {
@@ -116,13 +115,9 @@ function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] 
     egress.mode === 'deny-all'
       ? 'tools have no network access with mode: deny-all, so no header is ever propagated to {value}'
       : 'egress.allowed_domains does not list {value}; unless a skill declares it, no header is ever propagated to it';
-  return [warning(path, message, domains, privates, ['egress', 'mode'])];
+  return [warningAt(path, message, domains, privates, ['egress', 'mode'])];
 }
 
 function overlap(one: HostPattern, other: HostPattern): boolean {
   return isCoveredBy(one, other) || isCoveredBy(other, one);
-}
-
-function warning(path: Path, message: string, ...restsOn: Path[]): Finding {
-  return { path, message, severity: 'warning', restsOn };
 }

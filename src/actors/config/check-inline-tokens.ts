@@ -1,4 +1,4 @@
-import type { Finding, Path } from './config-problem.ts';
+import { type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /**
@@ -14,6 +14,6 @@ export function checkInlineTokens(
     if (type !== 'static_token' || !settings.token || isFilled(path)) return [];
     const message =
       'anyone who can read this file can sign in; put the token into a variable and set token_env to its name';
-    return [{ path, message, severity: 'warning', restsOn: [path.slice(0, -1)] }];
+    return [warningAt(path, message, path.slice(0, -1))];
   });
 }

@@ -6,7 +6,7 @@ import {
   type Guardrails,
   type Modify,
 } from '../governance/governance.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** The compiled rules of the configuration; `null` for a layer that is off or has an invalid rule. */
@@ -48,9 +48,7 @@ type Compilation = { ok: true } | { ok: false; problems: Pick<Finding, 'path' | 
 
 function problemsOf(layer: 'guardrails' | 'modify', compilation: Compilation | null): Finding[] {
   if (compilation === null || compilation.ok) return [];
-  return compilation.problems.map(({ path, message }) => ({
-    path: ['security', layer, ...path],
-    message,
-    severity: 'error',
-  }));
+  return compilation.problems.map(({ path, message }) =>
+    errorAt(['security', layer, ...path], message),
+  );
 }

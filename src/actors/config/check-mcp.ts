@@ -1,5 +1,5 @@
 import { normaliseHost } from '../outbound/outbound.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path } from './config-problem.ts';
 import type { McpServerConfig } from './schema-mcp.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -14,7 +14,7 @@ export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
     return [
       ...(names.indexOf(server.name) < index
         ? [
-            mistake(
+            errorAt(
               [...path, 'name'],
               'another MCP server has the name {value}; rename one of them',
             ),
@@ -23,7 +23,7 @@ export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
       ...wayFaults(server, path),
       ...listFaults(server, path),
       ...(server.total_timeout < server.timeout
-        ? [mistake([...path, 'total_timeout'], 'total_timeout is shorter than timeout; raise it')]
+        ? [errorAt([...path, 'total_timeout'], 'total_timeout is shorter than timeout; raise it')]
         : []),
     ];
   });
@@ -33,26 +33,26 @@ function wayFaults(server: McpServerConfig, path: Path): Finding[] {
   const { url, command, args, env, headers } = server;
   if ((url === undefined) === (command === undefined)) {
     const message = 'an MCP server has either a url or a command; write one of the two';
-    return [mistake(path, message)];
+    return [errorAt(path, message)];
   }
   if (url === undefined) {
     return Object.keys(headers).length === 0
       ? []
-      : [mistake([...path, 'headers'], 'headers are sent to a url; a command has env')];
+      : [errorAt([...path, 'headers'], 'headers are sent to a url; a command has env')];
   }
   return [
     ...(isMcpUrl(url)
       ? []
       : [
-          mistake(
+          errorAt(
             [...path, 'url'],
             'the address of an MCP server is an http or https URL without credentials and #, such as https://shop.example.com/mcp',
           ),
         ]),
-    ...(args.length === 0 ? [] : [mistake([...path, 'args'], 'args belong to a command')]),
+    ...(args.length === 0 ? [] : [errorAt([...path, 'args'], 'args belong to a command')]),
     ...(Object.keys(env).length === 0
       ? []
-      : [mistake([...path, 'env'], 'env belongs to a command; a url has headers')]),
+      : [errorAt([...path, 'env'], 'env belongs to a command; a url has headers')]),
   ];
 }
 
@@ -60,7 +60,7 @@ function listFaults({ tools }: McpServerConfig, path: Path): Finding[] {
   if ((tools.allow === undefined) !== (tools.deny === undefined)) return [];
   const message =
     'an MCP server has either tools.allow or tools.deny; write one of the two (deny: [] is every tool)';
-  return [mistake([...path, 'tools'], message)];
+  return [errorAt([...path, 'tools'], message)];
 }
 
 function isMcpUrl(text: string): boolean {
@@ -70,8 +70,4 @@ function isMcpUrl(text: string): boolean {
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return false;
   return normaliseHost(url.hostname) !== null;
-}
-
-function mistake(path: Path, message: string): Finding {
-  return { path, message, severity: 'error' };
 }

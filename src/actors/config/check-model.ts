@@ -1,6 +1,6 @@
 import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { providerAddress, providerKey } from '../providers/providers.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ export function checkModel({ model }: ServiceConfig, env: Env): Finding[] {
     ...model.fallbacks.flatMap((fallback, index) => {
       const place = [...path, 'fallbacks', index];
       return fallback.provider === 'scripted'
-        ? [error([...place, 'provider'], 'scripted cannot be a fallback; name a provider')]
+        ? [errorAt([...place, 'provider'], 'scripted cannot be a fallback; name a provider')]
         : checkReach(fallback, place, env);
     }),
   ];
@@ -26,15 +26,15 @@ export function checkModel({ model }: ServiceConfig, env: Env): Finding[] {
 function scriptedFindings({ fallbacks }: Model): Finding[] {
   const unused =
     'a script never fails, so its fallbacks are never used; remove them or set a provider';
-  return fallbacks.length === 0 ? [] : [warning(['model', 'fallbacks'], unused)];
+  return fallbacks.length === 0 ? [] : [warningAt(['model', 'fallbacks'], unused)];
 }
 
 function realFindings({ provider, name, script }: Model): Finding[] {
   const unnamed = `${provider} needs the name of a model; write it as model.name`;
   const unplayed = `the script is played by the provider scripted alone, not by ${provider}; remove it`;
   return [
-    ...(name === 'demo' ? [error(['model', 'provider'], unnamed)] : []),
-    ...(script.length === 0 ? [] : [warning(['model', 'script'], unplayed)]),
+    ...(name === 'demo' ? [errorAt(['model', 'provider'], unnamed)] : []),
+    ...(script.length === 0 ? [] : [warningAt(['model', 'script'], unplayed)]),
   ];
 }
 
@@ -45,7 +45,7 @@ function checkReach(reach: Reach, path: Path, env: Env): Finding[] {
   const place = api_key_env === undefined ? 'provider' : 'api_key_env';
   return [
     ...checkAddress(reach, [...path, 'base_url'], [...path, 'provider']),
-    ...(key.ok ? [] : [error([...path, place], key.message)]),
+    ...(key.ok ? [] : [errorAt([...path, place], key.message)]),
     ...unusedSettings(reach, path),
   ];
 }
@@ -56,8 +56,8 @@ function unusedSettings({ provider, organization_id, api }: Reach, path: Path): 
   return [
     ...(organization_id === ''
       ? []
-      : [warning([...path, 'organization_id'], `organization_id ${used}`)]),
-    ...(api === undefined ? [] : [warning([...path, 'api'], `api ${used}`)]),
+      : [warningAt([...path, 'organization_id'], `organization_id ${used}`)]),
+    ...(api === undefined ? [] : [warningAt([...path, 'api'], `api ${used}`)]),
   ];
 }
 
@@ -66,28 +66,20 @@ function checkAddress({ provider, base_url }: Reach, path: Path, named: Path): F
   if (address === null) {
     const message =
       'openai-compatible needs base_url; write the address of its server, such as http://127.0.0.1:8000/v1';
-    return [error(named, message)];
+    return [errorAt(named, message)];
   }
   if (base_url === '') return [];
   const url = URL.parse(base_url);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     const message = 'base_url is not a URL; write one such as https://models.example.com/v1';
-    return [error(path, message)];
+    return [errorAt(path, message)];
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     const message =
       'base_url must hold neither credentials nor a query nor a fragment; put the key into a variable and name it in api_key_env';
-    return [error(path, message)];
+    return [errorAt(path, message)];
   }
   if (url.protocol === 'https:' || isLoopbackUrl(url)) return [];
   const message = 'base_url sends messages and the key in clear text to another machine; use https';
-  return [warning(path, message)];
-}
-
-function error(path: Path, message: string): Finding {
-  return { path, message, severity: 'error' };
-}
-
-function warning(path: Path, message: string): Finding {
-  return { path, message, severity: 'warning' };
+  return [warningAt(path, message)];
 }

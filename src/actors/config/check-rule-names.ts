@@ -1,5 +1,5 @@
 import { normalName } from '../tool-name.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks that no layer has two rules for one tool; hyphens and underscores in tool names are equivalent. */
@@ -13,7 +13,7 @@ export function checkRuleNames({ security }: ServiceConfig): Finding[] {
       if (earlier === undefined) return [];
       const path = ['security', layer, 'tools', tool];
       const message = `${tool} and ${earlier} are one tool, as - and _ are one in its name; keep one of the two rules`;
-      return [{ path, message, severity: 'error' }];
+      return [errorAt(path, message)];
     });
   });
 }

@@ -1,5 +1,5 @@
 import { isProxy } from '../rate-limit.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks the public URL and the origins and proxies of `server`; an entry that can never match is an error. */
@@ -8,35 +8,39 @@ export function checkServer({ server, auth }: ServiceConfig): Finding[] {
   return [
     ...(server.task_access === 'requester' && isOpen
       ? [
-          {
-            path: ['server', 'task_access'],
-            message:
-              'task_access: requester has no effect without authentication; configure auth.providers',
-            severity: 'warning' as const,
-          },
+          warningAt(
+            ['server', 'task_access'],
+            'task_access: requester has no effect without authentication; configure auth.providers',
+          ),
         ]
       : []),
     ...(server.public_url === '' || isPublicUrl(server.public_url)
       ? []
-      : mistake(
-          ['public_url'],
-          'the public address is an http or https URL without credentials, ? and #, such as https://agents.example.com/refunds',
-        )),
+      : [
+          errorAt(
+            ['server', 'public_url'],
+            'the public address is an http or https URL without credentials, ? and #, such as https://agents.example.com/refunds',
+          ),
+        ]),
     ...server.cors_origins.flatMap((origin, index) =>
       isOrigin(origin)
         ? []
-        : mistake(
-            ['cors_origins', index],
-            'an origin is a scheme, a host and perhaps a port, such as https://desk.example.com, with nothing after it; or * for any',
-          ),
+        : [
+            errorAt(
+              ['server', 'cors_origins', index],
+              'an origin is a scheme, a host and perhaps a port, such as https://desk.example.com, with nothing after it; or * for any',
+            ),
+          ],
     ),
     ...server.rate_limit.trusted_proxies.flatMap((proxy, index) =>
       isProxy(proxy)
         ? []
-        : mistake(
-            ['rate_limit', 'trusted_proxies', index],
-            'a trusted proxy is an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
-          ),
+        : [
+            errorAt(
+              ['server', 'rate_limit', 'trusted_proxies', index],
+              'a trusted proxy is an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
+            ),
+          ],
     ),
   ];
 }
@@ -55,8 +59,4 @@ function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.host === '' || url.host.includes('*')) return false;
   return `${url.protocol}//${url.host}` === text;
-}
-
-function mistake(path: (string | number)[], message: string): Finding[] {
-  return [{ path: ['server', ...path], message, severity: 'error' }];
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../machines/json.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
 import { PartialConfig, valueAt } from './partial-config.ts';
 import { type ServiceConfig, serviceSchema } from './service-schema.ts';
@@ -24,7 +24,7 @@ export function checkShape(value: JsonObject): Shape {
     const issues = result.error?.issues ?? [];
     findings ??= issues
       .filter((issue) => !isIdle(issue, value))
-      .map(({ path, message }) => findingAt(path as Path, message));
+      .map(({ path, message }) => errorAt(path as Path, `${path.join('.')}: ${message}`));
     if (result.success) {
       const { dropped } = partial;
       return { config: result.data, findings, dropped, original: (path) => partial.original(path) };
@@ -33,10 +33,6 @@ export function checkShape(value: JsonObject): Shape {
     // The only key without a default; any id lets the other checks run.
     if (!Object.hasOwn(partial.rest, 'agent_id')) partial.rest['agent_id'] = 'unknown';
   }
-}
-
-function findingAt(path: Path, message: string): Finding {
-  return { path, message: `${path.join('.')}: ${message}`, severity: 'error' };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks `security.step_up` if it is enabled (docs/contract/step-up.md). */
@@ -10,7 +10,7 @@ export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
     const path = ['security', 'step_up', 'tools'];
     const message =
       'step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false';
-    return [{ path, message, severity: 'error' }];
+    return [errorAt(path, message)];
   }
   return [
     ...(auth.providers.length === 0 ? [anonymous] : []),
@@ -20,33 +20,33 @@ export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
 }
 
 /** Without a verified identity no caller has an assurance level, so every listed call would be refused. */
-const anonymous: Finding = {
-  path: ['security', 'step_up', 'enabled'],
-  message:
-    'no caller can step up without auth.providers, so every call of these tools would be denied; add a provider, or set enabled: false',
-  severity: 'error',
-  restsOn: [['auth', 'providers']],
-};
+const anonymous = errorAt(
+  ['security', 'step_up', 'enabled'],
+  'no caller can step up without auth.providers, so every call of these tools would be denied; add a provider, or set enabled: false',
+  ['auth', 'providers'],
+);
 
 /** The challenge header contains the level in quotes, so the level must be valid there. */
 function unspeakable(required: [string, string][]): Finding[] {
   return required
     .filter(([, acr]) => !/^[\x20-\x7e]+$/.test(acr) || /["\\]/.test(acr))
-    .map(([tool]) => ({
-      path: ['security', 'step_up', 'tools', tool],
-      message: 'an acr must be printable ASCII without quotes and backslashes',
-      severity: 'error',
-    }));
+    .map(([tool]) =>
+      errorAt(
+        ['security', 'step_up', 'tools', tool],
+        'an acr must be printable ASCII without quotes and backslashes',
+      ),
+    );
 }
 
 function unknown(required: [string, string][], hierarchy: string[]): Finding[] {
   if (hierarchy.length === 0) return [];
   return required
     .filter(([, acr]) => !hierarchy.includes(acr))
-    .map(([tool]) => ({
-      path: ['security', 'step_up', 'tools', tool],
-      message: 'the required acr is not in acr_hierarchy; add it there, or require one that is',
-      severity: 'error',
-      restsOn: [['security', 'step_up', 'acr_hierarchy']],
-    }));
+    .map(([tool]) =>
+      errorAt(
+        ['security', 'step_up', 'tools', tool],
+        'the required acr is not in acr_hierarchy; add it there, or require one that is',
+        ['security', 'step_up', 'acr_hierarchy'],
+      ),
+    );
 }

@@ -1,4 +1,4 @@
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Variable of the database URL if `store.url_env` is not set. */
@@ -16,12 +16,10 @@ export function checkStoreSettings(
 
 const rotation = ['audit', 'rotation'];
 
-const unrotated: Finding = {
-  path: rotation,
-  message:
-    'the log of kind: postgres is kept in the database, and its file is a copy that is not rotated; remove rotation',
-  severity: 'warning',
-};
+const unrotated = warningAt(
+  rotation,
+  'the log of kind: postgres is kept in the database, and its file is a copy that is not rotated; remove rotation',
+);
 
 function checkUrl(
   { url_env }: ServiceConfig['store'],
@@ -32,16 +30,16 @@ function checkUrl(
   const text = env[variable] ?? '';
   if (text === '') {
     const message = `${variable} is not set; it holds the URL of the database, such as postgres://agent@db.example.com/agents`;
-    return [{ path, message, severity: 'error' }];
+    return [errorAt(path, message)];
   }
   const url = URL.parse(text);
   if (/^postgres(ql)?:$/.test(url?.protocol ?? '')) {
     const message = tlsWarning(variable, url?.searchParams ?? new URLSearchParams());
-    return message === null ? [] : [{ path, message, severity: 'warning' }];
+    return message === null ? [] : [warningAt(path, message)];
   }
   // The text may contain a password, so the message repeats none of it.
   const message = `${variable} does not hold a URL of PostgreSQL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
-  return [{ path, message, severity: 'error' }];
+  return [errorAt(path, message)];
 }
 
 /** Returns a warning if a TLS option in the URL is not interpreted as written; `null` otherwise. */
@@ -59,9 +57,7 @@ function tlsWarning(variable: string, query: URLSearchParams): string | null {
 function unusedSettings(store: ServiceConfig['store']): Finding[] {
   return (['url_env', 'schema', 'pool'] as const)
     .filter((key) => store[key] !== undefined)
-    .map((key) => ({
-      path: ['store', key],
-      message: `${key} is used by kind: postgres alone; write that, or remove it`,
-      severity: 'warning',
-    }));
+    .map((key) =>
+      warningAt(['store', key], `${key} is used by kind: postgres alone; write that, or remove it`),
+    );
 }

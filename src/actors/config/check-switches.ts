@@ -1,4 +1,4 @@
-import type { Finding, Path } from './config-problem.ts';
+import { type Finding, type Path, warningAt } from './config-problem.ts';
 import { valueAt } from './partial-config.ts';
 import type { Tree } from './read-tree.ts';
 
@@ -21,9 +21,10 @@ export function checkSwitches({ value, isWritten }: Pick<Tree, 'value' | 'isWrit
   return idle
     .map(({ layer, what }) => ({ path: ['security', layer, 'enabled'], what }))
     .filter(({ path }) => !isWritten(path))
-    .map(({ path, what }) => ({
-      path,
-      message: `${path.join('.')} is missing, so ${what}; add enabled: true, or false if that is meant`,
-      severity: 'warning',
-    }));
+    .map(({ path, what }) =>
+      warningAt(
+        path,
+        `${path.join('.')} is missing, so ${what}; add enabled: true, or false if that is meant`,
+      ),
+    );
 }

@@ -1,7 +1,7 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { builtinAdapters } from './check-channel-settings.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 type Defer = ServiceConfig['security']['defer'];
@@ -46,20 +46,20 @@ function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {
     const message = 'telegram supports conversations only; use another adapter for approvals';
-    return [{ path, message, severity: 'error' }];
+    return [errorAt(path, message)];
   }
   if (!channelAdapters.includes(adapter)) {
     const known = [...builtinAdapters, ...channelAdapters].join(', ');
-    return [warning(path, `the adapter of {value} is not one of ${known}, so ${direct}`)];
+    return [warningAt(path, `the adapter of {value} is not one of ${known}, so ${direct}`)];
   }
   const findings: Finding[] = [];
   if (!config.channels.includes(adapter)) {
     const message = `the ${adapter} adapter is not in channels, so ${direct}`;
-    findings.push(warning(path, message, [['channels']]));
+    findings.push(warningAt(path, message, ['channels']));
   }
   if (adapter === 'slack' && !isSlackChannel(target)) {
     const message = `{value} is not a Slack channel, so ${direct}; write a name such as #refunds, or an id`;
-    findings.push(warning(path, message));
+    findings.push(warningAt(path, message));
   }
   return findings;
 }
@@ -73,7 +73,7 @@ function checkWindow({ rule, path, isWritten }: DeferEntry): Finding[] {
     ? 'shorten it'
     : 'write timeout: 5m here, or a shorter default_timeout';
   const message = `${time} is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; ${remedy}`;
-  return [warning(own, message, [defaultTimeout])];
+  return [warningAt(own, message, defaultTimeout)];
 }
 
 /** Slack channel names consist of letters of any language, digits, hyphens and underscores; ids match as well. */
@@ -83,7 +83,3 @@ function isSlackChannel(target: string): boolean {
 
 const direct =
   'no approver is notified; the deferral holds until a direct POST to the decisions endpoint';
-
-function warning(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
-  return { path, message, severity: 'warning', restsOn };
-}

@@ -1,6 +1,6 @@
 import { argumentPlaceholder, placeholders } from '../../machines/governance/defer-policy.ts';
 import { nearestName } from '../nearest-name.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path } from './config-problem.ts';
 
 /** Checks that a context template uses only existing placeholders; approvers would see any other one verbatim. */
 export function checkTemplate(template: string, path: Path): Finding[] {
@@ -12,8 +12,7 @@ export function checkTemplate(template: string, path: Path): Finding[] {
     .map((name) => {
       const near = nearestName(name.trim(), known);
       const advice = near !== null ? `did you mean {${near}}?` : `there are ${choices} alone`;
-      const message = `the placeholder {${name}} is unknown; ${advice}`;
-      return { path, message, severity: 'error' };
+      return errorAt(path, `the placeholder {${name}} is unknown; ${advice}`);
     });
 }
 

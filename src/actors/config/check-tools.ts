@@ -1,5 +1,5 @@
 import { normalName } from '../tool-name.ts';
-import type { Finding, Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path } from './config-problem.ts';
 import { configOwners } from './schema-tools.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -36,7 +36,7 @@ function repeats(names: readonly string[]): number[] {
 }
 
 function repeated(path: Path): Finding {
-  return { path, message: 'this tool is listed twice; remove one of the two', severity: 'error' };
+  return errorAt(path, 'this tool is listed twice; remove one of the two');
 }
 
 /** A setting of another tool would have no effect; its author should know. */
@@ -48,7 +48,7 @@ function misplacedSettings(
     const owner = configOwners[key as keyof typeof configOwners];
     if (value === undefined || normalName(owner) === normalName(name)) return [];
     const message = `this is a setting of ${owner}; move it there or remove it`;
-    return [{ path: ['tools', at, 'config', key], message, severity: 'error' }];
+    return [errorAt(['tools', at, 'config', key], message)];
   });
 }
 
@@ -63,12 +63,12 @@ function checkCommands({ builtin_tools, tools, egress }: ServiceConfig): Finding
     const message =
       'cli_execute needs the programs that it may run; add {name: cli_execute, config: {commands: [jq]}} to tools';
     const restsOn: Path[] = at === -1 ? [] : [['tools', at, 'config', 'commands']];
-    findings.push({ path, message, severity: 'error', restsOn });
+    findings.push(errorAt(path, message, ...restsOn));
   }
   if (egress.sandbox === 'env') {
     const message =
       'cli_execute runs in a sandbox alone; set egress.sandbox to bwrap or auto, or remove it';
-    findings.push({ path, message, severity: 'error' });
+    findings.push(errorAt(path, message));
   }
   return [
     ...findings,
@@ -79,5 +79,5 @@ function checkCommands({ builtin_tools, tools, egress }: ServiceConfig): Finding
 function shellAt(command: string, tool: number, index: number): Finding[] {
   if (!shells.includes(command)) return [];
   const message = 'this is a shell, which can run any program; list the required programs';
-  return [{ path: ['tools', tool, 'config', 'commands', index], message, severity: 'error' }];
+  return [errorAt(['tools', tool, 'config', 'commands', index], message)];
 }

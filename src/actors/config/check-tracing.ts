@@ -1,5 +1,5 @@
 import { readTracing, TracingSettingsError } from '../telemetry/telemetry.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks the sampler and endpoint of tracing if it is enabled (docs/contract/configuration.md). */
@@ -14,6 +14,6 @@ export function checkTracing(
   } catch (error) {
     if (!(error instanceof TracingSettingsError)) throw error;
     const { key, message } = error;
-    return [{ path: ['observability', 'tracing', key], message, severity: 'error' }];
+    return [errorAt(['observability', 'tracing', key], message)];
   }
 }

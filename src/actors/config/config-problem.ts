@@ -29,6 +29,21 @@ export interface Finding {
 /** Keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[];
 
+/** Creates a finding that prevents start-up. */
+export const errorAt = maker('error');
+
+/** Creates a finding that does not prevent start-up. */
+export const warningAt = maker('warning');
+
+function maker(severity: Finding['severity']) {
+  return (path: Path, message: string, ...restsOn: Path[]): Finding => ({
+    path,
+    message,
+    severity,
+    ...(restsOn.length === 0 ? {} : { restsOn }),
+  });
+}
+
 /** Formats a problem for a terminal: `service.yaml:12:7: message`. */
 export function formatProblem(problem: ConfigProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;

@@ -19,7 +19,7 @@ import { checkStoreSettings } from './check-store-settings.ts';
 import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
-import type { ConfigProblem, Finding, Path } from './config-problem.ts';
+import { type ConfigProblem, errorAt, type Finding, type Path } from './config-problem.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
 import { type Placeable, placeFindings } from './place-findings.ts';
@@ -81,13 +81,7 @@ const noLayers: CompiledLayers = { guardrails: null, modify: null };
 const notMap: Checked = {
   config: null,
   layers: noLayers,
-  findings: [
-    {
-      path: [],
-      message: 'the file must be a map of keys and values, such as agent_id: refunds',
-      severity: 'error',
-    },
-  ],
+  findings: [errorAt([], 'the file must be a map of keys and values, such as agent_id: refunds')],
 };
 
 function check(tree: Tree, env: ParseOptions['env']): Checked {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Environment } from './channel-resolution.ts';
-import type { ConfigProblem, Finding, Path } from './config-problem.ts';
+import { type ConfigProblem, errorAt, type Finding, type Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
@@ -60,12 +60,12 @@ function check<Content>(
   if (isCut) return { content: null, findings: [] };
   if (value !== null && !isJsonObject(value)) {
     const message = 'the file must be a map of keys and values, such as settings: {}';
-    return { content: null, findings: [wrong([], message)] };
+    return { content: null, findings: [errorAt([], message)] };
   }
   const written = value ?? {};
   const result = schema.safeParse(withoutEmptySettings(written), { error: describeIssue });
   const issues = (result.error?.issues ?? []).map(({ path, message }) =>
-    wrong(path as Path, `${path.join('.')}: ${message}`),
+    errorAt(path as Path, `${path.join('.')}: ${message}`),
   );
   const unparsed = new PathSet(complaints.map(({ path }) => path).filter(isInside));
   const mistaken = new PathSet(issues.map(({ path }) => path));
@@ -105,13 +105,9 @@ function secretsIn(value: JsonValue, path: Path): Finding[] {
   if (typeof value === 'string') {
     const message =
       'this is a secret; put it into an environment variable, and set the key that ends in _env to its name';
-    return value.search(secretText) >= 0 ? [wrong(path, message)] : [];
+    return value.search(secretText) >= 0 ? [errorAt(path, message)] : [];
   }
   if (typeof value !== 'object' || value === null) return [];
   const children = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return children.flatMap(([key, child]) => secretsIn(child, [...path, key]));
-}
-
-function wrong(path: Path, message: string): Finding {
-  return { path, message, severity: 'error' };
 }

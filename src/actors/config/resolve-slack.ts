@@ -1,16 +1,14 @@
 import type { ChannelsReading } from '../channels/channels.ts';
 import {
   type Environment,
-  error,
   hiding,
   plainFindings,
   type Resolution,
   type Secret,
   tokenOf,
   untold,
-  warning,
 } from './channel-resolution.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 /** Resolves the Slack tokens; no finding contains a value (docs/contract/chat.md). */
@@ -40,7 +38,7 @@ export function resolveSlack(
 function tokenFindings(bot: Secret, app: Secret): Finding[] {
   if (bot.value?.startsWith('xapp-') && app.value?.startsWith('xoxb-')) {
     const message = `${bot.variable} and ${app.variable} hold each other's token; swap them`;
-    return [error(bot.path, message)];
+    return [errorAt(bot.path, message)];
   }
   return [
     ...absenceFindings([bot, app]),
@@ -56,7 +54,7 @@ function absenceFindings(tokens: Secret[]): Finding[] {
   const names = absent.map(({ variable }) => variable).join(' and ');
   const verb = absent.length === 1 ? 'is' : 'are';
   const message = `${names} ${verb} not set, so the slack adapter does not run; ${untold}`;
-  return [warning(first.path, message)];
+  return [warningAt(first.path, message)];
 }
 
 function prefixFindings(
@@ -67,5 +65,5 @@ function prefixFindings(
 ): Finding[] {
   if (value === null || (value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value))) return [];
   const message = `${variable} does not hold the ${kind}, which begins with ${prefix}; copy it from the page ${page} of the app`;
-  return [error(path, message)];
+  return [errorAt(path, message)];
 }

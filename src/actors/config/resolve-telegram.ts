@@ -1,15 +1,13 @@
 import type { ChannelsReading } from '../channels/channels.ts';
 import {
   type Environment,
-  error,
   hiding,
   plainFindings,
   type Resolution,
   type Secret,
   tokenOf,
-  warning,
 } from './channel-resolution.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 /** Resolves the Telegram token; no finding contains it (docs/contract/chat.md). */
@@ -35,11 +33,11 @@ export function resolveTelegram(
 function tokenFindings({ value, variable, path }: Secret): Finding[] {
   if (value === null) {
     const message = `${variable} is not set, so the telegram adapter does not run; set it`;
-    return [warning(path, message)];
+    return [warningAt(path, message)];
   }
   if (/^\d+:[\w-]+$/.test(value)) return [];
   const message = `${variable} does not hold the token of a bot, which is a number, a colon and letters; copy it from BotFather`;
-  return [error(path, message)];
+  return [errorAt(path, message)];
 }
 
 function userFindings(allowed: string[] | undefined): Finding[] {
@@ -47,8 +45,8 @@ function userFindings(allowed: string[] | undefined): Finding[] {
   if (allowed === undefined) {
     const message =
       'without allowed_users anyone who finds the bot can use the agent; list who may';
-    return [warning(path, message)];
+    return [warningAt(path, message)];
   }
   if (allowed.length > 0) return [];
-  return [warning(path, 'this list is empty, so no one can use the bot; add the allowed users')];
+  return [warningAt(path, 'this list is empty, so no one can use the bot; add the allowed users')];
 }

@@ -1,16 +1,14 @@
 import { type ChannelsReading, webhookSecretFault } from '../channels/channels.ts';
 import {
   type Environment,
-  error,
   hiding,
   plainFindings,
   type Resolution,
   type Secret,
   secretOf,
   untold,
-  warning,
 } from './channel-resolution.ts';
-import type { Finding } from './config-problem.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 type WebhookSettings = NonNullable<ChannelsReading['webhook']>;
@@ -36,8 +34,8 @@ export function resolveWebhook(
 function secretFindings({ value, variable, path }: Secret): Finding[] {
   if (value === null) {
     const message = `${variable} is not set, so no message is posted to this target; ${untold}`;
-    return [warning(path, message)];
+    return [warningAt(path, message)];
   }
   const fault = webhookSecretFault(value);
-  return fault === null ? [] : [error(path, `the secret in ${variable} ${fault}`)];
+  return fault === null ? [] : [errorAt(path, `the secret in ${variable} ${fault}`)];
 }
