@@ -8,7 +8,7 @@ import {
   planConfig,
   readAgentText,
   writeChangedConfig,
-  type YamlAddition,
+  type YamlEdit,
 } from '../actors/workspace/workspace.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 
@@ -52,7 +52,7 @@ export interface HeldRulesOptions {
   /** The approver of the rules. Defaults to the approver of the first existing rule, or the console. */
   to?: string;
   /** Entries added to `service.yaml` in the same write. */
-  additions?: readonly YamlAddition[];
+  additions?: readonly YamlEdit[];
 }
 
 /**
@@ -70,13 +70,13 @@ export function planHeldRules(
   const first = Object.values(defer.tools)[0]?.to ?? ['channel:console:*'];
   const to = asked === undefined ? first : [asked];
   const isDeferTurnedOn = held.length > 0 && !defer.enabled;
-  const switching: YamlAddition = {
+  const switching: YamlEdit = {
     kind: 'put',
     path: ['security', 'defer', 'enabled'],
     value: true,
   };
   const rules = heldAdded.map(
-    (tool): YamlAddition => ({
+    (tool): YamlEdit => ({
       kind: 'put',
       path: ['security', 'defer', 'tools', tool],
       value: { to: to.length === 1 ? to[0] : to },

@@ -3,7 +3,7 @@ import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import { readEnvFile, VariableError, writeEnvironment } from '../actors/secrets/secrets.ts';
 import { mcpToolName } from '../actors/tools/tools.ts';
-import { AddSkillError, revertConfig, type YamlAddition } from '../actors/workspace/workspace.ts';
+import { AddSkillError, revertConfig, type YamlEdit } from '../actors/workspace/workspace.ts';
 import {
   type AgentPlace,
   type HeldRules,
@@ -69,7 +69,7 @@ export async function addMcpServer(
   const names = Object.keys(secrets);
   const known = folder === null ? own : { ...variablesIn(folder), ...own };
   if (names.length > 0) checkKept(secrets, folder, known);
-  const additions: YamlAddition[] = [
+  const additions: YamlEdit[] = [
     {
       kind: 'append',
       path: ['mcp', 'servers'],

@@ -1,4 +1,5 @@
 import { load, YAMLException } from 'js-yaml';
+import { yamlLimits } from '../yaml-limits.ts';
 import type { Position } from './config-problem.ts';
 
 /** Maximum size of `service.yaml` and of each file next to it, in bytes (docs/contract/configuration.md). */
@@ -6,9 +7,6 @@ export const maximumBytes = 256 * 1024;
 
 /** Message for a file above that size. */
 export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
-
-const maximumDepth = 64;
-const maximumAliases = 100;
 
 /** Advice by the prefix of a parser message. */
 const adviceOf = [
@@ -34,7 +32,7 @@ export function guardYaml(
     return { line: 1, column: 1, message: tooLarge };
   }
   try {
-    load(text, { maxDepth: maximumDepth, maxAliases: maximumAliases, json: true });
+    load(text, { ...yamlLimits, json: true });
     return null;
   } catch (error) {
     return mayBeEmpty && isEmptiness(error) ? null : refusalOf(error);
@@ -57,10 +55,10 @@ function isEmptiness(error: unknown): boolean {
 
 function sentenceOf(reason: string): string {
   if (reason.includes('maxDepth')) {
-    return `the file is nested deeper than ${maximumDepth} levels; make it flatter`;
+    return `the file is nested deeper than ${yamlLimits.maxDepth} levels; make it flatter`;
   }
   if (reason.includes('maxAliases')) {
-    return `the file has more than ${maximumAliases} aliases; write the values out`;
+    return `the file has more than ${yamlLimits.maxAliases} aliases; write the values out`;
   }
   if (reason.includes(emptiness)) return 'the file is empty; it needs at least agent_id';
   const advice = adviceOf.find(([start]) => reason.startsWith(start))?.[1] ?? '';

@@ -1,5 +1,5 @@
 import { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
-import { extendYaml, type YamlAddition, YamlTextError } from './extend-yaml.ts';
+import { editYaml, type YamlEdit, YamlTextError } from './edit-yaml.ts';
 
 /** Result of checking an agent's files. */
 interface Verdict {
@@ -35,10 +35,10 @@ export async function readAgentText(directory: string): Promise<AgentText> {
 /** Computes the result of additions to a `service.yaml`, without writing it. Throws a ConfigFileError. */
 export function planConfig(
   { directory, content, etag }: AgentText,
-  additions: readonly YamlAddition[],
+  additions: readonly YamlEdit[],
 ): ChangedConfig {
   try {
-    return { directory, before: content, after: extendYaml(content, additions), etag };
+    return { directory, before: content, after: editYaml(content, additions), etag };
   } catch (error) {
     if (!(error instanceof YamlTextError)) throw error;
     throw new ConfigFileError(`service.yaml: ${error.message}`, { cause: error });

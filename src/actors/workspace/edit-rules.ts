@@ -1,207 +1,108 @@
 import { isDeepStrictEqual } from 'node:util';
-import { dump } from 'js-yaml';
-import { type Document, isMap, isScalar, parseDocument, type ToStringOptions } from 'yaml';
 import { normalName } from '../tool-name.ts';
-import { onUnixLines, YamlTextError } from './extend-yaml.ts';
-import {
-  fieldsOf,
-  keyOf,
-  rulesIn,
-  type ToolRulesEdit,
-  textsOf,
-  valueOf,
-  yamlLimits,
-} from './rules-in.ts';
+import { editYaml, valueOf, type YamlEdit, YamlTextError } from './edit-yaml.ts';
+import { fieldsOf, keyOf, rulesIn, type ToolRulesEdit } from './rules-in.ts';
 
 const byHand = 'security is written in a way that its rules cannot be edited in; change it by hand';
 
 /**
- * Writes tool rules into a `service.yaml`, and preserves its comments. Only differing parts are changed; the first rule
- * of a layer enables it. Throws a YamlTextError for a text or snippet that is not valid YAML, and if the resulting text
- * would have any unintended change of meaning.
+ * Writes tool rules into a `service.yaml`. Only the lines of differing parts are changed; the first rule of a layer
+ * enables it. Throws a YamlTextError for a text or snippet that is not valid YAML, and if the resulting text would have
+ * any unintended change of meaning.
  */
 export function withRules(text: string, wanted: readonly ToolRulesEdit[]): string {
-  const now = rulesIn(
-    text,
-    wanted.map(({ tool }) => tool),
-  );
-  const edits = wanted.flatMap((rules, index) => {
-    const before = now[index];
-    return before === undefined || isDeepStrictEqual(before, rules) ? [] : [{ rules, before }];
-  });
-  if (edits.length === 0) return text;
-  const after = onUnixLines(text, (lines) => editedText(lines, edits));
-  checkMeaning(text, after, edits);
+  const tools = wanted.map(({ tool }) => tool);
+  const before = rulesIn(text, tools);
+  const edits = wanted.filter((rules, index) => !isDeepStrictEqual(rules, before[index]));
+  const after = edits.reduce(withToolRules, text);
+  // A tool may have a second entry, under the other spelling of its name.
+  const isMeant = isDeepStrictEqual(rulesIn(after, tools).map(meaningOf), wanted.map(meaningOf));
+  if (edits.length > 0 && !isMeant) throw new YamlTextError(byHand);
   return after;
 }
 
-interface Edit {
-  rules: ToolRulesEdit;
-  before: ToolRulesEdit;
+function meaningOf(rules: ToolRulesEdit): object {
+  return { ...rules, modify: rules.modify.trim() === '' ? null : valueOf(rules.modify) };
 }
 
-function editedText(text: string, edits: readonly Edit[]): string {
-  const document = parseDocument(text, { logLevel: 'silent' });
-  if (document.errors.length > 0)
-    throw new YamlTextError('the file is not valid YAML; fix it first');
+function withToolRules(text: string, rules: ToolRulesEdit): string {
+  const edits = editsOf(text, rules);
   try {
-    for (const { rules, before } of edits) writeRules(document, rules, before);
-    return document.toString(styleOf(text));
+    return editYaml(text, edits);
   } catch (error) {
-    throw error instanceof YamlTextError ? error : new YamlTextError(byHand, { cause: error });
+    throw new YamlTextError(byHand, { cause: error });
   }
 }
 
-/** Entries may share an anchor or an alias; only the intended entries may change their meaning. */
-function checkMeaning(before: string, after: string, edits: readonly Edit[]): void {
-  const wanted = new Map(edits.map(({ rules }) => [normalName(rules.tool), rules]));
-  const tools = [...new Set([...toolsIn(before), ...edits.map(({ rules }) => rules.tool)])];
-  const expected = rulesIn(before, tools).map((now) => {
-    const rules = wanted.get(normalName(now.tool));
-    if (rules === undefined) return now;
-    const modify = rules.modify.trim() === '' ? '' : dump(snippetOf(rules), { lineWidth: -1 });
-    return { ...rules, tool: now.tool, modify };
-  });
-  const isMeant =
-    isDeepStrictEqual(rulesIn(after, tools), expected) &&
-    isDeepStrictEqual(restOf(before), restOf(after));
-  if (!isMeant) throw new YamlTextError(byHand);
-}
+type Layer = 'guardrails' | 'defer' | 'step_up' | 'modify';
 
-const layers = ['guardrails', 'defer', 'step_up', 'modify'] as const;
-
-type Layer = (typeof layers)[number];
-
-/** Returns the tools for which a text has rules. */
-function toolsIn(text: string): string[] {
+function editsOf(text: string, rules: ToolRulesEdit): YamlEdit[] {
+  const { tool, deny, defer, acr, modify } = rules;
+  const [before = rules] = rulesIn(text, [tool]);
   const security = fieldsOf(fieldsOf(valueOf(text))['security']);
-  return layers.flatMap((layer) => {
-    const { tools, denied_tools: denied } = fieldsOf(security[layer]);
-    return [...Object.keys(fieldsOf(tools)), ...textsOf(denied)];
-  });
+  const entryEdits = (layer: Layer, put: ((path: string[]) => YamlEdit[]) | null): YamlEdit[] => {
+    const keys = Object.keys(fieldsOf(fieldsOf(security[layer])['tools']));
+    const path = ['security', layer, 'tools', keyOf(keys, tool)];
+    if (put !== null) return [switched(layer, true), ...put(path)];
+    // A layer without entries would be invalid while it is enabled.
+    return [{ kind: 'delete', path }, ...(keys.length === 1 ? [switched(layer, false)] : [])];
+  };
+  return [
+    ...(deny === before.deny ? [] : denyEdits(tool, deny, security['guardrails'])),
+    ...(isDeepStrictEqual(defer, before.defer)
+      ? []
+      : entryEdits('defer', defer && ((path) => deferEdits(path, defer, before.defer)))),
+    ...(acr === before.acr
+      ? []
+      : entryEdits(
+          'step_up',
+          acr === '' ? null : (path) => [{ kind: 'put', path: [...path, 'acr'], value: acr }],
+        )),
+    ...(modify.trim() === before.modify.trim()
+      ? []
+      : entryEdits(
+          'modify',
+          modify.trim() === '' ? null : (path) => [{ kind: 'put', path, value: snippetOf(rules) }],
+        )),
+  ];
 }
 
-/** Returns the content of a text without tool rules. */
-function restOf(text: string): unknown {
-  const { security, ...rest } = fieldsOf(valueOf(text));
-  const said = Object.entries(fieldsOf(security)).map(([key, value]) => {
-    const isLayer = layers.some((layer) => layer === key);
-    const { tools: _, denied_tools: __, enabled: ___, ...others } = fieldsOf(value);
-    return [key, isLayer ? others : value] as const;
-  });
-  const none = Object.fromEntries(layers.map((layer) => [layer, {}]));
-  return { ...rest, security: { ...none, ...Object.fromEntries(said) } };
+function denyEdits(tool: string, deny: boolean, guardrails: unknown): YamlEdit[] {
+  const path = ['security', 'guardrails', 'denied_tools'];
+  if (deny) return [switched('guardrails', true), { kind: 'append', path, items: [tool] }];
+  const list: unknown = fieldsOf(guardrails)['denied_tools'];
+  // Deletes the last item first, since deletions shift later indexes.
+  return (Array.isArray(list) ? [...list.entries()] : [])
+    .filter(([, name]) => typeof name === 'string' && normalName(name) === normalName(tool))
+    .map(([index]): YamlEdit => ({ kind: 'delete', path: [...path, index] }))
+    .toReversed();
 }
 
-function writeRules(document: Document, rules: ToolRulesEdit, before: ToolRulesEdit): void {
-  writeDeny(document, rules, before);
-  writeDefer(document, rules, before);
-  const { tool } = rules;
-  if (rules.acr !== before.acr) {
-    const place = entryPlace(document, 'step_up', tool);
-    if (rules.acr === '') takeOut(document, 'step_up', place);
-    else put(document, 'step_up', [...place, 'acr'], rules.acr);
-  }
-  if (rules.modify.trim() !== before.modify.trim()) {
-    const place = entryPlace(document, 'modify', tool);
-    if (rules.modify.trim() === '') takeOut(document, 'modify', place);
-    else put(document, 'modify', place, snippetOf(rules));
-  }
+type Defer = NonNullable<ToolRulesEdit['defer']>;
+
+function deferEdits(path: string[], defer: Defer, before: Defer | null): YamlEdit[] {
+  const old = before === null ? {} : deferFields(before);
+  return Object.entries(deferFields(defer))
+    .filter(([key, value]) => !isDeepStrictEqual(value, old[key]))
+    .map(([key, value]) =>
+      value === undefined
+        ? { kind: 'delete', path: [...path, key] }
+        : { kind: 'put', path: [...path, key], value },
+    );
 }
 
-/** Detects the text's style, so that unedited lines stay unchanged if the style is consistent. */
-function styleOf(text: string): ToStringOptions {
-  const indent = /^( {1,8})\S/m.exec(text)?.[1]?.length ?? 2;
+/** Returns the fields of an entry; `undefined` for those that are omitted. */
+function deferFields({ to, timeout, quorum, approvers }: Defer): Record<string, unknown> {
   return {
-    lineWidth: 0,
-    indent: Math.max(1, indent),
-    flowCollectionPadding: !/[{[][^\s{}[\]]/.test(text),
-    indentSeq: !/^( *)[\w-]+:[^\S\n]*\n\1- /m.test(text),
+    to: to.length === 1 ? to[0] : to,
+    timeout: timeout === '' ? undefined : timeout,
+    quorum: quorum === 1 ? undefined : quorum,
+    approvers: approvers.length === 0 ? undefined : approvers,
   };
 }
 
-function writeDeny(document: Document, { tool, deny }: ToolRulesEdit, before: ToolRulesEdit): void {
-  if (deny === before.deny) return;
-  const place = ['security', 'guardrails', 'denied_tools'];
-  const listed = textsOf(fieldsOf(fieldsOf(plain(document, 'guardrails')))['denied_tools']);
-  if (!deny) {
-    // Iterates backwards, since deletions shift later indexes.
-    for (let index = listed.length - 1; index >= 0; index -= 1) {
-      if (normalName(listed[index] ?? '') === normalName(tool))
-        document.deleteIn([...place, index]);
-    }
-  } else if (listed.length === 0) put(document, 'guardrails', place, [tool]);
-  else {
-    document.addIn(place, document.createNode(tool));
-    switchOn(document, 'guardrails');
-  }
-}
-
-function writeDefer(
-  document: Document,
-  { tool, defer }: ToolRulesEdit,
-  before: ToolRulesEdit,
-): void {
-  if (isDeepStrictEqual(defer, before.defer)) return;
-  const place = entryPlace(document, 'defer', tool);
-  if (defer === null) return takeOut(document, 'defer', place);
-  const { to, timeout, quorum, approvers } = defer;
-  const old = before.defer;
-  const set = (key: string, value: unknown, isUsual: boolean): void => {
-    if (isUsual) document.deleteIn([...place, key]);
-    else put(document, 'defer', [...place, key], value);
-  };
-  if (!isDeepStrictEqual(to, old?.to)) set('to', to.length === 1 ? to[0] : to, false);
-  if (timeout !== old?.timeout) set('timeout', timeout, timeout === '');
-  if (quorum !== (old?.quorum ?? 1)) set('quorum', quorum, quorum === 1);
-  if (!isDeepStrictEqual(approvers, old?.approvers ?? [])) {
-    set('approvers', approvers, approvers.length === 0);
-  }
-}
-
-function put(document: Document, layer: Layer, place: readonly string[], value: unknown): void {
-  for (const depth of place.keys()) if (depth > 0) fill(document, place.slice(0, depth));
-  document.setIn(place, document.createNode(value));
-  switchOn(document, layer);
-}
-
-/** Replaces a key without a value by a map; its comment is preserved. */
-function fill(document: Document, place: readonly string[]): void {
-  const empty = document.getIn(place, true);
-  if (!isScalar(empty) || empty.value !== null) return;
-  const { comment = null, commentBefore = null } = empty;
-  document.setIn(place, Object.assign(document.createNode({}), { comment, commentBefore }));
-}
-
-/** Disables a layer without entries, which would be invalid while it is enabled. */
-function takeOut(document: Document, layer: Layer, place: readonly string[]): void {
-  document.deleteIn(place);
-  const { tools } = fieldsOf(plain(document, layer));
-  if (Object.keys(fieldsOf(tools)).length === 0) {
-    document.setIn(['security', layer, 'enabled'], false);
-  }
-}
-
-function switchOn(document: Document, layer: Layer): void {
-  const place = ['security', layer, 'enabled'];
-  if (document.getIn(place) === true) return;
-  document.setIn(place, true);
-  const map = document.getIn(['security', layer]);
-  // A new `enabled` key is placed before the rules it applies to.
-  if (isMap(map)) {
-    const at = map.items.findIndex(({ key }) => isScalar(key) && key.value === 'enabled');
-    map.items.unshift(...map.items.splice(at, 1));
-  }
-}
-
-function entryPlace(document: Document, layer: Layer, tool: string): string[] {
-  const entries = fieldsOf(fieldsOf(plain(document, layer))['tools']);
-  return ['security', layer, 'tools', keyOf(Object.keys(entries), tool)];
-}
-
-function plain(document: Document, layer: Layer): unknown {
-  const { security } = fieldsOf(document.toJS({ maxAliasCount: yamlLimits.maxAliases }));
-  return fieldsOf(security)[layer];
+function switched(layer: Layer, value: boolean): YamlEdit {
+  return { kind: 'put', path: ['security', layer, 'enabled'], value, isFirst: true };
 }
 
 function snippetOf({ tool, modify }: ToolRulesEdit): unknown {

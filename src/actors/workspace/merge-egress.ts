@@ -1,4 +1,3 @@
-import { load } from 'js-yaml';
 import {
   type AgentText,
   type ChangedConfig,
@@ -6,7 +5,8 @@ import {
   planConfig,
   writeChangedConfig,
 } from './change-config.ts';
-import type { YamlAddition } from './extend-yaml.ts';
+import { valueOf, type YamlEdit } from './edit-yaml.ts';
+import { fieldsOf, textsOf } from './rules-in.ts';
 
 const path = ['egress', 'allowed_domains'];
 
@@ -15,7 +15,7 @@ function egressAdditions(
   content: string,
   domains: readonly string[],
   origin: string,
-): { added: string[]; additions: YamlAddition[] } {
+): { added: string[]; additions: YamlEdit[] } {
   const listed = listedDomains(content);
   const added = [...new Set(domains.map((domain) => domain.trim()))].filter(
     (domain) => !listed.some((entry) => covers(entry, domain)),
@@ -43,15 +43,13 @@ export async function mergeEgress(
 }
 
 function listedDomains(content: string): string[] {
-  let value: unknown = null;
   try {
-    value = load(content, { maxDepth: 64, maxAliases: 100 });
+    const { egress } = fieldsOf(valueOf(content));
+    return textsOf(fieldsOf(egress)['allowed_domains']);
   } catch {
     // An invalid text is reported when it is changed.
+    return [];
   }
-  const { egress } = Object(value) as { egress?: unknown };
-  const { allowed_domains: domains } = Object(egress) as { allowed_domains?: unknown };
-  return Array.isArray(domains) ? domains.filter((entry) => typeof entry === 'string') : [];
 }
 
 function covers(entry: string, domain: string): boolean {

@@ -1,6 +1,6 @@
-import { dump, load } from 'js-yaml';
+import { dump } from 'js-yaml';
 import { normalName } from '../tool-name.ts';
-import { YamlTextError } from './extend-yaml.ts';
+import { valueOf } from './edit-yaml.ts';
 
 /** Rules of `service.yaml` for the calls of one tool, as far as they can be edited in place. */
 export interface ToolRulesEdit {
@@ -51,24 +51,6 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
       modify: rewrites === undefined ? '' : dump(rewrites, { lineWidth: -1 }),
     };
   });
-}
-
-/**
- * Maximum depth of a `service.yaml` (docs/contract/configuration.md); `yaml` alone could crash the process on deeper
- * text.
- */
-export const yamlLimits = { maxDepth: 64, maxAliases: 100 };
-
-/** Parses a YAML text. Throws a YamlTextError with the problem. */
-export function valueOf(
-  text: string,
-  problem = 'the file is not valid YAML; fix it first',
-): unknown {
-  try {
-    return load(text, yamlLimits);
-  } catch (error) {
-    throw new YamlTextError(problem, { cause: error });
-  }
 }
 
 /** Returns a map as is, and an empty one for any other value. */

@@ -14,7 +14,7 @@ export {
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
 export { countWaiting } from './count-waiting.ts';
 export { withRules } from './edit-rules.ts';
-export { extendYaml, type YamlAddition } from './extend-yaml.ts';
+export { editYaml, type YamlEdit } from './edit-yaml.ts';
 export { followServeLog } from './follow-serve-log.ts';
 export { haltAgent } from './halt-agent.ts';
 export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';

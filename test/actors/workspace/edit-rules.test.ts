@@ -64,6 +64,55 @@ describe('rules of tools in service.yaml', () => {
     });
   });
 
+  it('touch no other line', () => {
+    const from = `agent_id:   "till"
+
+security:
+    # those who decide
+    defer:   # held
+        # on since spring
+        tools:
+            # the money
+            pay:
+                to: 'channel:console:desk'   # ours
+
+                timeout: "5m"
+            send: {to:  "channel:console:*"}
+    guardrails: {enabled: true, denied_tools: ['a',   "b"]}
+list:
+- "x"   # kept
+`;
+    const paid = edited(
+      'pay',
+      { defer: { ...held, timeout: '10m', quorum: 2 }, acr: 'gold' },
+      from,
+    );
+    const after = edited('send', { defer: null, deny: true }, paid);
+    expect(after).toBe(`agent_id:   "till"
+
+security:
+    # those who decide
+    defer:   # held
+        # on since spring
+        enabled: true
+        tools:
+            # the money
+            pay:
+                to: 'channel:console:desk'   # ours
+
+                timeout: 10m
+                quorum: 2
+    guardrails: {enabled: true, denied_tools: ['a',   "b", send]}
+    step_up:
+      enabled: true
+      tools:
+        pay:
+          acr: gold
+list:
+- "x"   # kept
+`);
+  });
+
   it.each([
     'a: {b: c}\nd:\n- e\n',
     'a: { b: c }\nd:\n    - e\n    - f: g\n',
@@ -147,6 +196,18 @@ describe('rules of tools in service.yaml', () => {
     const windows = text.replaceAll('\n', '\r\n');
     const change = { defer: { ...held, timeout: '10m' } };
     expect(edited('pay', change, windows)).toBe(edited('pay', change).replaceAll('\n', '\r\n'));
+  });
+
+  it('are taken from a list under every spelling of a name', () => {
+    const from = 'security: {guardrails: {denied_tools: [a_b, 1, a-b, c, a_b]}}\n';
+    expect(edited('a-b', { deny: false }, from)).toBe(
+      'security: {guardrails: {denied_tools: [1, c]}}\n',
+    );
+  });
+
+  it('are changed by hand where a tool has two entries', () => {
+    const from = 'security: {step_up: {tools: {a_b: {acr: x}, a-b: {acr: y}}}}\n';
+    expect(() => edited('a-b', { acr: '' }, from)).toThrow(/^security is written in a way/);
   });
 
   it.each([

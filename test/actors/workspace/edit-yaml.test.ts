@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { extendYaml, type YamlAddition } from '../../../src/actors/workspace/workspace.ts';
+import { editYaml, type YamlEdit } from '../../../src/actors/workspace/workspace.ts';
 
-const list = (...items: string[]): YamlAddition[] => [
+const list = (...items: string[]): YamlEdit[] => [
   { kind: 'append', path: ['egress', 'allowed_domains'], items, comment: 'skill x' },
 ];
 
@@ -19,7 +19,7 @@ egress:
     # the next key
     writable: [work]
 `;
-    expect(extendYaml(text, list('two.example', '*.three.example'))).toBe(
+    expect(editYaml(text, list('two.example', '*.three.example'))).toBe(
       text.replace(
         '# first\n',
         '# first\n    - two.example # skill x\n    - "*.three.example" # skill x\n',
@@ -28,14 +28,14 @@ egress:
   });
 
   it('goes on with a list in brackets, over several lines too', () => {
-    expect(extendYaml('egress: {allowed_domains: [a.example]}\n', list('b.example'))).toBe(
+    expect(editYaml('egress: {allowed_domains: [a.example]}\n', list('b.example'))).toBe(
       'egress: {allowed_domains: [a.example, b.example]}\n',
     );
     const text = 'egress:\n  allowed_domains: [\n    a.example, # one\n    ]\n';
-    expect(extendYaml(text, list('b.example'))).toBe(
+    expect(editYaml(text, list('b.example'))).toBe(
       'egress:\n  allowed_domains: [\n    a.example, b.example, # one\n    ]\n',
     );
-    expect(extendYaml('egress: {allowed_domains: []}\n', list('b.example'))).toBe(
+    expect(editYaml('egress: {allowed_domains: []}\n', list('b.example'))).toBe(
       'egress: {allowed_domains: [b.example]}\n',
     );
   });
@@ -62,7 +62,7 @@ egress:
       'egress:\n  writable:\n    - work\n  allowed_domains:\n    - b.example\ntext: |\n  egress:\n',
     ],
   ])('makes what is missing in %j', (text, expected) => {
-    expect(extendYaml(text, list('b.example'))).toBe(expected);
+    expect(editYaml(text, list('b.example'))).toBe(expected);
   });
 
   it('puts a rule beside others, and turns a switch', () => {
@@ -74,7 +74,7 @@ egress:
         to: "channel:console:*"
 `;
     expect(
-      extendYaml(text, [
+      editYaml(text, [
         { kind: 'put', path: ['security', 'defer', 'enabled'], value: true },
         {
           kind: 'put',
@@ -94,16 +94,80 @@ egress:
 `);
   });
 
+  const commented = `# top
+a: "1"   # quoted
+
+b:   # a map
+    c: 'two' # scalar
+
+    # about d
+    d: # a list
+    - one # first
+
+    - "two"   # second
+    # end of d
+    e:
+      f: {x: 1, y: [1,  2]} # flow
+g: |
+  text # of g
+
+# end
+`;
+
+  it.each<[YamlEdit, string, string]>([
+    [{ kind: 'put', path: ['b', 'c'], value: 'three' }, "'two'", 'three'],
+    [{ kind: 'put', path: ['b', 'c'], value: ['x', 'y'] }, "'two'", '[x, y]'],
+    [
+      { kind: 'put', path: ['b', 'd'], value: ['x'] },
+      '    - one # first\n\n    - "two"   # second\n',
+      '      - x\n',
+    ],
+    [
+      { kind: 'put', path: ['b', 'd'], value: 'x' },
+      ' # a list\n    - one # first\n\n    - "two"   # second\n',
+      ' x # a list\n',
+    ],
+    [{ kind: 'put', path: ['b', 'e', 'f', 'y'], value: 3 }, '[1,  2]', '3'],
+    [{ kind: 'put', path: ['b', 'e', 'f', 'w'], value: 0, isFirst: true }, '{x', '{w: 0, x'],
+    [{ kind: 'put', path: ['b', 'a'], value: 0, isFirst: true }, '    c:', '    a: 0\n    c:'],
+    [
+      { kind: 'put', path: ['b', 'e', 'f', 'y'], value: `1\n#${'2'.repeat(80)}` },
+      '[1,  2]',
+      `"1\\n#${'2'.repeat(80)}"`,
+    ],
+    [{ kind: 'put', path: ['g'], value: { h: 'i' } }, '|\n  text # of g', '{h: i}'],
+    [{ kind: 'delete', path: ['b', 'c'] }, "    c: 'two' # scalar\n", ''],
+    [{ kind: 'delete', path: ['b', 'd', 0] }, '    - one # first\n', ''],
+    [{ kind: 'delete', path: ['b', 'd', 1] }, '    - "two"   # second\n', ''],
+    [
+      { kind: 'delete', path: ['b', 'd'] },
+      '    d: # a list\n    - one # first\n\n    - "two"   # second\n',
+      '',
+    ],
+    [{ kind: 'delete', path: ['b', 'e', 'f', 'x'] }, 'x: 1, ', ''],
+    [{ kind: 'delete', path: ['b', 'e', 'f', 'y'] }, ', y: [1,  2]', ''],
+    [{ kind: 'delete', path: ['b', 'e', 'f', 'y', 1] }, ',  2', ''],
+    [{ kind: 'delete', path: ['b', 'e', 'f'] }, 'e:\n      f: {x: 1, y: [1,  2]} # flow', 'e: {}'],
+    [{ kind: 'delete', path: ['g'] }, 'g: |\n  text # of g\n', ''],
+    [{ kind: 'delete', path: ['b', 'z', 'x'] }, '', ''],
+  ])('keeps every other line: %j', (edit, old, now) => {
+    const after = commented.replace(old, now);
+    expect(editYaml(commented, [edit])).toBe(after);
+    const windows = (text: string) => text.replaceAll('\n', '\r\n');
+    expect(editYaml(windows(commented), [edit])).toBe(windows(after));
+  });
+
   it.each([
     'base: &b [x]\negress: {allowed_domains: *b}\n',
     'egress: text\n',
     'egress: [a]\n',
+    'egress: []\n',
     'egress: {allowed_domains: one.example}\n',
     'egress: {a: 1',
     `egress: ${'['.repeat(30_000)}`,
     '[a]\n',
   ])('is refused where nothing can be added: %.40j', (text) => {
-    expect(() => extendYaml(text, list('b.example'))).toThrow(
+    expect(() => editYaml(text, list('b.example'))).toThrow(
       expect.objectContaining({ code: 'yaml_unusable' }),
     );
   });
@@ -133,7 +197,7 @@ egress:
           const text = `${head}egress:${note}\n  mode: allowlist${note}\n${
             isList ? `  allowed_domains:${note}\n${items}${gap}` : gap
           }`;
-          const after = extendYaml(text, list(...hosts));
+          const after = editYaml(text, list(...hosts));
           const lines = after.split('\n');
           const kept = text.split('\n');
           expect(kept.filter((line) => !lines.includes(line))).toEqual([]);
