@@ -5,16 +5,20 @@ import type { Clock, Log } from '../actors/ports.ts';
 import type { TaskStore } from '../actors/records/records.ts';
 import { allTasks, type TaskSystem } from '../actors/tasks/tasks.ts';
 
+/** The addresses of an agent that listens. */
+export interface AgentAddresses {
+  /** Local URL of the agent and the token for conversations. `null` if no channel accepts requests from chat. */
+  surface: { url: string; token: string | null };
+  /** URL under which other machines reach the agent. */
+  publicUrl: string;
+}
+
 export interface ConnectionParts {
   config: ServiceConfig;
   settings: ChannelsReading;
   system: TaskSystem;
   store: TaskStore;
   egress: Egress;
-  /** Local URL of the agent and the token for conversations. `null` if no channel accepts requests from chat. */
-  surface: { url: string; token: string | null };
-  /** URL under which other machines reach the agent. */
-  publicUrl: string;
   /** Prints a line on the daemon's console; lines are dropped when absent. */
   console?: ((line: string) => void) | undefined;
   clock: Clock;
@@ -28,8 +32,11 @@ const mostShown = 20;
  * Opens the channels and subscribes them to every task. Sends no approval request before `start`
  * (docs/contract/chat.md).
  */
-export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
-  const { config, settings, system, store, egress, surface, publicUrl, clock, log } = parts;
+export async function connectChannels(
+  parts: ConnectionParts,
+  { surface, publicUrl }: AgentAddresses,
+): Promise<Channels> {
+  const { config, settings, system, store, egress, clock, log } = parts;
   const { defer } = config.security;
   const channels = await openChannels({
     agentId: config.agent_id,

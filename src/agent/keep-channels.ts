@@ -1,13 +1,18 @@
 import type { ChannelStatus, Channels } from '../actors/channels/channels.ts';
 import type { PushNotifications } from '../actors/outbound/outbound.ts';
 import { allTasks } from '../actors/tasks/tasks.ts';
-import { type ConnectionParts, connectChannels } from './connect-channels.ts';
+import { type AgentAddresses, type ConnectionParts, connectChannels } from './connect-channels.ts';
 import type { OpenedShared } from './open-shared.ts';
 
 /** The channels and push receivers. Only one of several daemons runs them at a time. */
 export interface KeptChannels {
   /** Returns the state of this daemon's channels; empty while another daemon runs them. */
   status(): Promise<ChannelStatus[]>;
+  /**
+   * Opens the channels of an agent that listens. Daemons that share their tasks open them only while they hold the keeper
+   * duty.
+   */
+  open(addresses: AgentAddresses): Promise<void>;
   /** Starts sending notifications to approvers and push receivers. */
   start(): void;
   /** Stops accepting requests from chats. */
@@ -21,29 +26,25 @@ export interface KeptChannelsParts extends ConnectionParts {
   shared: Pick<OpenedShared, 'duties'> | null;
 }
 
-/** Opens the channels. Daemons that share their tasks open the channels only while they hold the keeper duty. */
-export async function keepChannels({
-  shared,
-  push,
-  ...parts
-}: KeptChannelsParts): Promise<KeptChannels> {
+/** Prepares the channels; until `open` there are none. */
+export function keepChannels({ shared, push, ...parts }: KeptChannelsParts): KeptChannels {
   return shared === null ? alone(parts, push) : inTurn(parts, push, shared);
 }
 
-async function alone(
-  parts: ConnectionParts,
-  push: KeptChannelsParts['push'],
-): Promise<KeptChannels> {
-  parts.system.watchers.subscribe(allTasks, { onTask: (task) => push.changed(task) });
-  const channels = await connectChannels(parts);
+function alone(parts: ConnectionParts, push: KeptChannelsParts['push']): KeptChannels {
+  let connected: Channels | null = null;
   return {
-    status: () => channels.status(),
+    status: async () => (await connected?.status()) ?? [],
+    async open(addresses) {
+      parts.system.watchers.subscribe(allTasks, { onTask: (task) => push.changed(task) });
+      connected = await connectChannels(parts, addresses);
+    },
     start() {
       push.start();
-      channels.start();
+      connected?.start();
     },
-    stopListening: () => channels.stopListening(),
-    stop: () => channels.stop(),
+    stopListening: async () => connected?.stopListening(),
+    stop: async () => connected?.stop(),
   };
 }
 
@@ -55,8 +56,8 @@ function inTurn(
   let connected: Channels | null = null;
   let kept: Promise<() => Promise<void>> | null = null;
   let isOver = false;
-  const keep = async (): Promise<() => Promise<void>> => {
-    const channels = await connectChannels(parts);
+  const keep = async (addresses: AgentAddresses): Promise<() => Promise<void>> => {
+    const channels = await connectChannels(parts, addresses);
     connected = channels;
     const hearNothing = parts.system.watchers.subscribe(allTasks, {
       onTask: (task) => push.changed(task),
@@ -77,12 +78,14 @@ function inTurn(
     const end = await keeping?.catch(() => null);
     await end?.();
   };
-  duties.add(async () => {
-    if (!isOver) await (kept = keep());
-    return leave;
-  });
   return {
     status: async () => (await connected?.status()) ?? [],
+    async open(addresses) {
+      duties.add(async () => {
+        if (!isOver) await (kept = keep(addresses));
+        return leave;
+      });
+    },
     // The keeper duty starts the channels.
     start: () => undefined,
     stopListening: async () => connected?.stopListening(),

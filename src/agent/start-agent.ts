@@ -1,10 +1,8 @@
 import { join, resolve } from 'node:path';
 import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
-import { CardPublisher } from '../actors/card/card.ts';
 import { hearsPeople } from '../actors/channels/channels.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
-import { PushNotifications } from '../actors/outbound/outbound.ts';
-import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from '../actors/ports.ts';
+import type { Authenticator, Outbound, RateLimits } from '../actors/ports.ts';
 import {
   agentProof,
   challengePattern,
@@ -15,21 +13,14 @@ import {
   writeServeFile,
 } from '../actors/process/process.ts';
 import { damagedStore, isDamage } from '../actors/records/records.ts';
-import type { TaskSystem } from '../actors/tasks/tasks.ts';
-import { watchClock } from '../actors/watch-clock.ts';
-import { writePush } from '../http/a2a/push-writer.ts';
+import type { Inspector } from '../actors/telemetry/telemetry.ts';
 import { urlOf } from '../machines/url-of.ts';
 import { namedUrl } from '../named-url.ts';
 import { version } from '../version.ts';
 import { cardBasis } from './card-basis.ts';
 import { checkFileAccess } from './check-file-access.ts';
-import { createSystem } from './create-system.ts';
 import { type KeptChannels, keepChannels } from './keep-channels.ts';
-import { lockFiles } from './lock-files.ts';
-import { openEgress } from './open-egress.ts';
-import { openInspector } from './open-inspector.ts';
-import { openMcp } from './open-mcp.ts';
-import { openRecords } from './open-records.ts';
+import { type AgentParts, openParts, type PartsOptions } from './open-parts.ts';
 import { openTogether } from './open-together.ts';
 import { readStart, type Start } from './read-start.ts';
 import { serveAgent } from './serve-agent.ts';
@@ -37,32 +28,22 @@ import { watchPolicy } from './watch-policy.ts';
 
 export { ConfigError } from './read-start.ts';
 
-export interface AgentOptions {
+export interface AgentOptions extends PartsOptions {
   directory: string;
   host: string;
   /** `null` selects 8080, one of the next ten ports, or any free port. */
   port: number | null;
   /** Turns authentication off. Rejected unless the host is a loopback address. */
   noAuth: boolean;
-  /** Port of the inspector's stream; `null` turns the inspector off. */
-  inspectPort: number | null;
-  /** If true, starts with a store older than its log: the log is kept, and the tasks that it names are ended. */
-  keepLog?: boolean;
   /** Call limits from the command line. Missing limits come from variables and `service.yaml`. */
   rateLimit?: Partial<RateLimits>;
   /** Prints a line on the daemon's console, for example a held call; lines are dropped when absent. */
   console?: (line: string) => void;
   /** The command-line flags of this start, reused for a restart. */
   flags?: readonly string[];
-  /**
-   * If true, applies the agent's egress policy to every fetch in this process. Only for a process dedicated to the
-   * agent.
-   */
-  ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
   /** Decrypts the agent's secrets file, if there is one. */
   passphrase?: string | null;
-  log: Log;
 }
 
 /** A running agent that accepts requests. */
@@ -105,106 +86,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
-/**
- * Opens an agent step by step. The stack closes the opened parts in reverse order when a later step fails or the agent
- * stops.
- */
 async function openAgent(
   stack: AsyncDisposableStack,
   start: AgentOptions & Start,
 ): Promise<Omit<Agent, 'stop'>> {
-  const { config, directory, host, isAuthOn, log } = start;
-  const stateFolder = join(directory, '.service');
-  lockFiles(stack, directory, config);
-  const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
-
-  // No hop occurs before `system` exists.
-  const record = (hop: EgressRecord): void => system.egress.record(hop);
-  const admissionUrl = start.admission?.url ?? null;
-  const outbound = stack.use(await openEgress({ ...start, admissionUrl, record }));
-  const { egress, isolation, deliver: fetch } = outbound;
-  if (isolation !== null) start.scripts.open(isolation);
-  if (start.ownsProcess === true) stack.defer(egress.guardProcess());
-  if (inspector !== null) egress.listensAt(inspector.listening);
-
-  const sandbox = isolation?.sandbox ?? null;
-  const keepLog = start.keepLog ?? false;
-  const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
-  const { clock } = audit;
-  const system: TaskSystem = stack.adopt(
-    createSystem({ ...start, clock, egress, audit, inspect: inspector?.inspect }),
-    (opened) => opened.stop(),
-  );
-  const push = stack.adopt(
-    new PushNotifications({
-      rows: audit.store.push,
-      find: (id) => system.reads.find(id),
-      isShared: audit.shared !== null,
-      write: (task, version) => writePush(task, version, start.config.server.a2a_answer),
-      egress,
-      clock,
-      log,
-    }),
-    (opened) => opened.stop(),
-  );
-  await audit.recordStart();
-  const { record: recordEvent } = audit;
-  const mcp = stack.adopt(
-    await openMcp({ ...start, clock, egress, record: recordEvent }),
-    (opened) => opened.stop(),
-  );
-  stack.defer(watchClock({ clock: start.clock, record: audit.record, log }));
-
-  const card = stack.adopt(
-    new CardPublisher({ clock, record: (event) => audit.record(event) }),
-    (published) => published.stop(),
-  );
-  const runtime = writeRuntimeToken(stateFolder);
-  // The token can act on behalf of other people, so it is never written to disk.
-  const chatToken = hearsPeople(start.channels) ? randomToken() : null;
-  const proofKey = randomToken();
-  // The channels need the address, and the metrics read the channels.
-  let connected: KeptChannels | null = null;
-  const { port } = stack.use(
-    await serveAgent({
-      ...start,
-      clock,
-      system,
-      push,
-      audit,
-      egress,
-      mcp,
-      card,
-      authenticator: await authenticatorOf(start, egress, {
-        runtimeToken: runtime.token,
-        chatToken,
-      }),
-      prove: (challenge, at) =>
-        challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
-      channels: async () => (await connected?.status()) ?? [],
-    }),
-  );
-  stack.defer(() => removeServeFile(stateFolder, process.pid));
-  const url = urlOf(host, port);
-  const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
-  const channels = stack.adopt(
-    await keepChannels({
-      config,
-      settings: start.channels,
-      clock,
-      log,
-      console: start.console,
-      system,
-      store: audit.store,
-      egress,
-      publicUrl,
-      push,
-      shared: audit.shared,
-      surface: { url, token: chatToken },
-    }),
-    (opened) => opened.stop(),
-  );
-  connected = channels;
+  const { config, log } = start;
+  const parts = await openParts(stack, start);
+  const { inspector, audit, system, mcp, card } = parts;
+  const serving = await serve(stack, start, parts);
+  const { channels, runtime, url, publicUrl } = serving;
 
   const basis = {
     ...cardBasis(start, publicUrl),
@@ -218,20 +108,7 @@ async function openAgent(
   await system.start();
   channels.start();
   if (audit.store.damage !== null) throw audit.store.damage;
-  writeServeFile(stateFolder, {
-    pid: process.pid,
-    port,
-    host,
-    auth_enabled: isAuthOn,
-    token_path: runtime.path,
-    started_at: new Date().toISOString(),
-    version,
-    policy_sha256: start.policySha256,
-    proof_key: proofKey,
-    ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
-    ...(config.store.kind === 'postgres' ? { is_shared: true } : {}),
-    ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
-  });
+  announce(start, serving, inspector);
   stack.defer(() => system.drain(drainGrace));
   stack.defer(() => channels.stopListening());
   card.watch(basis, startedWith);
@@ -247,6 +124,87 @@ async function openAgent(
       isWritable: audit.store.isWritable(),
     }),
   };
+}
+
+/** An agent that listens, and the addresses and secrets that it has since then. */
+interface Serving {
+  port: number;
+  url: string;
+  publicUrl: string;
+  channels: KeptChannels;
+  runtime: { token: string; path: string };
+  proofKey: string;
+}
+
+/** Serves the agent, and then opens its channels, which need its address. */
+async function serve(
+  stack: AsyncDisposableStack,
+  start: AgentOptions & Start,
+  parts: AgentParts,
+): Promise<Serving> {
+  const { config, host, log } = start;
+  const { egress, audit, system, push } = parts;
+  const { clock } = audit;
+  const runtime = writeRuntimeToken(stateFolder(start));
+  // The token can act on behalf of other people, so it is never written to disk.
+  const chatToken = hearsPeople(start.channels) ? randomToken() : null;
+  const proofKey = randomToken();
+  const channels = keepChannels({
+    config,
+    settings: start.channels,
+    clock,
+    log,
+    console: start.console,
+    system,
+    store: audit.store,
+    egress,
+    push,
+    shared: audit.shared,
+  });
+  const tokens = { runtimeToken: runtime.token, chatToken };
+  const { port } = stack.use(
+    await serveAgent({
+      ...start,
+      ...parts,
+      clock,
+      authenticator: await authenticatorOf(start, egress, tokens),
+      prove: (challenge, at) =>
+        challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
+      channels: () => channels.status(),
+    }),
+  );
+  stack.defer(() => removeServeFile(stateFolder(start), process.pid));
+  const url = urlOf(host, port);
+  const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
+  stack.defer(() => channels.stop());
+  await channels.open({ publicUrl, surface: { url, token: chatToken } });
+  return { port, url, publicUrl, channels, runtime, proofKey };
+}
+
+/** Writes the file by which other programs find the running agent. */
+function announce(
+  start: AgentOptions & Start,
+  { port, runtime, proofKey }: Serving,
+  inspector: Inspector | null,
+): void {
+  writeServeFile(stateFolder(start), {
+    pid: process.pid,
+    port,
+    host: start.host,
+    auth_enabled: start.isAuthOn,
+    token_path: runtime.path,
+    started_at: new Date().toISOString(),
+    version,
+    policy_sha256: start.policySha256,
+    proof_key: proofKey,
+    ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
+    ...(start.config.store.kind === 'postgres' ? { is_shared: true } : {}),
+    ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
+  });
+}
+
+function stateFolder({ directory }: Start): string {
+  return join(directory, '.service');
 }
 
 /**

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true }));
 
-function serve(change: { pid?: number; auth_enabled?: boolean } = {}): void {
+function serve(change: { pid?: number; auth_enabled?: boolean; is_shared?: true } = {}): void {
   writeServeFile(join(dir, '.service'), {
     pid: process.pid,
     port: 8081,

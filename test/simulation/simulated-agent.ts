@@ -127,7 +127,7 @@ export class SimulatedAgent {
       ...{ agentId: config.agent_id, clock, log, outbound: egress },
     });
     const secret = `whsec_${Buffer.from(canary.repeat(3)).toString('base64')}`;
-    const channels = await keepChannels({
+    const channels = keepChannels({
       ...{ config, system, store, egress, push, clock, log, shared: null },
       settings: {
         slack: null,
@@ -137,6 +137,8 @@ export class SimulatedAgent {
           targets: { desk: { url: 'https://desk.example.com/approvals', secret } },
         },
       },
+    });
+    await channels.open({
       surface: { url: 'http://127.0.0.1:8080', token: null },
       publicUrl: 'http://127.0.0.1:8080',
     });

@@ -1,0 +1,105 @@
+import { CardPublisher } from '../actors/card/card.ts';
+import { type Egress, PushNotifications } from '../actors/outbound/outbound.ts';
+import type { EgressRecord, Log } from '../actors/ports.ts';
+import type { TaskSystem } from '../actors/tasks/tasks.ts';
+import type { Inspector } from '../actors/telemetry/telemetry.ts';
+import type { McpServers } from '../actors/tools/tools.ts';
+import { watchClock } from '../actors/watch-clock.ts';
+import { writePush } from '../http/a2a/push-writer.ts';
+import { createSystem } from './create-system.ts';
+import { lockFiles } from './lock-files.ts';
+import { openEgress } from './open-egress.ts';
+import { openInspector } from './open-inspector.ts';
+import { openMcp } from './open-mcp.ts';
+import { type AgentRecords, openRecords } from './open-records.ts';
+import type { Start } from './read-start.ts';
+
+export interface PartsOptions {
+  /** Port of the inspector's stream; `null` turns the inspector off. */
+  inspectPort: number | null;
+  /** If true, starts with a store older than its log: the log is kept, and the tasks that it names are ended. */
+  keepLog?: boolean;
+  /**
+   * If true, applies the agent's egress policy to every fetch in this process. Only for a process dedicated to the
+   * agent.
+   */
+  ownsProcess?: boolean;
+  log: Log;
+}
+
+/** The parts of an agent that need no address. */
+export interface AgentParts {
+  inspector: Inspector | null;
+  egress: Egress;
+  audit: AgentRecords;
+  system: TaskSystem;
+  push: PushNotifications;
+  mcp: McpServers;
+  card: CardPublisher;
+}
+
+/** Opens the parts of an agent step by step, until it can listen. The stack closes them in reverse order. */
+export async function openParts(
+  stack: AsyncDisposableStack,
+  start: PartsOptions & Start,
+): Promise<AgentParts> {
+  const { config, directory, log } = start;
+  lockFiles(stack, directory, config);
+  const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
+
+  const hops = new Later<TaskSystem['egress']>();
+  const record = (hop: EgressRecord): void => hops.value.record(hop);
+  const admissionUrl = start.admission?.url ?? null;
+  const outbound = stack.use(await openEgress({ ...start, admissionUrl, record }));
+  const { egress, isolation, deliver: fetch } = outbound;
+  if (isolation !== null) start.scripts.open(isolation);
+  if (start.ownsProcess === true) stack.defer(egress.guardProcess());
+  if (inspector !== null) egress.listensAt(inspector.listening);
+
+  const sandbox = isolation?.sandbox ?? null;
+  const keepLog = start.keepLog ?? false;
+  const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
+  const { clock } = audit;
+  const system = stack.adopt(
+    createSystem({ ...start, clock, egress, audit, inspect: inspector?.inspect }),
+    (opened) => opened.stop(),
+  );
+  hops.value = system.egress;
+  const push = stack.adopt(
+    new PushNotifications({
+      rows: audit.store.push,
+      find: (id) => system.reads.find(id),
+      isShared: audit.shared !== null,
+      write: (task, version) => writePush(task, version, config.server.a2a_answer),
+      egress,
+      clock,
+      log,
+    }),
+    (opened) => opened.stop(),
+  );
+  await audit.recordStart();
+  const mcp = stack.adopt(
+    await openMcp({ ...start, clock, egress, record: audit.record }),
+    (opened) => opened.stop(),
+  );
+  stack.defer(watchClock({ clock: start.clock, record: audit.record, log }));
+  const card = stack.adopt(
+    new CardPublisher({ clock, record: (event) => audit.record(event) }),
+    (published) => published.stop(),
+  );
+  return { inspector, egress, audit, system, push, mcp, card };
+}
+
+/** A value that is set after the parts that use it were opened; reading it earlier throws. */
+class Later<Value> {
+  #value: Value | null = null;
+
+  get value(): Value {
+    if (this.#value === null) throw new Error('a part was used before it was opened');
+    return this.#value;
+  }
+
+  set value(value: Value) {
+    this.#value = value;
+  }
+}
