@@ -1,9 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
-import { isFinal, type Task } from '../../../machines/domain/task.ts';
+import type { Task } from '../../../machines/domain/task.ts';
+import { firstDelivery } from '../../../machines/push/first-delivery.ts';
 import { pushDeliveryMachine } from '../../../machines/push/push-delivery-machine.ts';
 import { InOrder } from '../../in-order.ts';
-import { NewestWrites } from '../../newest-writes.ts';
 import {
   type Clock,
   type EgressScope,
@@ -15,6 +14,7 @@ import {
 } from '../../ports.ts';
 import type { OpenTarget, PushRows } from '../../records/records.ts';
 import { rest } from '../../rest.ts';
+import { DeliveredRevisions } from './delivered-revisions.ts';
 import { type PostPorts, postNotification, scopeOf } from './post-notification.ts';
 import { PostTurns } from './post-turns.ts';
 import { targetFault } from './target-fault.ts';
@@ -39,9 +39,6 @@ export interface PushOptions extends PostPorts {
 
 const mostTargets = 16;
 
-/** Maximum remembered receivers without a running delivery. */
-const mostRemembered = 1_000;
-
 /** Pause after a store failure, in milliseconds. */
 const storePause = 5_000;
 
@@ -55,12 +52,7 @@ export class PushNotifications implements PushTargets {
   readonly #turns = new PostTurns();
   /** Serialises the operations of each task, including reads of its rows. */
   readonly #ofTask = new InOrder();
-  readonly #told: NewestWrites;
-  /**
-   * Last delivered or skipped revision of each receiver; a change may be reported after it has already been read from
-   * the store.
-   */
-  readonly #revisions = new LRUCache<string, number>({ max: mostRemembered });
+  readonly #revisions: DeliveredRevisions;
   readonly #stopped = new AbortController();
   #isDelivering: boolean;
   /** Resolves once receivers of an earlier start are queued; `set` and `delete` wait for it. */
@@ -69,7 +61,7 @@ export class PushNotifications implements PushTargets {
   constructor(options: PushOptions) {
     this.#options = options;
     this.#isDelivering = options.isShared !== true;
-    this.#told = new NewestWrites(options.clock);
+    this.#revisions = new DeliveredRevisions(options);
   }
 
   /** Stops delivering until the next `start`; undelivered notifications stay in the store. */
@@ -109,8 +101,7 @@ export class PushNotifications implements PushTargets {
     return this.#ofTask.run(taskId, async () => {
       const isDeleted = await this.#options.rows.delete(taskId, id);
       this.#forget({ taskId, id });
-      this.#told.forget(nameOf({ taskId, id }));
-      this.#revisions.delete(nameOf({ taskId, id }));
+      this.#revisions.forget({ taskId, id });
       return isDeleted;
     });
   }
@@ -128,7 +119,7 @@ export class PushNotifications implements PushTargets {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#stopDeliveries();
-    await this.#told.stop();
+    await this.#revisions.stop();
   }
 
   async #vet(target: PushTarget): Promise<void> {
@@ -160,61 +151,31 @@ export class PushNotifications implements PushTargets {
   async #resume({ target, told }: OpenTarget): Promise<void> {
     const task = await this.#options.find(target.taskId);
     // Already notified of a later change since the start.
-    if ((this.#revisions.get(nameOf(target)) ?? 0) > told) return;
+    if (!this.#isDelivering || this.#revisions.of(target) > told) return;
     if (this.#deliveries.get(target.taskId)?.has(target.id)) return;
-    const delivery = this.#deliver(target, told);
-    if (task !== undefined) delivery?.send({ type: 'task.changed', task });
+    this.#deliver(target, told, task);
   }
 
   async #put(target: PushTarget): Promise<PushTarget> {
     const { rows, find } = this.#options;
-    const others = (await rows.list(target.taskId)).filter(({ id }) => id !== target.id);
+    const { taskId } = target;
+    const others = (await rows.list(taskId)).filter(({ id }) => id !== target.id);
     if (others.length >= mostTargets) {
       throw new PushTargetError(`a task may have ${mostTargets} push notification configs at most`);
     }
-    const task = await find(target.taskId);
+    const asked = await find(taskId);
+    const since = asked?.revision ?? 0;
     // A pending write for the replaced receiver must not overwrite the row of the new one.
-    await this.#told.answered(nameOf(target));
-    const told = task?.revision ?? 0;
-    const before = await rows.put(target, told);
-    const isBehind = this.#forget(target) || this.#missesEnd(target, task, before);
-    if (!this.#isDelivering) {
-      await this.#putAside(target, task, before);
-      return target;
-    }
-    if (task !== undefined && isFinal(task.state) && !isBehind) {
-      this.#keepTold(target, task);
-      return target;
-    }
-    const delivery = this.#deliver(target, isBehind ? 0 : told);
-    if (task !== undefined) delivery?.send({ type: 'task.changed', task });
+    await this.#revisions.written(target);
+    const before = await rows.put(target, since);
+    const hadWaiting = this.#forget(target);
+    const isDelivering = this.#isDelivering;
+    const task = isDelivering ? asked : await find(taskId);
+    const delivered = this.#revisions.of(target);
+    const first = firstDelivery({ isDelivering, since, task, before, delivered, hadWaiting });
+    if (first === 'over' && task !== undefined) this.#revisions.keep(target, task);
+    else if (typeof first === 'object') this.#deliver(target, first.after, task);
     return target;
-  }
-
-  /**
-   * Returns whether the replaced receiver had not been notified of the task's end, which this daemon may not have seen
-   * yet.
-   */
-  #missesEnd(target: PushTarget, task: Task | undefined, before: number | null): boolean {
-    if (before === null || task === undefined || !isFinal(task.state)) return false;
-    return Math.max(before, this.#revisions.get(nameOf(target)) ?? 0) < task.revision;
-  }
-
-  /**
-   * Leaves a receiver to the delivering daemon, unless the task ended before the receiver was stored, in which case
-   * that daemon may have missed it.
-   */
-  async #putAside(
-    target: PushTarget,
-    task: Task | undefined,
-    before: number | null,
-  ): Promise<void> {
-    const latest = await this.#options.find(target.taskId);
-    if (latest === undefined || !isFinal(latest.state) || this.#stopped.signal.aborted) return;
-    // Pending notifications of the replaced receiver are sent by the current or the next delivering daemon.
-    if (before !== null && before < latest.revision) return;
-    if (task?.revision === latest.revision) return this.#keepTold(target, latest);
-    this.#start(target, task?.revision ?? 0).send({ type: 'task.changed', task: latest });
   }
 
   /** A task that ended may run again; its receivers are then notified again. */
@@ -228,13 +189,14 @@ export class PushNotifications implements PushTargets {
   /** Synchronises the running deliveries of a task with the receivers in the store. */
   async #renew(taskId: string): Promise<void> {
     const targets = await this.#options.rows.list(taskId);
+    if (!this.#isDelivering) return;
     const live = this.#deliveries.get(taskId);
     for (const id of [...(live?.keys() ?? [])]) {
       if (!targets.some((target) => target.id === id)) this.#forget({ taskId, id });
     }
     for (const target of targets) {
       if (live?.has(target.id) === true) continue;
-      this.#deliver(target, this.#revisions.get(nameOf(target)) ?? 0);
+      this.#deliver(target, this.#revisions.of(target));
     }
   }
 
@@ -251,25 +213,9 @@ export class PushNotifications implements PushTargets {
     }
   }
 
-  #keepTold(target: PushTarget, { revision, state }: Task): void {
-    const { rows, log } = this.#options;
-    const { taskId } = target;
-    const name = nameOf(target);
-    this.#revisions.set(name, revision);
-    this.#told.keep(
-      name,
-      () => rows.keepTold(target, revision, isFinal(state)),
-      (error) => log.error({ error, task_id: taskId }, 'push: the store failed'),
-    );
-  }
-
-  /** Starts delivering changes after revision `told`; `null` if stopped. */
-  #deliver(target: PushTarget, told: number): Delivery | null {
-    if (this.#stopped.signal.aborted || !this.#isDelivering) return null;
-    return this.#start(target, told);
-  }
-
-  #start(target: PushTarget, told: number): Delivery {
+  /** Starts delivering changes after revision `told`, and the task if it is one; does nothing once stopped. */
+  #deliver(target: PushTarget, told: number, task?: Task): void {
+    if (this.#stopped.signal.aborted) return;
     const { clock, log } = this.#options;
     const { taskId, id } = target;
     const delivery = createActor(this.#logic(target), { clock, input: { told } });
@@ -279,7 +225,8 @@ export class PushNotifications implements PushTargets {
       complete: () => this.#forget(target),
       error: (error) => log.error({ error, task_id: taskId }, 'push: a delivery broke'),
     });
-    return delivery.start();
+    delivery.start();
+    if (task !== undefined) delivery.send({ type: 'task.changed', task });
   }
 
   /** Stops a delivery and returns whether it had pending notifications. */
@@ -303,7 +250,7 @@ export class PushNotifications implements PushTargets {
         ),
       },
       actions: {
-        keepTold: (_, task: Task) => this.#keepTold(target, task),
+        keepTold: (_, task: Task) => this.#revisions.keep(target, task),
         noteGivenUp: (_, { task, error }) =>
           log.warn(
             { task_id: task.id, error: reasonOf(error) },
@@ -312,11 +259,6 @@ export class PushNotifications implements PushTargets {
       },
     });
   }
-}
-
-/** Returns a key that is unique across all tasks; task ids contain no spaces. */
-function nameOf({ taskId, id }: Pick<PushTarget, 'taskId' | 'id'>): string {
-  return `${taskId} ${id}`;
 }
 
 /** fetch puts the reason of a failure into its cause. */
