@@ -111,6 +111,8 @@ export {
   type TaskScope,
 } from './task/task-access.ts';
 export type {
+  AcceptedCalls,
+  AcceptInput,
   FailedModelCall,
   MessageAnswer,
   MintInput,

@@ -66,7 +66,7 @@ describe('the drawing of the task chart', () => {
     ],
     [
       'a transition without a line',
-      (plan) => plan.lines.splice(2, 1),
+      (plan) => plan.lines.splice(4, 1),
       'no line shows working.governing → deferred.asked (govern done [needsApproval])',
     ],
     [
@@ -86,14 +86,14 @@ describe('the drawing of the task chart', () => {
       'a line through a box',
       (plan) =>
         ((plan.lines[0] ?? { points: [] }).points = [
-          [100, 71],
-          [460, 71],
+          [100, 131],
+          [460, 131],
         ]),
       'the line submitted → working runs through working.thinking',
     ],
     [
       'a label on a box',
-      (plan) => ((plan.lines[1] ?? { labelAt: [0, 0] }).labelAt = [250, 63]),
+      (plan) => ((plan.lines[3] ?? { labelAt: [0, 0] }).labelAt = [250, 123]),
       'the label "wants a tool" lies on working.thinking',
     ],
     [

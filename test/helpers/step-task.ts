@@ -24,7 +24,7 @@ import {
 export type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
 
 /** The ports that the task chart invokes. */
-export type TaskPort = 'think' | 'govern' | 'mint' | 'runTool';
+export type TaskPort = 'accept' | 'think' | 'govern' | 'mint' | 'runTool';
 
 /** One thing that a transition asks of the outside, in the order asked. */
 export type Effect =
@@ -89,6 +89,8 @@ export function seen({ snapshot, effects }: Step): {
 
 /** Every state in which a task can rest between two events, each reached by the shortest way. */
 export const restingStates = {
+  accepting: (input: Partial<TaskInput> = {}): Step =>
+    begin({ calls: [{ tool: 'issue_refund', args: { order: 7 } }], hasModel: false, ...input }),
   thinking: (): Step => begin(),
   governing: (calls = [aCall()], input: Partial<TaskInput> = {}): Step =>
     finish(begin(input), 'think', said('', calls)),

@@ -12,6 +12,7 @@ import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
 import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../src/machines/task/limits.ts';
 import type {
+  AcceptedCalls,
   MintOutcome,
   StartStanding,
   TaskEvent,
@@ -62,6 +63,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     leftOut: 0,
     ran: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
+    hasModel: true,
     limits: defaultLimits,
     onToolError: 'fail',
     settled: null,
@@ -180,6 +182,11 @@ export function toolRules(overrides: Partial<ToolRules> = {}): ToolRules {
 /** A model turn that asked for tools, or answered when it asked for none. */
 export function said(text: string, calls: ToolCall[] = [], at: number = times.thought): Thought {
   return { ...turn(at), outcome: { kind: 'said', text, calls } };
+}
+
+/** The calls that a run began with, accepted. */
+export function accepted(calls: ToolCall[] = [aCall()]): AcceptedCalls {
+  return { calls, duration: 7, at: times.thought };
 }
 
 /** A model turn that failed. */

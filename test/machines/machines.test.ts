@@ -58,6 +58,7 @@ it('fills in what a task starts from, and what a rule leaves open', () => {
     history: [],
     leftOut: 0,
     ran: [],
+    hasModel: true,
     limits: machines.defaultLimits,
     onToolError: 'fail',
     settled: null,

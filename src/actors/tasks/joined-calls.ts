@@ -1,23 +1,17 @@
 import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
-import type { JsonObject } from '../../machines/json.ts';
 import { argumentsDigest, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
+import type { AskedCall } from './task-request.ts';
 
 export interface JoinedCallsPorts {
   policy: Pick<Policy, 'rulesFor' | 'modify'>;
   sent: SentMessages;
   rows: MessageRows;
   clock: Clock;
-}
-
-/** A call as requested by its caller. */
-export interface AskedCall {
-  tool: string;
-  args: JsonObject;
 }
 
 /** Time for which an unreceived outcome of a decided call is returned for the next identical call, in milliseconds. */

@@ -24,7 +24,7 @@ export async function runInputOf(
   before: StoredTask | undefined,
   { clock, ids, limits, onToolError, sessions }: RunInputPorts,
 ): Promise<TaskInput> {
-  const { contextId, requester } = request;
+  const { contextId, requester, calls } = request;
   const hearsSession = before === undefined && contextId !== undefined;
   const session = hearsSession ? await sessions.heard(contextId, requester) : nothingHeard;
   return {
@@ -41,9 +41,11 @@ export async function runInputOf(
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),
+    ...(calls === undefined ? {} : { calls }),
+    hasModel: calls === undefined,
     limits,
-    // A tool error in an MCP call ends the task, which reports it to the caller.
-    onToolError: request.surface === 'mcp' ? 'fail' : onToolError,
+    // Without a model, the caller receives the error of a tool.
+    onToolError: calls === undefined ? onToolError : 'fail',
     settled: before?.task.settled ?? null,
     createdAt: before?.task.createdAt ?? clock.now(),
   };

@@ -2,6 +2,8 @@ import { context as traceContext } from '@opentelemetry/api';
 import { fromPromise, type PromiseActorLogic, raise } from 'xstate';
 import type { TaskFact } from '../../machines/domain/facts.ts';
 import type {
+  AcceptedCalls,
+  AcceptInput,
   MintInput,
   MintOutcome,
   RunToolInput,
@@ -29,11 +31,11 @@ import type {
   Tool,
   ToolProgress,
 } from '../ports.ts';
+import { type AcceptPorts, createAccept } from './effects/accept-calls.ts';
 import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
-import { oneCallModel } from './models/one-call-model.ts';
 import type { Sessions } from './sessions.ts';
 import type { Speaker } from './spoken-turn.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
@@ -71,20 +73,16 @@ export function createTaskLogic(ports: TaskLogicPorts) {
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
+  const accepting: AcceptPorts = {
+    ids,
+    clock,
+    tools,
+    admit: (id, calls) => waits.admit(live(id).actor.getSnapshot().context.run, calls),
+  };
   return taskMachine.provide({
     actors: {
-      think: served(
-        createThink({
-          // A call from an MCP client needs no model.
-          modelOf: ({ surface }) => (surface === 'mcp' ? oneCallModel : model),
-          ids,
-          clock,
-          log,
-          tools,
-          speak,
-          admit: (id, calls) => waits.admit(live(id).actor.getSnapshot().context.run, calls),
-        }),
-      ),
+      accept: served(createAccept(accepting)),
+      think: served(createThink({ ...accepting, model, log, speak })),
       govern: createGovern({
         policy,
         scorer,
@@ -131,6 +129,7 @@ export function createIdleTaskLogic(live: (id: string) => LiveTask) {
   const never = () => new Promise<never>(() => undefined);
   return taskMachine.provide({
     actors: {
+      accept: fromPromise<AcceptedCalls, AcceptInput>(never),
       think: fromPromise<Thought, ThinkInput>(never),
       mint: fromPromise<MintOutcome, MintInput>(never),
       runTool: fromPromise<ToolOutcome, RunToolInput>(never),

@@ -1,5 +1,12 @@
 import type { Caller, Message, Surface } from '../../machines/domain/task.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import type { MessagePlace } from '../records/records.ts';
+
+/** A call as requested by its caller. */
+export interface AskedCall {
+  tool: string;
+  args: JsonObject;
+}
 
 /** A caller's request to work on a message. */
 export interface TaskRequest {
@@ -7,6 +14,8 @@ export interface TaskRequest {
   id?: string;
   contextId?: string;
   message: Message;
+  /** The calls of a run without a model, at least one; absent for a run of the model. */
+  calls?: AskedCall[];
   /**
    * True if the sender chose the message id, so that a second message with the same id and parts is a repeat
    * (docs/contract/a2a.md).

@@ -15,7 +15,7 @@ import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Intake } from './intake.ts';
-import { type AskedCall, JoinedCalls } from './joined-calls.ts';
+import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { recover } from './recovery.ts';
@@ -29,7 +29,7 @@ import { SpokenTurns } from './spoken-turn.ts';
 import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
-import type { SaidMessage, TaskRequest } from './task-request.ts';
+import type { AskedCall, SaidMessage, TaskRequest } from './task-request.ts';
 import { WaitingLimit } from './waiting-limit.ts';
 import { allTasks, type Subscriber, Watchers } from './watchers.ts';
 import { whenReachable } from './when-reachable.ts';
@@ -176,8 +176,12 @@ export class TaskSystem {
    * Starts a task for one call, or finds the identical call of the same caller that is running, waiting, or has an
    * unreceived outcome. Returns the task, and whether it is new. Throws SystemError.
    */
-  async openCall(request: TaskRequest, call: AskedCall): Promise<{ id: string; isNew: boolean }> {
+  async openCall(
+    asked: Omit<TaskRequest, 'calls'>,
+    call: AskedCall,
+  ): Promise<{ id: string; isNew: boolean }> {
     this.intake.checkRun();
+    const request = { ...asked, calls: [call] };
     const key = this.#joined.keyOf(request.requester, call);
     if (key === null) return this.#open(request, { sent: null });
     return this.#joined.inTurn(key, async (sent) => {

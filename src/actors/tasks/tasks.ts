@@ -8,7 +8,6 @@ export type {
   TaskQuery,
 } from '../records/records.ts';
 export { acceptCall } from './effects/accept-call.ts';
-export type { AskedCall } from './joined-calls.ts';
 export { createModel } from './models/create-model.ts';
 export { scriptedModel } from './models/scripted-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';
@@ -17,6 +16,6 @@ export type { Session, SessionPage } from './sessions.ts';
 export type { SharedWork } from './shared-work.ts';
 export type { SpokenTurn } from './spoken-turn.ts';
 export type { FeedChange } from './task-feed.ts';
-export type { SaidMessage, TaskRequest } from './task-request.ts';
+export type { AskedCall, SaidMessage, TaskRequest } from './task-request.ts';
 export { TaskSystem } from './task-system.ts';
 export { allTasks, type Progress, type Subscriber } from './watchers.ts';

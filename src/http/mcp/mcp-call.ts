@@ -79,8 +79,8 @@ export async function beginCall(
   };
   const asked = { message, surface: 'mcp', alias } as const;
   if (taskId === null && !isSeparate) return joinCall(state, data, asked, signal);
-  const id = taskId === null ? {} : { id: taskId };
-  return { id: await openTaskFor(state, { ...id, ...asked }), isJoined: false };
+  const request = { ...asked, ...(taskId === null ? {} : { id: taskId }), calls: [data] };
+  return { id: await openTaskFor(state, request), isJoined: false };
 }
 
 /** Counts a request for a waiting call. From then on, the call continues when a single client disconnects. */

@@ -44,7 +44,7 @@ export function describeTask(
     history: messages,
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
-    ...(state === 'completed' ? extrasOf(text, context) : {}),
+    ...(state === 'completed' ? extrasOf(context) : {}),
     ...(context.cut === undefined ? {} : { cut: context.cut }),
     requester: run.requester,
     ...(run.owner === undefined ? {} : { owner: run.owner }),
@@ -101,10 +101,10 @@ export function describeCrash(task: Task, failure: Failure, at: number): Task {
   };
 }
 
-/** If the answer is not the result's own text, the result's extra content is omitted. */
-function extrasOf(text: string | null, { run, exchanges }: TaskContext): Pick<Task, 'extras'> {
+/** Returns the other content of the result that is the answer of a run without a model. */
+function extrasOf({ run, exchanges }: TaskContext): Pick<Task, 'extras'> {
   const last = exchanges.at(-1);
-  if (run.surface !== 'mcp' || last?.result !== text) return {};
+  if (run.hasModel || last === undefined) return {};
   const extras = extrasIn(last);
   return isEmpty(extras) ? {} : { extras };
 }

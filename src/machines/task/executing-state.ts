@@ -86,7 +86,7 @@ export const executing = taskSetup.createStateConfig({
     },
     recording: {
       description:
-        'Waits until the end is on disk; then the next call of the turn starts, or the model receives the results, errors included, unless it received only errors for too long.',
+        'Waits until the end is on disk; then the next call of the turn starts, or the model receives the results, errors included, unless it received only errors for too long. Without a model, the last result is the answer.',
       tags: 'saving',
       on: {
         'task.saved': [
@@ -96,6 +96,7 @@ export const executing = taskSetup.createStateConfig({
             actions: fromContext('fail', failureOf.overspent),
           },
           { guard: 'hasMoreCalls', target: '#task.working.governing' },
+          { guard: 'hasNoModel', target: '#task.completed', actions: 'answerWithResult' },
           {
             guard: 'failsOnAndOn',
             target: '#task.failed',

@@ -1,6 +1,7 @@
 import type { SaidTurn, SettledDeferral, ToolCall } from '../domain/task.ts';
 import { deferRule, openDeferral } from '../governance/defer-policy.ts';
 import { defaultLimits, nothingSpent } from './limits.ts';
+import type { TaskContext, TaskRun } from './task-input.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A persisted task snapshot (JSON), written by any supported chart version. */
@@ -69,7 +70,33 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const held = releasedBefore(approvedCallId, context);
     return { ...snapshot, context: { ...context, run, held } };
   },
+  /** To version 10: a call of an MCP client runs without a model. */
+  9: ({ context, ...snapshot }) => {
+    const before = context['run'] as TaskRun;
+    const hasModel = before.surface !== 'mcp';
+    const migrated = { ...snapshot, context: { ...context, run: { ...before, hasModel } } };
+    return hasModel || !isThinking(snapshot['value']) ? migrated : withoutThinking(migrated);
+  },
 };
+
+/** A scripted model made the call of an MCP client in one turn, and repeated its result in the next one. */
+function withoutThinking({ context, ...snapshot }: KeptSnapshot): KeptSnapshot {
+  const { exchanges, run } = context as unknown as TaskContext;
+  if (exchanges.length > 0) {
+    return { ...snapshot, value: { working: { executing: 'recording' } }, children: {}, context };
+  }
+  const calls = run.request.parts.flatMap((part) => (part.kind === 'data' ? [part.data] : []));
+  const accept = {
+    src: 'accept',
+    snapshot: { status: 'active', input: { taskId: run.id, calls } },
+  };
+  return {
+    ...snapshot,
+    value: { working: 'accepting' },
+    children: { '0.task.working.accepting': accept },
+    context: { ...context, run: { ...run, calls } },
+  };
+}
 
 /** Earlier versions bound a release only to the digest of the arguments, which the decision contains. */
 function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context']): unknown {
@@ -110,6 +137,10 @@ const keysOfRun = new Set([
   'refusal',
   'createdAt',
 ]);
+
+function isThinking(value: unknown): boolean {
+  return JSON.stringify(value) === '{"working":"thinking"}';
+}
 
 function isCalling(value: unknown): boolean {
   return JSON.stringify(value).includes('"calling"');

@@ -10,7 +10,6 @@ import type {
   ResultExtras,
   SaidPart,
   SaidTurn,
-  Surface,
   ToolCall,
   WaitElsewhere,
 } from '../domain/task.ts';
@@ -68,8 +67,6 @@ export type TaskEmitted =
 /** The input of a model turn. */
 export interface ThinkInput {
   taskId: string;
-  /** The surface on which the run was requested. */
-  surface: Surface;
   correlationId: string;
   /** Messages from before the run, in this task and in earlier ones of its session, oldest first. */
   history: Message[];
@@ -118,6 +115,21 @@ export interface Thought {
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
     | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
+}
+
+/** The calls that a run begins with. */
+export interface AcceptInput {
+  taskId: string;
+  calls: Pick<ToolCall, 'tool' | 'args'>[];
+}
+
+/**
+ * The calls that a run begins with, with ids and digests. `duration` is in milliseconds, `at` is in epoch milliseconds.
+ */
+export interface AcceptedCalls {
+  calls: ToolCall[];
+  duration: number;
+  at: number;
 }
 
 export interface MintInput {

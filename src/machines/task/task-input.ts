@@ -45,6 +45,10 @@ export interface TaskRun {
   /** The started calls of earlier runs and of this one, oldest first. */
   ran: RanCall[];
   request: Message;
+  /** The calls that the run begins with, until they are accepted; absent for a run that begins with a model turn. */
+  calls?: Pick<ToolCall, 'tool' | 'args'>[];
+  /** False for a run without a model, which ends with the result of its last call. */
+  hasModel: boolean;
   limits: TaskLimits;
   /** The effect of a tool error: the run fails, or the model receives the error as a result. */
   onToolError: 'fail' | 'return';
@@ -72,6 +76,7 @@ export function newTask(
     history: [],
     leftOut: 0,
     ran: [],
+    hasModel: true,
     limits: defaultLimits,
     onToolError: 'fail',
     settled: null,

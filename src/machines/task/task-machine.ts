@@ -7,6 +7,7 @@ import { withAttempt, withOutput, withTime } from './params-from.ts';
 import { currentCall, initialContext } from './task-input.ts';
 import {
   promptRefused,
+  whenAccepted,
   whenDecided,
   whenDue,
   whenEnded,
@@ -22,7 +23,7 @@ import { toldBefore } from './told-turns.ts';
  * Stored with every snapshot. Increase it if older snapshots can no longer be restored unchanged, and add the migration
  * to `migrate-snapshot.ts`.
  */
-export const taskMachineVersion = 9;
+export const taskMachineVersion = 10;
 
 /**
  * One A2A task from its acceptance to its end. A held tool call runs only after its approval, exactly one decision
@@ -56,6 +57,7 @@ export const taskMachine = taskSetup.createMachine({
             target: 'failed',
             actions: promptRefused,
           },
+          { guard: 'beginsWithCalls', target: 'working.accepting' },
           { target: 'working' },
         ],
       },
@@ -74,6 +76,14 @@ export const taskMachine = taskSetup.createMachine({
         },
       },
       states: {
+        accepting: {
+          description: 'The calls that the run begins with are checked like calls of a model turn.',
+          invoke: {
+            src: 'accept',
+            input: ({ context }) => ({ taskId: context.run.id, calls: context.run.calls ?? [] }),
+            onDone: { target: 'governing', actions: whenAccepted },
+          },
+        },
         thinking: {
           description: 'The model is called for its next turn.',
           entry: 'takeTurn',
@@ -81,7 +91,6 @@ export const taskMachine = taskSetup.createMachine({
             src: 'think',
             input: ({ context }) => ({
               taskId: context.run.id,
-              surface: context.run.surface,
               correlationId: context.run.correlationId,
               history: [...context.run.session, ...context.run.history],
               request: context.run.request,

@@ -30,6 +30,9 @@ export const promptRefused = [
   { type: 'fail', params: ({ event }: Screened) => failureOf.ofPrompt(event.refusal) },
 ] as const;
 
+/** The calls that the run begins with are accepted. */
+export const whenAccepted = [withOutput('keepAccepted'), withOutput('spendTime')] as const;
+
 const heard = [fromOutput('note', factOf.modelCalled), withOutput('spendTurn')] as const;
 
 /** The model turn has ended. */

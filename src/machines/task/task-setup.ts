@@ -28,6 +28,8 @@ import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type { Trial } from './params-from.ts';
 import { withOutcome, withStart } from './ran-calls.ts';
 import type {
+  AcceptedCalls,
+  AcceptInput,
   MessageAnswer,
   MintInput,
   MintOutcome,
@@ -59,6 +61,7 @@ export const taskSetup = setup({
     tags: {} as TaskState | DeferralStage | 'saving' | 'final',
   },
   actors: {
+    accept: fromPromise<AcceptedCalls, AcceptInput>(unfilledPort),
     think: fromPromise<Thought, ThinkInput>(unfilledPort),
     govern: toolCallMachine,
     mint: fromPromise<MintOutcome, MintInput>(unfilledPort),
@@ -100,6 +103,10 @@ export const taskSetup = setup({
     spendTime: assign(({ context }, { duration }: Pick<Thought, 'duration'>) => ({
       spent: spendTime(context.spent, duration),
     })),
+    keepAccepted: assign(({ context }, { calls: pending, at: now }: AcceptedCalls) => {
+      const { calls: _, ...run } = context.run;
+      return { run, pending, now };
+    }),
     keepCalls: assign(({ context }, thought: Thought) => ({
       pending: thought.outcome.kind === 'said' ? thought.outcome.calls : [],
       said: withTurn(context, thought),
@@ -108,6 +115,9 @@ export const taskSetup = setup({
     keepAnswer: assign((_, { outcome }: Thought) => ({
       answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
       ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
+    })),
+    answerWithResult: assign(({ context }) => ({
+      answer: [{ kind: 'text', text: context.exchanges.at(-1)?.result ?? '' } as const],
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],
@@ -139,7 +149,7 @@ export const taskSetup = setup({
       if (outcome.kind !== 'returned') {
         return endCall(context, { result: outcome.error, failed: true, at });
       }
-      const extras = context.run.surface === 'mcp' ? extrasIn(outcome) : {};
+      const extras = context.run.hasModel ? {} : extrasIn(outcome);
       return endCall(context, { result: outcome.result, ...extras, at });
     }),
     keepMisfit: assign(({ context }, ruling: Ruling) => {
@@ -169,6 +179,8 @@ export const taskSetup = setup({
     callOff: assign((_, cancelReason: string) => ({ cancelReason, deferral: null, pending: [] })),
   },
   guards: {
+    beginsWithCalls: ({ context }) => context.run.calls !== undefined,
+    hasNoModel: ({ context }) => !context.run.hasModel,
     modelFailed: (_, { outcome }: Thought) => outcome.kind === 'failed',
     wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
     hasMoreCalls: ({ context }) => context.pending.length > 0,

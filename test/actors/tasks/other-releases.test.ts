@@ -133,6 +133,42 @@ describe('tasks that an older release left behind', () => {
     },
   );
 
+  it('that a call over MCP began end with its result, and no model is called', async () => {
+    const directory = await leftBy(9);
+    const pay = toolCalled('pay', async () => 'paid');
+    const { system, clock, events } = await openSystem({
+      directory,
+      tools: [pay],
+      deferred: { pay: {} },
+    });
+    const stateOf = async (id: string) => (await system.reads.find(id))?.state;
+    await vi.waitFor(async () => expect(await stateOf('call-thinking')).toBe('deferred'), patient);
+    const texts = [];
+    for (const id of ['call-held', 'call-thinking', 'held']) {
+      expect((await system.decide(id, decision('approve', clock.now()))).kind).toBe('resolved');
+      const { state, text } = await ends(system, id);
+      texts.push([state, text]);
+    }
+    expect(texts).toEqual([
+      ['completed', 'paid'],
+      ['completed', 'paid'],
+      ['completed', 'done: paid'],
+    ]);
+    const released = ['task_deferred_decision approve', 'tool_exec start', 'tool_exec end'];
+    expect(briefly(events('call-held'))).toEqual([...released, 'session_end completed']);
+    expect(briefly(events('call-thinking'))).toEqual([
+      'task_deferred',
+      ...released,
+      'session_end completed',
+    ]);
+    expect(briefly(events('held'))).toEqual([...released, 'llm_call', 'session_end completed']);
+    expect(pay.runs).toMatchObject([
+      { args: { order: 7 } },
+      { args: { order: 7 } },
+      { args: { order: 8 } },
+    ]);
+  });
+
   it('are given up in the words of a restart where that is configured', async () => {
     const directory = await leftBy(2);
     const { system, events } = await openSystem({ directory, onRestart: 'abandon' });

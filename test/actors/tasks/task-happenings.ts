@@ -22,6 +22,7 @@ export const approvalsOf = (snapshot: AnyMachineSnapshot) =>
 const at = (tag: string) => (snapshot: AnyMachineSnapshot) => snapshot.hasTag(tag);
 const isAtWork = at('working');
 const isThinking = (snapshot: AnyMachineSnapshot) => snapshot.matches({ working: 'thinking' });
+const isAccepting = (snapshot: AnyMachineSnapshot) => snapshot.matches({ working: 'accepting' });
 const isGoverning = (snapshot: AnyMachineSnapshot) => snapshot.matches({ working: 'governing' });
 const isIn = (state: string) => (snapshot: AnyMachineSnapshot) =>
   snapshot.matches({ working: { executing: state } });
@@ -181,6 +182,46 @@ export const waiting = (quorum: number, onReject: 'fail' | 'tool_result') =>
     },
   }) as const satisfies Happenings<WalkedTask>;
 
+/** Restarts of the daemon. */
+export const restarts = {
+  'the daemon starts again and gives up': {
+    event: { type: 'service.restarted', at: times.decided },
+    happen: (task) => task.restart('abandon'),
+  },
+  'the daemon starts again': {
+    // The start of a call is on disk before it runs, and what may have run runs again if that does no harm.
+    event: (snapshot) => {
+      if (!snapshot.hasTag('saving')) return [];
+      if (!isStarting(snapshot)) return saved();
+      return saved(toolOf(snapshot) === 'pay' ? 'unknown' : 'repeatable');
+    },
+    // A call that has not started is ruled on anew, which no event of the chart leads to.
+    in: (snapshot) =>
+      (!isRunning(snapshot) || toolOf(snapshot) === 'look') &&
+      (!isIn('minting')(snapshot) || contextOf(snapshot).startedAt !== null),
+    happen: (task) => task.restart('resume'),
+  },
+} as const satisfies Happenings<WalkedTask>;
+
+/** What happens to a task that begins with calls of these tools. */
+export const accepting = (...tools: string[]) => {
+  const calls = tools.map((tool, index) => call(tool, `call-${index}`));
+  const accepted = done('accepting', fixture.accepted(calls));
+  const again = restarts['the daemon starts again'];
+  return {
+    'the calls are accepted': {
+      event: accepted,
+      in: isAccepting,
+      happen: (task) => task.others.answer([]),
+    },
+    'the daemon starts again': {
+      ...again,
+      // The caller's other tasks are counted at once.
+      event: (snapshot) => (isAccepting(snapshot) ? accepted : again.event(snapshot)),
+    },
+  } as const satisfies Happenings<WalkedTask>;
+};
+
 /** What else happens to a task whose errors end it. */
 export const further = {
   'the model fails': {
@@ -273,21 +314,5 @@ export const further = {
     event: { type: 'egress.judged', domain: 'api.example.com', mode: 'allowlist', reason: null },
     happen: (task) => task.hop(),
   },
-  'the daemon starts again and gives up': {
-    event: { type: 'service.restarted', at: times.decided },
-    happen: (task) => task.restart('abandon'),
-  },
-  'the daemon starts again': {
-    // The start of a call is on disk before it runs, and what may have run runs again if that does no harm.
-    event: (snapshot) => {
-      if (!snapshot.hasTag('saving')) return [];
-      if (!isStarting(snapshot)) return saved();
-      return saved(toolOf(snapshot) === 'pay' ? 'unknown' : 'repeatable');
-    },
-    // A call that has not started is ruled on anew, which no event of the chart leads to.
-    in: (snapshot) =>
-      (!isRunning(snapshot) || toolOf(snapshot) === 'look') &&
-      (!isIn('minting')(snapshot) || contextOf(snapshot).startedAt !== null),
-    happen: (task) => task.restart('resume'),
-  },
+  ...restarts,
 } as const satisfies Happenings<WalkedTask>;

@@ -5,7 +5,16 @@ import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { failedTurnsAtEnd } from '../../../src/machines/task/told-turns.ts';
 import { type Happenings, walkChart } from '../../helpers/chart-walk.ts';
 import { aTaskInput } from '../../helpers/task-fixtures.ts';
-import { approvalsOf, contextOf, further, maxTime, waiting, work } from './task-happenings.ts';
+import {
+  accepting,
+  approvalsOf,
+  contextOf,
+  further,
+  maxTime,
+  restarts,
+  waiting,
+  work,
+} from './task-happenings.ts';
 import { type WalkedSettings, WalkedTask } from './walked-task.ts';
 
 const chart = taskMachine.provide({
@@ -14,11 +23,12 @@ const chart = taskMachine.provide({
 
 /** Walks the chart with these happenings in an agent that is set up so. */
 function walk(happenings: Happenings<WalkedTask>, settings: WalkedSettings): void {
-  const { onToolError } = settings;
+  const { onToolError, calls } = settings;
+  const begun = calls && { calls: calls.map((tool) => ({ tool, args: {} })), hasModel: false };
   const limits: TaskLimits = { ...defaultLimits, ...settings.limits };
   walkChart(taskMachine, happenings, (actors) => WalkedTask.open(actors, settings), {
     filled: chart,
-    input: aTaskInput({ onToolError, limits }),
+    input: aTaskInput({ ...begun, onToolError, limits }),
     fingerprint: (snapshot) => {
       const { pending, startedAt, spent } = contextOf(snapshot);
       return [
@@ -43,7 +53,7 @@ describe('the shortest paths of a task whose errors end it', () => {
       defer: { on_reject: 'fail' },
       rule: { quorum: 2 },
       rests: false,
-      passing: ['working.executing.admitted'],
+      passing: ['working.accepting', 'working.executing.admitted'],
     },
   );
 });
@@ -57,7 +67,23 @@ describe('the shortest paths of a task that hears of its errors, and rests whene
       defer: { on_reject: 'tool_result' },
       rule: {},
       rests: true,
-      passing: ['working.executing.admitted', 'working.executing.minting'],
+      passing: ['working.accepting', 'working.executing.admitted', 'working.executing.minting'],
+    },
+  );
+});
+
+describe('the shortest paths of a task that begins with calls and has no model', () => {
+  const calls = ['look', 'pay'];
+  walk(
+    { ...work, ...waiting(1, 'tool_result'), ...restarts, ...accepting(...calls) },
+    {
+      onToolError: 'fail',
+      limits: {},
+      defer: { on_reject: 'tool_result' },
+      rule: {},
+      calls,
+      rests: true,
+      passing: ['working.thinking', 'working.executing.admitted', 'working.executing.minting'],
     },
   );
 });

@@ -26,6 +26,8 @@ export interface WalkedSettings {
   /** The rest of `security.defer`, and of how `pay` is deferred. */
   defer: object;
   rule: object;
+  /** The tools of the calls that the task begins with, without a model; absent for a task of the model. */
+  calls?: readonly string[];
   /** True puts the task to rest in the store whenever it waits. */
   rests: boolean;
   /** States that the chart never rests in. */
@@ -33,6 +35,8 @@ export interface WalkedSettings {
 }
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const withArguments = (tool: string) => ({ tool, args: { amount: 5 } });
 
 /** Returns a message of somebody who is not signed in. */
 export function saying(text: string): Message {
@@ -45,6 +49,8 @@ export function saying(text: string): Message {
  */
 export class WalkedTask {
   readonly clock = new ManualClock(nine);
+  /** Ids of the caller's other tasks that wait. */
+  others = new HeldAnswers<string[]>();
   model = new HeldAnswers<Turn>();
   embedder = new HeldAnswers<number[][]>();
   credentials = new HeldAnswers<void>();
@@ -74,7 +80,8 @@ export class WalkedTask {
     const task = new WalkedTask(actors, settings);
     await task.#start('resume');
     const request = { message: saying('pay Maja five'), requester: null, correlationId: 'c-1' };
-    task.#id = await task.rig.system.open(request);
+    const calls = settings.calls?.map(withArguments);
+    task.#id = await task.rig.system.open({ ...request, ...(calls && { calls }) });
     return task;
   }
 
@@ -84,7 +91,7 @@ export class WalkedTask {
 
   /** The model takes its turn and asks for these tools; for none, it answers. */
   think(...tools: string[]): Promise<void> {
-    const calls = tools.map((tool) => ({ tool, args: { amount: 5 } }));
+    const calls = tools.map(withArguments);
     return this.model.answer({ text: 'well', calls, inputTokens: 3, outputTokens: 5 });
   }
 
@@ -172,13 +179,14 @@ export class WalkedTask {
   }
 
   async #start(onRestart: 'abandon' | 'resume'): Promise<void> {
-    const { onToolError, limits } = this.#settings;
+    const { onToolError, limits, calls } = this.#settings;
+    this.others = new HeldAnswers();
     this.model = new HeldAnswers();
     this.embedder = new HeldAnswers();
     this.credentials = new HeldAnswers();
     this.tool = new HeldAnswers();
     this.commits = new HeldAnswers();
-    const { model, embedder, tool } = this;
+    const { model, embedder, tool, others } = this;
     // Nobody hurts by looking or fetching twice.
     const tools = ['look', 'fetch', 'pay'].map((name) =>
       toolCalled(name, () => tool.ask(), { idempotent: name !== 'pay' }),
@@ -193,6 +201,9 @@ export class WalkedTask {
         log: quiet,
       }),
     });
+    if (calls !== undefined) {
+      vi.spyOn(this.rig.store.rows, 'waitingOf').mockImplementation(() => others.ask());
+    }
     this.#holdCommits();
   }
 

@@ -33,7 +33,7 @@ const said = (count: number, exchanges: number, pending: number, turns: number) 
     context: {
       ...rest,
       held: null,
-      run: { onToolError: 'fail', limits, ran: [] },
+      run: { onToolError: 'fail', limits, ran: [], hasModel: true },
       said: Array.from({ length: turns }, (__, after) => turn(after)),
     },
   };
@@ -41,7 +41,7 @@ const said = (count: number, exchanges: number, pending: number, turns: number) 
 
 /** The rest of what the present version makes of a snapshot of version 4 whose run knew nothing. */
 const since4 = { exchanges: [], pending: [], said: [], startedAt: null, held: null };
-const run = { session: [], limits: defaultLimits, onToolError: 'fail', ran: [] };
+const run = { session: [], limits: defaultLimits, onToolError: 'fail', ran: [], hasModel: true };
 const idle = { value: 'idle', children: {} };
 
 describe('a snapshot that is brought to the present version', () => {
@@ -181,7 +181,7 @@ describe('a snapshot that is brought to the present version', () => {
     const limits = { turns: 9, failedTurns: 2, tokens: 7, time: 8 };
     const kept = { onToolError: 'return', limits };
     const { context } = migrateSnapshot(told(0, 0, 0, { run: kept }), 7);
-    expect(context['run']).toStrictEqual({ ...kept, ran: [] });
+    expect(context['run']).toStrictEqual({ ...kept, ran: [], hasModel: true });
   });
 
   it.each([
@@ -198,6 +198,48 @@ describe('a snapshot that is brought to the present version', () => {
         ? null
         : { isReleased: true, deferral: expect.objectContaining({ id: 'call-1', argsSha256 }) },
     );
+  });
+
+  const data = { tool: 'pay', args: { order: 7 } };
+  const parts = [{ kind: 'data', data }];
+  const requested = { id: 'task-1', surface: 'mcp', request: { parts } };
+  const thinking = { working: 'thinking' };
+  const think = { children: { a: { src: 'think' } } };
+
+  it.each([
+    ['mcp', { deferred: 'asked' }, false],
+    ['a2a', { deferred: 'asked' }, true],
+    ['a2a', thinking, true],
+  ])(
+    'of version 9 that was requested over %s stays in %j and has a model: %s',
+    (surface, value, hasModel) => {
+      const before = { value, ...think, context: { run: { surface }, exchanges: [] } };
+      expect(migrateSnapshot(before, 9)).toStrictEqual({
+        ...before,
+        context: { run: { surface, hasModel }, exchanges: [] },
+      });
+    },
+  );
+
+  it('of version 9 whose model was to make a call has the call accepted', () => {
+    const before = { value: thinking, ...think, context: { run: requested, exchanges: [] } };
+    const input = { taskId: 'task-1', calls: [data] };
+    const accept = { src: 'accept', snapshot: { status: 'active', input } };
+    expect(migrateSnapshot(before, 9)).toStrictEqual({
+      value: { working: 'accepting' },
+      children: { '0.task.working.accepting': accept },
+      context: { run: { ...requested, hasModel: false, calls: [data] }, exchanges: [] },
+    });
+  });
+
+  it('of version 9 whose model was to answer ends with the result of its call', () => {
+    const exchanges = [{ call: aCall(), result: 'paid' }];
+    const before = { value: thinking, ...think, context: { run: requested, exchanges } };
+    expect(migrateSnapshot(before, 9)).toStrictEqual({
+      value: { working: { executing: 'recording' } },
+      children: {},
+      context: { run: { ...requested, hasModel: false }, exchanges },
+    });
   });
 
   it('of the present version stays as it is, whatever is in it', () => {

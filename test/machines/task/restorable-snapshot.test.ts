@@ -57,7 +57,7 @@ describe('a snapshot that a task goes on from', () => {
       context: {
         ...calls,
         held: null,
-        run: { onToolError: 'fail', limits: { failedTurns: 5 }, ran: [] },
+        run: { onToolError: 'fail', limits: { failedTurns: 5 }, ran: [], hasModel: true },
         said: [{ after: 0, by: { provider: '', model: '' }, parts: [] }],
       },
     });

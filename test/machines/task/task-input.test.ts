@@ -35,6 +35,7 @@ describe('a task that is the first of its session', () => {
     history: [],
     leftOut: 0,
     ran: [],
+    hasModel: true,
     limits: { turns: 50, failedTurns: 5, tokens: null, time: null },
     onToolError: 'fail',
     settled: null,
@@ -54,12 +55,14 @@ describe('a task that is the first of its session', () => {
       session: [request],
       history: [request],
       leftOut: 3,
+      hasModel: false,
       limits: { turns: 1, failedTurns: 1, tokens: 1, time: 1 },
       onToolError: 'return',
       settled: aSettledDeferral(),
     } as const;
-    const lists = { session: [request], history: [request], ran: [] };
-    expect(newTask({ ...asked, ...more, ...lists })).toStrictEqual({ ...asked, ...more, ran: [] });
+    const calls = [{ tool: 'pay', args: { order: 7 } }];
+    const lists = { session: [request], history: [request], ran: [], calls };
+    expect(newTask({ ...asked, ...more, ...lists })).toStrictEqual({ ...asked, ...more, ...lists });
   });
 });
 

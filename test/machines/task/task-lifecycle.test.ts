@@ -40,7 +40,6 @@ describe('a task that was accepted', () => {
           'think',
           {
             taskId: 'task-1',
-            surface: 'legacy',
             correlationId: 'correlation-1',
             history: [],
             request,

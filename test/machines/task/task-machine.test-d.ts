@@ -19,6 +19,7 @@ describe('the types of the task chart', () => {
   it('knows the states within working', () => {
     expectTypeOf<Extract<TaskSnapshot['value'], { working: unknown }>>().toEqualTypeOf<{
       working:
+        | 'accepting'
         | 'thinking'
         | 'governing'
         | {

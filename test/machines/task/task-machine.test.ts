@@ -88,7 +88,7 @@ describe('the ports of a task', () => {
     task = step(task, { type: 'message.received', message, refusal: null, sender: null });
     task = released(task);
     task = step(finish(step(task, saved()), 'runTool', returned('paid')), saved());
-    const turn = { taskId: 'task-1', surface: 'mcp', correlationId: 'correlation-1', request };
+    const turn = { taskId: 'task-1', correlationId: 'correlation-1', request };
     const parts = [{ kind: 'text', text: 'let me see' }, { kind: 'call' }];
     expect(startedWith(task)).toStrictEqual({
       ...turn,

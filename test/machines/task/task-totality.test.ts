@@ -52,6 +52,7 @@ const ignoredWhileDeferred: TaskEvent['type'][] = [
 ];
 
 const ignored = {
+  accepting: ignoredAtWork,
   thinking: ignoredAtWork,
   governing: ignoredAtWork,
   asked: ignoredWhileDeferred,

@@ -1,34 +1,21 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import { fromPromise } from 'xstate';
 import type { Compaction } from '../../../machines/domain/compaction.ts';
-import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
-import { definitionDigest } from '../../governance/governance.ts';
 import {
-  type Clock,
-  type Ids,
   type LanguageModel,
   type Log,
   type ModelCall,
   ModelError,
-  type Tool,
   type Turn,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { Speaker } from '../spoken-turn.ts';
-import { whenReachable } from '../when-reachable.ts';
-import { acceptCall } from './accept-call.ts';
+import { type AcceptPorts, acceptCalls } from './accept-calls.ts';
 
-export interface ThinkPorts {
-  /** Returns the model of a run. */
-  modelOf: (run: ThinkInput) => LanguageModel;
-  ids: Ids;
-  clock: Clock;
+export interface ThinkPorts extends AcceptPorts {
+  model: LanguageModel;
   log: Log;
-  /** The current tools. */
-  tools: ReadonlyMap<string, Tool>;
-  /** Marks calls of a task that would exceed its caller's limit of waiting calls. */
-  admit: (taskId: string, calls: readonly ToolCall[]) => Promise<ToolCall[]>;
   /** Starts a turn for followers of the task. */
   speak: (taskId: string) => Speaker;
 }
@@ -37,10 +24,10 @@ export interface ThinkPorts {
  * Creates the `think` port: one turn of the model, with ids assigned to its calls. A failure of the model is a regular
  * outcome.
  */
-export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: ThinkPorts) {
+export function createThink({ model, log, speak, ...ports }: ThinkPorts) {
+  const { clock } = ports;
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
-    const model = modelOf(input);
-    const offered = new Map(tools);
+    const offered = new Map(ports.tools);
     const began = performance.now();
     const speaker = speak(input.taskId);
     const failedCalls: FailedModelCall[] = [];
@@ -76,9 +63,8 @@ export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: T
       if (turn.calls.length === 0 && callAsText.test(turn.text)) {
         log.warn({ task_id: input.taskId, model: model.name }, wroteCallAsText);
       }
-      const accepted = turn.calls.map((call) => withOffered(acceptCall(call, ids, cut), offered));
-      const admitted = () => admit(input.taskId, accepted);
-      const calls = await whenReachable(admitted, { clock, signal });
+      const asked = { taskId: input.taskId, calls: turn.calls, cut };
+      const calls = await acceptCalls(asked, signal, { ...ports, tools: offered });
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
       const estimated = estimatedTokens === undefined ? {} : { estimatedTokens };
@@ -111,14 +97,6 @@ export function createThink({ modelOf, ids, clock, log, tools, speak, admit }: T
       speaker.end();
     }
   });
-}
-
-/**
- * Pins each call to the offered tool definition, since several calls of a turn may wait for days one after the other.
- */
-function withOffered(call: ToolCall, offered: ReadonlyMap<string, Tool>): ToolCall {
-  const tool = offered.get(call.tool);
-  return tool === undefined ? call : { ...call, offered: definitionDigest(tool) };
 }
 
 /** Text formats of calls that the model server failed to parse. */

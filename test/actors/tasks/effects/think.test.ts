@@ -18,7 +18,7 @@ function begin(next: LanguageModel['next']) {
   const logged: string[] = [];
   const noteLine = (_fields: object, line: string) => void logged.push(line);
   const logic = createThink({
-    modelOf: () => ({ provider: 'test', name: 'model-1', next }),
+    model: { provider: 'test', name: 'model-1', next },
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
     tools: new Map(),
@@ -39,7 +39,7 @@ function begin(next: LanguageModel['next']) {
     told: 0,
     tokensPerEstimate: 1,
   };
-  const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
+  const named = { taskId: 't-1', correlationId: 'c-1' };
   const input = { ...named, history, request, ...run };
   return { actor: createActor(logic, { input }).start(), tokens, logged };
 }
