@@ -86,9 +86,8 @@ describe('the MCP face', () => {
       status: { state: 'completed' },
       history: [{ parts: [{ kind: 'data', data: { tool: 'echo', args: { a: '{result}' } } }] }, {}],
     });
-    expect(agent.audit(id).map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['session_start', 'tool_exec', 'session_end']),
-    );
+    const events = ['session_start', 'tool_exec', 'tool_exec', 'session_end'];
+    expect(agent.audit(id).map(({ event }) => event)).toEqual(events);
     await expectIntact(agent.auditPath);
   });
 
@@ -141,6 +140,20 @@ describe('a call over MCP that is held', () => {
       _meta: { task_id: id },
     });
     expect(agent.folder.paid).toHaveLength(1);
+  });
+
+  it('counts among the waiting calls of its caller, of which one too many is denied', async () => {
+    const agent = await startTestAgent(shown(deferring({}, { max_pending_per_caller: 1 })));
+    const client = await mcpClient(agent);
+    await heldCall(agent, client);
+    await expect(
+      client.callTool({ name: 'pay', arguments: { order: 'B-7' } }),
+    ).rejects.toMatchObject({
+      code: -32000,
+      message: expect.stringContaining(
+        'denied: 1 call of this caller already wait for a decision, the most that security.defer.max_pending_per_caller allows; decide or cancel some, and try again',
+      ),
+    });
   });
 
   it.each(['fail', 'tool_result'])(
