@@ -34,9 +34,15 @@ class Followed {
     let hasEnded = false;
     socket.on('error', () => undefined);
     socket.on('data', (data: Buffer) => {
-      hasEnded ||= data.includes('event: result');
+      if (hasEnded) return;
       const before = this.tokens;
-      for (let at = data.indexOf(mark); at >= 0; at = data.indexOf(mark, at + 1)) this.tokens += 1;
+      // The result repeats the whole text.
+      const end = data.indexOf('event: result');
+      hasEnded = end >= 0;
+      const streamed = hasEnded ? data.subarray(0, end) : data;
+      for (let at = streamed.indexOf(mark); at >= 0; at = streamed.indexOf(mark, at + 1)) {
+        this.tokens += 1;
+      }
       if (hasFlowed || this.tokens === before) return;
       hasFlowed = true;
       this.flowing += 1;

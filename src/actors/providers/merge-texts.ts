@@ -17,34 +17,53 @@ interface Addition {
  * form of OpenAI's chat and responses, of Anthropic or of Google.
  */
 export function mergeTexts(text: string): string {
-  const blocks = text.split(/(?<=\n\r?\n)/);
-  if (blocks.length < 2) return text;
-  const merged: { lead: string; block: string; addition: Addition | null }[] = [];
-  for (const block of blocks) {
-    const { lead, addition } = read(block);
-    const last = merged.at(-1);
-    if (addition === null || last?.addition?.place !== addition.place || last.lead !== lead) {
-      merged.push({ lead, block, addition });
-      continue;
+  const blocks: Block[] = [];
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = endOfBlock(text, start);
+    const block = read(text.slice(start, end));
+    const last = blocks.at(-1);
+    if (last?.addition && block.addition && last.addition.place === block.addition.place) {
+      block.addition.text = last.addition.text + block.addition.text;
+      block.isMerged = true;
+      blocks.pop();
     }
-    const { holder, key, event } = addition;
-    addition.text = last.addition.text + addition.text;
-    holder[key] = addition.text;
-    merged[merged.length - 1] = {
-      lead,
-      block: `${lead}data: ${JSON.stringify(event)}\n\n`,
-      addition,
-    };
+    blocks.push(block);
   }
-  return merged.length === blocks.length ? text : merged.map(({ block }) => block).join('');
+  return blocks.map(written).join('');
 }
 
-/** Splits an event into the lines before its data and its addition, if it is one. */
-function read(block: string): { lead: string; addition: Addition | null } {
+/** One event of the stream. */
+interface Block {
+  bytes: string;
+  /** The lines before its data. */
+  lead: string;
+  addition: Addition | null;
+  isMerged: boolean;
+}
+
+/** An event ends with a blank line. */
+function endOfBlock(text: string, start: number): number {
+  for (let at = text.indexOf('\n', start); at >= 0; at = text.indexOf('\n', at + 1)) {
+    if (text.startsWith('\n', at + 1)) return at + 2;
+    if (text.startsWith('\r\n', at + 1)) return at + 3;
+  }
+  return text.length;
+}
+
+function read(bytes: string): Block {
   const [, lead = '', json] =
-    /^(event: ?[^\r\n]*\r?\n)?data: ?(\{[^\r\n]*\})\r?\n\r?\n$/.exec(block) ?? [];
+    /^(event: ?[^\r\n]*\r?\n)?data: ?(\{[^\r\n]*\})\r?\n\r?\n$/.exec(bytes) ?? [];
   const event = json === undefined ? null : parsed(json);
-  return { lead, addition: event === null ? null : additionOf(event) };
+  const addition = event === null ? null : additionOf(event);
+  if (addition !== null) addition.place = lead + addition.place;
+  return { bytes, lead, addition, isMerged: false };
+}
+
+function written({ bytes, lead, addition, isMerged }: Block): string {
+  if (addition === null || !isMerged) return bytes;
+  const { event, holder, key, text } = addition;
+  holder[key] = text;
+  return `${lead}data: ${JSON.stringify(event)}\n\n`;
 }
 
 function parsed(json: string): JsonObject | null {

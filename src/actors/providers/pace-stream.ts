@@ -2,64 +2,82 @@ import type { Clock } from '../ports.ts';
 import { rest } from '../rest.ts';
 import { mergeTexts } from './merge-texts.ts';
 
-export interface PaceOptions {
-  /** Minimum time between two pieces, in milliseconds. */
-  interval: number;
-  clock: Clock;
-}
-
 /** Maximum bytes of one piece. */
 const largestPiece = 64 * 1024;
 
-/**
- * Wraps a fetch for model providers, so that a stream costs by its time instead of by its tokens: bytes are read at most
- * once per interval, and events that only add to the same text become one. The first bytes pass at once. A reader that
- * is late gets larger pieces, which keeps a thousand streams affordable. Nothing but the cut into events changes.
- */
-export function paceStream(
-  fetch: typeof globalThis.fetch,
-  options: PaceOptions,
-): typeof globalThis.fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init);
-    const { status, statusText, headers, body, ok } = response;
-    const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-    if (body === null || !ok || !isStream) return response;
-    return new Response(paced(body, options), { status, statusText, headers });
-  };
-}
+/** Reason of an abort; the default one costs a stack trace. */
+const over = 'the stream is over';
 
-function paced(
-  body: ReadableStream<Uint8Array>,
-  { interval, clock }: PaceOptions,
-): ReadableStream<Uint8Array> {
-  const chunks = new ChunkReader(body);
-  const events = new EventText();
-  const left = new AbortController();
-  let resting: Promise<void> = Promise.resolve();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        let piece = '';
-        while (piece === '' && !chunks.isOver) {
-          await resting;
-          piece = events.take(await chunks.read(), chunks.isOver);
-          if (piece !== '') resting = rest(interval, clock, left.signal);
-        }
-        if (left.signal.aborted) return;
-        if (piece !== '') controller.enqueue(Buffer.from(piece));
-        if (chunks.isOver) {
-          left.abort();
-          controller.close();
-        }
+/** Pieces of all streams in a second. One takes some 150 µs, so tasks get most of a processor. */
+const mostPieces = 2_000;
+
+/**
+ * Paces the streams of an agent's models, so that they cost by time instead of by tokens. The bytes of a stream are read
+ * at most once per interval, and events that only add to the same text become one. The first bytes pass at once. Many
+ * streams get longer intervals. Nothing but the division into events changes.
+ */
+export class StreamPace {
+  readonly #interval: number;
+  readonly #clock: Clock;
+  #open = 0;
+
+  /** `interval` is in milliseconds; 0 passes every stream as it is. */
+  constructor(interval: number, clock: Clock) {
+    this.#interval = interval;
+    this.#clock = clock;
+  }
+
+  /** Wraps the fetch of a model provider. */
+  wrap(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+    if (this.#interval === 0) return fetch;
+    return async (input, init) => {
+      const response = await fetch(input, init);
+      const { status, statusText, headers, body, ok } = response;
+      const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
+      if (body === null || !ok || !isStream) return response;
+      return new Response(this.#paced(body), { status, statusText, headers });
+    };
+  }
+
+  #paced(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const chunks = new ChunkReader(body);
+    const events = new EventText();
+    const left = new AbortController();
+    left.signal.addEventListener('abort', () => void (this.#open -= 1));
+    this.#open += 1;
+    let resting: Promise<void> = Promise.resolve();
+    return new ReadableStream(
+      {
+        pull: async (controller) => {
+          try {
+            let piece = '';
+            while (piece === '' && !chunks.isOver) {
+              await resting;
+              piece = events.take(await chunks.read(), chunks.isOver);
+              if (piece !== '') resting = this.#rest(left.signal);
+            }
+            if (left.signal.aborted) return;
+            if (piece !== '') controller.enqueue(Buffer.from(piece));
+            if (!chunks.isOver) return;
+            left.abort(over);
+            controller.close();
+          } catch (error) {
+            left.abort(over);
+            throw error;
+          }
+        },
+        cancel: async (reason) => {
+          left.abort(over);
+          await chunks.cancel(reason);
+        },
       },
-      async cancel(reason) {
-        left.abort();
-        await chunks.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+      { highWaterMark: 0 },
+    );
+  }
+
+  #rest(signal: AbortSignal): Promise<void> {
+    return rest(Math.max(this.#interval, (this.#open * 1_000) / mostPieces), this.#clock, signal);
+  }
 }
 
 /** Reads what has arrived of a body. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { paceStream } from '../../../src/actors/providers/pace-stream.ts';
+import { StreamPace } from '../../../src/actors/providers/pace-stream.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 const event = (content: string) =>
@@ -21,10 +21,9 @@ async function open(type = 'text/event-stream') {
     },
   });
   const headers = { 'content-type': type };
-  const fetch = paceStream(async () => new Response(body, { status: 200, headers }), {
-    interval: 20,
-    clock,
-  });
+  const fetch = new StreamPace(20, clock).wrap(
+    async () => new Response(body, { status: 200, headers }),
+  );
   const response = await fetch('http://models.test');
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const read: string[] = [];

@@ -1,5 +1,5 @@
 import type { Clock, LanguageModel, Tool } from '../../ports.ts';
-import { guardFetch, loadProvider, type Provider, paceStream } from '../../providers/providers.ts';
+import { guardFetch, loadProvider, type Provider, StreamPace } from '../../providers/providers.ts';
 import { createChainModel } from './chain-model.ts';
 import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';
 import { createProviderModel, type ProviderModel } from './provider-model.ts';
@@ -35,7 +35,7 @@ export interface ModelPorts {
 const defaultBudget = 100_000;
 
 /** Stream parts processed in one event-loop turn, which takes some milliseconds. */
-const piecesAtOnce = 128;
+const piecesAtOnce = 64;
 
 const mebibyte = 1024 * 1024;
 
@@ -57,19 +57,25 @@ export function createModel(config: ModelSettings, ports: ModelPorts): LanguageM
 
 function chainModelOf(config: ModelSettings, ports: ModelPorts): LanguageModel {
   const turns = new SharedTurns(piecesAtOnce);
+  const pace = new StreamPace(config.stream_interval, ports.clock);
   const chain = modelChoices(config, ports.env).map((choice) =>
-    providerModelOf(choice, config, { ...ports, turns }),
+    providerModelOf(choice, config, { ...ports, turns, pace }),
   );
   return createChainModel(chain, ports.clock);
 }
 
+/** Parts that all models of an agent share. */
+interface SharedParts extends ModelPorts {
+  turns: SharedTurns;
+  pace: StreamPace;
+}
+
 function providerModelOf(
   { subject, api, apiKey, organization }: ModelChoice,
-  { timeout, max_output_tokens: maxOutputTokens, stream_interval: interval }: ModelSettings,
-  { clock, tools, instructions, turns, ...ports }: ModelPorts & { turns: SharedTurns },
+  { timeout, max_output_tokens: maxOutputTokens }: ModelSettings,
+  { clock, tools, instructions, turns, pace, ...ports }: SharedParts,
 ): ProviderModel {
-  const guarded = guardFetch(ports.fetch, bounds);
-  const fetch = interval === 0 ? guarded : paceStream(guarded, { interval, clock });
+  const fetch = guardFetch(pace.wrap(ports.fetch), bounds);
   const { provider, address: baseURL } = subject;
   let loading: Promise<Provider> | null = null;
   const load = (): Promise<Provider> => {
