@@ -106,10 +106,18 @@ function refuse(socket: Socket, correlationId: string): void {
  * environment variables are excluded from that report.
  */
 export function openFilesLimit(): number {
+  limit ??= readLimit();
+  return limit;
+}
+
+/** A report takes some milliseconds. */
+let limit: number | null = null;
+
+function readLimit(): number {
   Object.assign(process.report, { excludeNetwork: true, excludeEnv: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
   };
-  const limit = userLimits?.open_files?.soft;
-  return typeof limit === 'number' ? limit : Number.MAX_SAFE_INTEGER;
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.MAX_SAFE_INTEGER;
 }

@@ -12,9 +12,11 @@ export function findProgram(name: string, searchPath: string = scriptPath): stri
 }
 
 function isExecutable(path: string): boolean {
+  // Most candidates do not exist, and an error costs more than the look.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   try {
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return true;
   } catch {
     return false;
   }

@@ -19,8 +19,6 @@ const shortValue = 200;
 /** Widths in characters tried for long values, widest first. */
 const widths = [2_000, 1_000, 500, shortValue];
 
-const count = new Intl.NumberFormat('en-US');
-
 /**
  * Writes each argument on a line of its own with its value as JSON, so that no argument can imitate another. A long one
  * is cut in the middle with its length. `room` returns true if the lines together are short enough.
@@ -57,7 +55,7 @@ function cutMiddle(text: string, width: number, length = text.length): string {
   const kept = Math.max(width, shortValue) - 60;
   const head = text.slice(0, Math.ceil((kept * 2) / 3));
   const tail = text.slice(text.length - Math.floor(kept / 3));
-  return `${legible(wholeStart(head))} … ${count.format(length)} characters … ${legible(wholeEnd(tail))}`;
+  return `${legible(wholeStart(head))} … ${grouped(length)} characters … ${legible(wholeEnd(tail))}`;
 }
 
 function lineOf([name, value]: [string, JsonValue], width: number): string {
@@ -78,4 +76,9 @@ function wholeStart(text: string): string {
 
 function wholeEnd(text: string): string {
   return text.isWellFormed() ? text : text.replace(/^[\udc00-\udfff]/, '');
+}
+
+/** Intl does the same, and takes 14 ms to load. */
+function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
