@@ -24,10 +24,22 @@ function startedCallOf({ startedAt, pending }: TaskContext): string | null {
   return startedAt === null ? null : (pending[0]?.id ?? null);
 }
 
-/** The context is plain JSON without actors, so it skips the library's search for them. */
+/** Returns the stored snapshot of a run with the parts that only its task stores; `null` if none is stored. */
+export function keptSnapshot({ task, snapshot }: StoredTask): unknown {
+  if (snapshot === null) return null;
+  const { deferral, settled, records, failure } = task;
+  const { context, ...rest } = snapshot as { context: object };
+  return { ...rest, context: { deferral, settled, records, failure, ...context } };
+}
+
+/**
+ * The context is plain JSON without actors, so it skips the library's search for them. A row stores the parts of the
+ * task only once, so that most rows fit into one page of SQLite.
+ */
 function persisted(snapshot: SnapshotFrom<typeof taskMachine>): Snapshot<unknown> {
   const bare = taskMachine.getPersistedSnapshot({ ...snapshot, context: noContext });
-  return Object.assign(bare, { context: snapshot.context });
+  const { deferral: _, settled: __, records: ___, failure: ____, ...context } = snapshot.context;
+  return Object.assign(bare, { context });
 }
 
 const noContext = {} as TaskContext;

@@ -7,6 +7,7 @@ import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { Tool } from '../ports.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
+import { keptSnapshot } from './kept-run.ts';
 
 export interface RestorePorts {
   store: Pick<TaskStore, 'releases'>;
@@ -33,11 +34,11 @@ export function restoreTask<Restored>(
   stored: StoredTask,
   restore: (snapshot: RestorableSnapshot) => Restored,
 ): Restored {
-  const { task, snapshot, machineVersion } = stored;
+  const { task, machineVersion } = stored;
   const message = `task ${task.id} cannot be restored from version ${machineVersion}`;
   if (!isKnownVersion(machineVersion)) throw new UnrestorableError(message);
   try {
-    return restore(restorableSnapshot(snapshot, machineVersion) as RestorableSnapshot);
+    return restore(restorableSnapshot(keptSnapshot(stored), machineVersion) as RestorableSnapshot);
   } catch (error) {
     // It may be a bug of this release, so the stored data is kept for another one.
     throw new UnrestorableError(message, { cause: error });

@@ -11,6 +11,7 @@ import type {
   TaskRows,
 } from '../records/records.ts';
 import { keptEvents } from '../telemetry/telemetry.ts';
+import { keptSnapshot } from './kept-run.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { SentMessages } from './sent-messages.ts';
 import type { SaidMessage } from './task-request.ts';
@@ -91,7 +92,8 @@ export class TaskReads {
     const { rows, isInspected } = this.#ports;
     if (!isInspected) return null;
     const { states, leftOut, version } = await rows.states.of(id);
-    const snapshot = (await rows.read(id))?.snapshot as { context?: object } | null | undefined;
+    const stored = await rows.read(id);
+    const snapshot = stored && (keptSnapshot(stored) as { context: object } | null);
     return keptEvents({
       name: id,
       // A chart of another version may lack states of this task.
