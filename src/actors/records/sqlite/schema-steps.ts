@@ -132,6 +132,16 @@ const waits = `
   CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
 `;
 
+/**
+ * Migration from version 7: the index of a context also holds the state, so a commit writes one index less.
+ */
+const contexts = `
+  DROP INDEX tasks_by_context_change;
+  DROP INDEX tasks_by_context_state_change;
+  CREATE INDEX tasks_by_context_change
+    ON tasks (context_id, changed_at, position, owner_org, owner, state);
+`;
+
 /** Migrations from each version of the store to the next; append only. */
 export const schemaSteps: readonly string[] = [
   first,
@@ -141,4 +151,5 @@ export const schemaSteps: readonly string[] = [
   sentMessages,
   enteredStates,
   waits,
+  contexts,
 ];

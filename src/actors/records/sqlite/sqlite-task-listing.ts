@@ -124,7 +124,8 @@ function sourcesOf(
 ): { sources: string[]; values: Values } {
   const owned = scopeFilter(scope);
   const states = conditionsOfState(state, elsewhere);
-  const index = `tasks_by${contextId === undefined ? '' : '_context'}${state ? '_state' : ''}_change`;
+  const ofAll = state === undefined ? 'tasks_by_change' : 'tasks_by_state_change';
+  const index = contextId === undefined ? ofAll : 'tasks_by_context_change';
   const where = [
     ...(contextId === undefined ? [] : ['context_id = :contextId']),
     'changed_at >= :changedAfter',

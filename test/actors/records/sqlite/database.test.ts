@@ -62,7 +62,7 @@ describe('opening a store', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     expect(await refusal(directory)).toBe(
-      `${path} has store version 99, this version reads 7; start the version that wrote it, or set store.path to a new file`,
+      `${path} has store version 99, this version reads 8; start the version that wrote it, or set store.path to a new file`,
     );
   });
 
