@@ -261,7 +261,7 @@ describe('store copy', () => {
     other.close();
     expect(await copy(folder)).toMatchObject({
       code: 1,
-      stderr: `error: ${storeOf(folder)} has store version 99, this version reads 7; copy it with the version that wrote it\n`,
+      stderr: `error: ${storeOf(folder)} has store version 99, this version reads 8; copy it with the version that wrote it\n`,
     });
     expect(
       await copy({ path: folder.path } as AgentFolder, '--from', '/nowhere/tasks.db'),
