@@ -12,7 +12,7 @@ const turns = 5;
 const jobs: Readonly<Record<number, number>> = { 1: 600, 16: 3_000, 128: 3_000 };
 
 /** One way to send, and the process that answers. */
-interface Subject {
+export interface Subject {
   what: string;
   pid: number;
   run: () => Promise<void>;
@@ -75,7 +75,8 @@ async function figuresOf(subjects: readonly Subject[], callers: number): Promise
   });
 }
 
-async function take({ pid, run }: Subject, callers: number): Promise<Turn> {
+/** Measures one turn of a subject. */
+export async function take({ pid, run }: Subject, callers: number): Promise<Turn> {
   const count = jobs[callers] ?? 0;
   const before = cpuTimeOf(pid);
   const { perSecond } = await measure(callers, count, run);

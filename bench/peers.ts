@@ -26,6 +26,8 @@ const secondsOfRest = 4;
 /** Who is measured, and how it is started. */
 interface Subject {
   name: string;
+  /** How it waits for the disk, in a few words. */
+  durability: string;
   /** Its packages; absent of the product itself. */
   folder?: string;
   program: string;
@@ -56,10 +58,10 @@ export async function peersSection(): Promise<string> {
     const one = await inTurns(running, 1);
     const many = await inTurns(running, 64);
     for (const [subject, opened] of running) {
-      const { name } = subject;
+      const { name, durability } = subject;
       const race = await orReason(() => raceOf(opened));
       const measured = { one: one.get(subject) ?? '', many: many.get(subject) ?? '', race };
-      peers.push({ name, ...measured, parked: null });
+      peers.push({ name, durability, ...measured, parked: null });
     }
   } finally {
     for (const opened of running.values()) if (typeof opened !== 'string') await close(opened);
@@ -73,23 +75,28 @@ export async function peersSection(): Promise<string> {
 }
 
 function subjectsAt(folder: string): Subject[] {
-  const peer = (name: string, packages: string, main: string, where: string): Subject => ({
-    name: `${name} ${versionOf(join(folder, packages), main)}${where}`,
+  const peer = (name: string, packages: string, main: string, durability: string): Subject => ({
+    name: `${name} ${versionOf(join(folder, packages), main)}`,
+    durability,
     folder: join(folder, packages),
     program: join(folder, packages, 'peer.mjs'),
   });
-  const langgraph = peer('LangGraph', 'langgraph', '@langchain/langgraph', ', SQLite');
+  const langgraph = peer('LangGraph', 'langgraph', '@langchain/langgraph', 'SQLite, a sync a step');
   return [
-    { name: 'Holdpoint', program: join(folder, 'holdpoint.ts') },
-    langgraph,
-    { ...langgraph, name: `${langgraph.name}, synchronous=NORMAL`, isRelaxed: true },
-    peer('Mastra', 'mastra', '@mastra/core', ', libSQL'),
     {
-      ...peer('DBOS', 'dbos', '@dbos-inc/dbos-sdk', ', PostgreSQL'),
+      name: 'Holdpoint',
+      durability: 'SQLite, a sync a step, and a chained log',
+      program: join(folder, 'holdpoint.ts'),
+    },
+    langgraph,
+    { ...langgraph, durability: 'SQLite, no sync: a power cut loses steps', isRelaxed: true },
+    peer('Mastra', 'mastra', '@mastra/core', 'libSQL, a sync a step'),
+    {
+      ...peer('DBOS', 'dbos', '@dbos-inc/dbos-sdk', 'PostgreSQL, a sync a step'),
       server: { file: join(folder, 'dbos/server.mjs'), restarts: false },
     },
     {
-      ...peer('Restate', 'restate', '@restatedev/restate-server', ''),
+      ...peer('Restate', 'restate', '@restatedev/restate-server', 'its own log, synced in batches'),
       server: { file: join(folder, 'restate/server.mjs'), restarts: true },
     },
   ];
@@ -236,15 +243,14 @@ async function orReason<Value>(run: () => Promise<Value>): Promise<Or<Value>> {
 
 function sectionOf(tables: string, loads: readonly number[]): string {
   const [before, after] = loads.map((value) => value.toFixed(0));
-  return `## Compared with others
+  return `## Compared with other products
 
 \`npm run bench peers\` gives the same work to other products that hold a run for an approval, in the same run and in turns: one step waits, the next
 is a tool that does nothing. Each is a separate process that is called without HTTP; \`bench/peers/README.md\` has the settings.
 Measured on ${cpus().length} cores with a load of ${before} at the beginning and ${after} at the end.
 
 A rate is the number of runs per second that the callers parked, approved and completed. The CPU time is for one such run, including the
-peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. With \`synchronous=NORMAL\`, the default of its driver, LangGraph can lose
-confirmed work in a power cut; all others wait for the disk. In the last column two callers approved each of ${racedRuns} runs at the same
+peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. In the last column two callers approved each of ${racedRuns} runs at the same
 moment: the tool should run once for each, and one approval should be refused.
 
 ${tables}

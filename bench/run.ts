@@ -8,6 +8,7 @@ import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audi
 import { besideFigures } from './beside.ts';
 import { cardFigures } from './card.ts';
 import { clickFigures, floodFigures } from './channels.ts';
+import { checkCosts } from './check.ts';
 import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
@@ -81,6 +82,11 @@ const longParts: typeof parts = { parkedMillion: parkedMillionFigures, soak: soa
 const sections: Record<string, () => Promise<string>> = { peers: peersSection };
 
 const wanted = process.argv.slice(2);
+if (wanted.includes('--check') || wanted.includes('--commit')) {
+  const found = await checkCosts(wanted.includes('--commit'));
+  for (const line of found) console.error(line);
+  process.exit(found.length === 0 ? 0 : 1);
+}
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 const figures: Figure[] = [];
 const written: string[] = [];
@@ -110,7 +116,7 @@ if (wanted.length === 0) {
 function report(): string {
   const [cpu] = cpus();
   const rows = figures.map(({ what, measured, aim }) => `| ${what} | ${measured} | ${aim} |`);
-  return `# Benchmarks
+  return `## Alone
 
 Written by \`npm run bench\`. Daemon and load share one machine: ${cpus().length} cores
 (${cpu?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux, Node ${process.version}. Every task and audit line is committed

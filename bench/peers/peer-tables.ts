@@ -30,6 +30,7 @@ export type Or<Value> = Value | string;
 /** All that was measured of a peer. */
 export interface Peer {
   name: string;
+  durability: string;
   one: Or<Turn>;
   many: Or<Turn>;
   race: Or<Race>;
@@ -47,8 +48,9 @@ export function medianTurn(turns: readonly Turn[]): Turn {
 
 /** Writes what was measured of all peers as two tables of Markdown. */
 export function tablesOf(peers: readonly Peer[], wanted: number): string {
-  const approvals = peers.map(({ name, one, many, race }) => [
+  const approvals = peers.map(({ name, durability, one, many, race }) => [
     name,
+    durability,
     cell(one, rate),
     cell(many, rate),
     cell(race, often),
@@ -59,8 +61,8 @@ export function tablesOf(peers: readonly Peer[], wanted: number): string {
     return [[name, ...restOf(parked, wanted)]];
   });
   return [
-    '| park → approve → complete | 1 at once | 64 at once | two approvals at the same moment |',
-    '|---|---|---|---|',
+    '| park → approve → complete | what is on disk | 1 at once | 64 at once | two approvals at the same moment |',
+    '|---|---|---|---|---|',
     ...approvals.map(row),
     '',
     `| ${count(wanted)} waiting runs | parked in | memory of each | of its server | restart to resumed |`,

@@ -3,6 +3,7 @@ import { medianTurn, type Peer, tablesOf } from '../../bench/peers/peer-tables.t
 
 const measured: Peer = {
   name: 'A',
+  durability: 'all',
   one: { perSecond: 1_234.4, cpu: 0.456 },
   many: { perSecond: 12.6, cpu: 3 },
   race: { runs: 20, toolRuns: 40, accepted: 39 },
@@ -21,9 +22,9 @@ describe('tables of peers', () => {
 
   it('has a row for each peer in both tables', () => {
     expect(tablesOf([measured], 10_000)).toBe(
-      `| park → approve → complete | 1 at once | 64 at once | two approvals at the same moment |
-|---|---|---|---|
-| A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+      `| park → approve → complete | what is on disk | 1 at once | 64 at once | two approvals at the same moment |
+|---|---|---|---|---|
+| A | all | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
 | 10,000 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|
@@ -33,12 +34,19 @@ describe('tables of peers', () => {
 
   it('says of a peer that failed why, on one line of one cell, and leaves out what was not asked for', () => {
     const reason = 'npm failed:\n a | b';
-    const absent: Peer = { name: 'B', one: reason, many: reason, race: reason, parked: reason };
+    const absent: Peer = {
+      name: 'B',
+      durability: 'none',
+      one: reason,
+      many: reason,
+      race: reason,
+      parked: reason,
+    };
     expect(tablesOf([absent, { ...measured, parked: null }], 10)).toBe(
-      `| park → approve → complete | 1 at once | 64 at once | two approvals at the same moment |
-|---|---|---|---|
-| B | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b |
-| A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+      `| park → approve → complete | what is on disk | 1 at once | 64 at once | two approvals at the same moment |
+|---|---|---|---|---|
+| B | none | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b |
+| A | all | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
 | 10 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|
