@@ -2,7 +2,8 @@ const core = '^src/machines/';
 const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'];
 
 /**
- * The wings of src/actors, each with the wings it stands on. Files beside them, such as `ports.ts`, belong to all.
+ * The wings of src/actors, each with the wings it stands on. `ports/` and the files next to
+ * them, such as `deadline.ts`, belong to all.
  * A wing is entered by the file of its own name.
  */
 const wings = {
@@ -171,24 +172,25 @@ module.exports = {
       comment: `src/actors/${wing} uses ${below.length === 0 ? 'no other wing' : below.join(', ')}.`,
       severity: 'error',
       from: { path: insideOf([wing]) },
-      to: { path: '^src/actors/[^/]+/', pathNot: insideOf([wing, ...below]) },
+      to: { path: '^src/actors/[^/]+/', pathNot: insideOf(['ports', wing, ...below]) },
     })),
     {
       name: 'common-files-know-no-wing',
-      comment: 'A file of src/actors beside the wings belongs to all of them and imports none.',
+      comment:
+        'A file of src/actors/ports or next to the wings belongs to all of them and imports none.',
       severity: 'error',
-      from: { path: '^src/actors/[^/]+\\.ts$' },
-      to: { path: '^src/actors/[^/]+/' },
+      from: { path: '^src/actors/([^/]+\\.ts$|ports/)' },
+      to: { path: '^src/actors/[^/]+/', pathNot: insideOf(['ports']) },
     },
     {
       name: 'http-speaks-to-the-system-only',
       comment:
-        'src/http reaches the actors through the wing of the tasks, actors/ports.ts and actors/system-error.ts alone.',
+        'src/http reaches the actors through the wing of the tasks, actors/ports and actors/system-error.ts alone.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|ports|system-error)\\.ts$'],
+        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|ports/[^/]+|system-error)\\.ts$'],
       },
     },
     {
@@ -311,10 +313,10 @@ module.exports = {
     {
       name: 'fake-slack-stands-alone',
       comment:
-        'packages/fake-slack imports src/machines, the clock of actors/ports.ts and actors/clock.ts, and packages; its demos also the command and the log.',
+        'packages/fake-slack imports src/machines, actors/ports/clock.ts and actors/clock.ts, and packages; its demos also the command and the log.',
       severity: 'error',
       from: { path: '^packages/fake-slack/', pathNot: '^packages/fake-slack/demo/' },
-      to: { path: '^src/', pathNot: [core, '^src/actors/(clock|ports)\\.ts$'] },
+      to: { path: '^src/', pathNot: [core, '^src/actors/(ports/)?clock\\.ts$'] },
     },
     {
       name: 'demos-use-the-command-and-the-log',

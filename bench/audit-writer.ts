@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { AuditEvent } from '../src/actors/ports.ts';
+import type { AuditEvent } from '../src/actors/ports/audit-event.ts';
 import type { LineSigner } from '../src/actors/records/log/line-signer.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import { type TaskChange } from '../src/actors/records/store/task-rows.ts';

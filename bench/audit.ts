@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AuditEvent } from '../src/actors/ports.ts';
+import type { AuditEvent } from '../src/actors/ports/audit-event.ts';
 import {
   chainLine,
   GENESIS,

@@ -6,7 +6,7 @@ import { compileModify } from '../src/actors/governance/modify/modify.ts';
 import { argumentsDigest } from '../src/actors/governance/policy/arguments-digest.ts';
 import { createGovern } from '../src/actors/governance/policy/govern.ts';
 import { randomIds } from '../src/actors/ids.ts';
-import type { Tool } from '../src/actors/ports.ts';
+import type { Tool } from '../src/actors/ports/tool.ts';
 import { createGovernance } from '../src/agent/agent-governance.ts';
 import type { ToolCall } from '../src/machines/domain/task.ts';
 import type { Figure } from './figure.ts';

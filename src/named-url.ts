@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Log } from './actors/ports.ts';
+import type { Log } from './actors/ports/log.ts';
 import { urlOf } from './machines/url-of.ts';
 
 /** Wildcard hosts, which cannot be used in a URL by other machines. */

@@ -4,7 +4,7 @@ import { isBrokenOff } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { systemClock } from './clock.ts';
 import { deadline } from './deadline.ts';
-import type { Clock } from './ports.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** The URL of an agent and the credentials sent to it. */
 export interface AgentEndpoint {

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import type { Clock } from './ports.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** Maximum delay of a Node timer; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import type { Clock } from './ports.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** Returns a signal that aborts with a TimeoutError after milliseconds of a clock, unless it is cleared before. */
 export function deadline(

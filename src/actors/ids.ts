@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { Ids } from './ports.ts';
+import type { Ids } from './ports/ids.ts';
 
 const randomBytesOfId = 16;
 

@@ -1,5 +1,5 @@
 import proxyAddress from 'proxy-addr';
-import type { RateLimits } from './ports.ts';
+import type { RateLimits } from './ports/rate-limits.ts';
 
 /** Sources of the daemon's rate limits, in order of precedence. */
 export interface RateLimitSources {

@@ -1,4 +1,4 @@
-import type { Clock } from './ports.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** Resolves after the given milliseconds, or as soon as the signal aborts. Never rejects. */
 export function rest(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {

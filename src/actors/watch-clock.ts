@@ -1,4 +1,6 @@
-import type { AuditEvent, Clock, Log } from './ports.ts';
+import type { AuditEvent } from './ports/audit-event.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Log } from './ports/log.ts';
 
 /** Interval at which the clocks are compared, in milliseconds. */
 const compareEvery = 60_000;

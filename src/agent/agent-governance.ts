@@ -11,7 +11,10 @@ import {
   type Modify,
   type Policy,
 } from '../actors/governance/governance.ts';
-import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Outbound } from '../actors/ports/egress.ts';
+import type { Log } from '../actors/ports/log.ts';
+import type { Tool } from '../actors/ports/tool.ts';
 
 /** The governance layers of an agent. Layers that make outbound requests are `null` when off. */
 export interface Governance {

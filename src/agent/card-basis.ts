@@ -1,7 +1,7 @@
 import { cardSchemes } from '../actors/access/access.ts';
 import { skillOfTool } from '../actors/card/card.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { builtinToolNames, type Toolbox } from '../actors/tools/tools.ts';
 import { offeredTools } from './offered-tools.ts';
 

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { checkUsable } from '../actors/process/process.ts';
 import { openFilesLimit } from '../http/limit-connections.ts';
 

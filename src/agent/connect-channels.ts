@@ -1,7 +1,8 @@
 import { type Channels, type ChannelsReading, openChannels } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
-import type { Clock, Log } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Log } from '../actors/ports/log.ts';
 import type { TaskStore } from '../actors/records/records.ts';
 import { allTasks, type TaskSystem } from '../actors/tasks/tasks.ts';
 

@@ -9,7 +9,10 @@ import {
   type Modify,
 } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
-import type { Clock, Ids, LanguageModel, Log } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Ids } from '../actors/ports/ids.ts';
+import type { Log } from '../actors/ports/log.ts';
+import type { LanguageModel } from '../actors/ports/model.ts';
 import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';

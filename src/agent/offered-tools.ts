@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Tool } from '../actors/ports.ts';
+import type { Tool } from '../actors/ports/tool.ts';
 import { normalName } from '../actors/tool-name.ts';
 
 /** Returns the tools that an agent advertises: all tools except those that a guardrail always denies. */

@@ -8,7 +8,8 @@ import {
   patientLimits,
   startEgressProxy,
 } from '../actors/outbound/outbound.ts';
-import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
+import type { EgressRecord, EgressScope } from '../actors/ports/egress.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { nearbyPorts } from '../actors/process/process.ts';
 import { loadTracing, readTracing } from '../actors/telemetry/telemetry.ts';
 import { probeSandbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { keptInspectorToken } from '../actors/process/process.ts';
 import { type Inspector, loadInspector } from '../actors/telemetry/telemetry.ts';
 

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
-import type { Clock, Log } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { normalName } from '../actors/tool-name.ts';
 import {
   type McpServers,

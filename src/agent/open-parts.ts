@@ -1,6 +1,7 @@
 import { CardPublisher } from '../actors/card/card.ts';
 import { type Egress, PushNotifications } from '../actors/outbound/outbound.ts';
-import type { EgressRecord, Log } from '../actors/ports.ts';
+import type { EgressRecord } from '../actors/ports/egress.ts';
+import type { Log } from '../actors/ports/log.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Inspector } from '../actors/telemetry/telemetry.ts';
 import type { McpServers } from '../actors/tools/tools.ts';

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Guardrails } from '../actors/governance/governance.ts';
-import type { AuditEvent, Clock, Log } from '../actors/ports.ts';
+import type { AuditEvent } from '../actors/ports/audit-event.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Log } from '../actors/ports/log.ts';
 import {
   type AgentEntity,
   type AuditKeys,

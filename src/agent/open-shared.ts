@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { usualUrlVariable } from '../actors/config/config.ts';
-import type { Clock, Log } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Log } from '../actors/ports/log.ts';
 import {
   type AuditKeys,
   type AuditSinks,

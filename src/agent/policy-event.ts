@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Guardrails } from '../actors/governance/governance.ts';
-import type { AuditEvent } from '../actors/ports.ts';
+import type { AuditEvent } from '../actors/ports/audit-event.ts';
 import { heldTools } from './ruled-tools.ts';
 
 /**

@@ -4,7 +4,8 @@ import {
   admissionFromEnvironment,
 } from '../actors/access/access.ts';
 import { type ServiceConfig } from '../actors/config/config.ts';
-import type { Log, RateLimits } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
+import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import { RateLimitError, resolveRateLimit } from '../actors/rate-limit.ts';
 import { isLoopback } from '../machines/loopback.ts';
 

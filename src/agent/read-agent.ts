@@ -7,7 +7,7 @@ import {
   type ServiceConfig,
 } from '../actors/config/config.ts';
 import type { Guardrails, Modify } from '../actors/governance/governance.ts';
-import type { Clock } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 import {
   createToolbox,
   missingPrograms,

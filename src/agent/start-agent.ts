@@ -2,7 +2,9 @@ import { join, resolve } from 'node:path';
 import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
 import { hearsPeople } from '../actors/channels/channels.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
-import type { Authenticator, Outbound, RateLimits } from '../actors/ports.ts';
+import type { Authenticator } from '../actors/ports/authentication.ts';
+import type { Outbound } from '../actors/ports/egress.ts';
+import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import {
   agentProof,
   challengePattern,

@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 import type { DaemonEvent } from './open-records.ts';
 import { policyDigest } from './policy-digest.ts';

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../actors/config/config.ts';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { asJson } from './config-failure.ts';
 import type { Output } from './output.ts';
 import { plainLine } from './plain-text.ts';

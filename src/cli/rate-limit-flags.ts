@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { RateLimits } from '../actors/ports.ts';
+import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import { RateLimitError, rateLimitReaders } from '../actors/rate-limit.ts';
 
 /** The rate limits given on a command line, by option name. */

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import {
   createNotifier,
   type ListedAgent,

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { constants as system } from 'node:os';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import type { Interruption } from './interruption.ts';
 
 /** Signals that request an end or announce one. */

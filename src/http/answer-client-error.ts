@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Ids } from '../actors/ports.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import type { RefusedRequest } from './wire/present-refusal.ts';
 

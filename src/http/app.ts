@@ -1,6 +1,11 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
+import type { Authenticator } from '../actors/ports/authentication.ts';
+import type { CardSource } from '../actors/ports/card-source.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Ids } from '../actors/ports/ids.ts';
+import type { Log } from '../actors/ports/log.ts';
+import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import type { AnswerPlace } from '../machines/domain/task.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { AuditEvent, Clock } from '../actors/ports.ts';
+import type { AuditEvent } from '../actors/ports/audit-event.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 
 /** Milliseconds during which similar events are combined into one line (docs/contract/authentication.md). */
 const window = 60_000;

@@ -1,4 +1,4 @@
-import type { PushTarget, PushTargets } from '../actors/ports.ts';
+import type { PushTarget, PushTargets } from '../actors/ports/push.ts';
 import { SystemError } from '../actors/system-error.ts';
 import type {
   AskedCall,

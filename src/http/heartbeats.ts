@@ -1,4 +1,4 @@
-import type { Clock } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 
 /** Checks per interval; no beat is later than 1/25 of the interval. */
 const looks = 25;

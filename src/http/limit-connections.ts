@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Ids } from '../actors/ports.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import { addressGroup, proxyTrust } from './client-address.ts';
 import { ConnectionShares } from './connection-shares.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';

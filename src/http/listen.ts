@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import type { Ids } from '../actors/ports.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import { answerClientErrors, type Exchange } from './answer-client-error.ts';
 import { limitConnections, mostConnections } from './limit-connections.ts';
 import { rawRefusal } from './raw-refusal.ts';

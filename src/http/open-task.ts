@@ -1,5 +1,5 @@
 import { isSpanContextValid } from '@opentelemetry/api';
-import type { Ids } from '../actors/ports.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import type { AskedCall, Subscriber, TaskRequest } from '../actors/tasks/tasks.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';

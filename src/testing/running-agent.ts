@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Ids } from '../actors/ports.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import { logFilesOf, verdictSentence, verifyFiles } from '../actors/records/records.ts';
 import { CallerTasks } from '../http/caller-tasks.ts';
 import { presentAnswer, readDecision } from '../http/wire/decision.ts';

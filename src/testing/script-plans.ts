@@ -1,4 +1,4 @@
-import type { LanguageModel } from '../actors/ports.ts';
+import type { LanguageModel } from '../actors/ports/model.ts';
 import { scriptedModel } from '../actors/tasks/tasks.ts';
 import type { ScriptStep } from './test-agent.ts';
 

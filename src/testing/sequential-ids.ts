@@ -1,5 +1,6 @@
 import { v7 } from 'uuid';
-import type { Clock, Ids } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 
 /** Size of a UUID in bytes. */
 const size = 16;

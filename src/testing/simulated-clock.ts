@@ -1,4 +1,4 @@
-import type { Clock } from '../actors/ports.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 
 interface Timer {
   at: number;

@@ -1,4 +1,4 @@
-import { type Tool, ToolError } from '../actors/ports.ts';
+import { type Tool, ToolError } from '../actors/ports/tool.ts';
 import { messageOf } from '../machines/message-of.ts';
 import type { StandInTool, TestAgentOptions, ToolRun } from './test-agent.ts';
 

@@ -5,7 +5,8 @@ import {
   createIntentScorer,
   type IntentScorer,
 } from '../actors/governance/governance.ts';
-import type { LanguageModel, Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
+import type { LanguageModel } from '../actors/ports/model.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 import type { StandIns } from '../agent/create-system.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Log } from '../actors/ports.ts';
+import type { Log } from '../actors/ports/log.ts';
 import { writeAgent } from './agent-on-paper.ts';
 import { openUnderTest } from './open-under-test.ts';
 import { RunningAgent } from './running-agent.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { CredentialError } from '../../src/actors/governance/credentials/credentials.ts';
-import type { Outbound } from '../../src/actors/ports.ts';
+import type { Outbound } from '../../src/actors/ports/egress.ts';
 import { createGovernance } from '../../src/agent/agent-governance.ts';
 import { startServer, vectorsBody } from '../actors/governance/alignment/embedding-server.ts';
 import { assumedRole, fakeSts } from '../actors/governance/credentials/fake-sts.ts';

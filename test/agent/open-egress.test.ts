@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
-import type { EgressRecord, EgressScope } from '../../src/actors/ports.ts';
+import type { EgressRecord, EgressScope } from '../../src/actors/ports/egress.ts';
 import { inSpan } from '../../src/actors/telemetry/spans.ts';
 import { readSkills } from '../../src/actors/tools/skills/skills.ts';
 import { type EgressParts, openEgress } from '../../src/agent/open-egress.ts';

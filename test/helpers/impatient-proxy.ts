@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { Clock } from '../../src/actors/ports.ts';
+import type { Clock } from '../../src/actors/ports/clock.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 
 /** A proxy in front of an agent. */

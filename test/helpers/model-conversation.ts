@@ -1,4 +1,4 @@
-import type { Conversation } from '../../src/actors/ports.ts';
+import type { Conversation } from '../../src/actors/ports/model.ts';
 
 /** What a model is given for one turn of a task that somebody asked for in these words. */
 export function conversationOf(text: string, more: Partial<Conversation> = {}): Conversation {

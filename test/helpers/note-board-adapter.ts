@@ -3,7 +3,7 @@ import {
   type ChannelState,
   DeliveryError,
 } from '../../src/actors/channels/channel-adapter.ts';
-import type { Clock } from '../../src/actors/ports.ts';
+import type { Clock } from '../../src/actors/ports/clock.ts';
 import type {
   ApprovalNews,
   ApprovalNotice,

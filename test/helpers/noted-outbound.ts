@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { onTestFinished } from 'vitest';
 import { EgressError } from '../../src/actors/outbound/egress/egress.ts';
-import type { Outbound } from '../../src/actors/ports.ts';
+import type { Outbound } from '../../src/actors/ports/egress.ts';
 
 /** An egress that notes what passes, such as `GET http://127.0.0.1:80/keys`. */
 export interface NotedOutbound extends Outbound {

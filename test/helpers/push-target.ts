@@ -1,4 +1,4 @@
-import type { PushTarget } from '../../src/actors/ports.ts';
+import type { PushTarget } from '../../src/actors/ports/push.ts';
 
 /** A receiver of push notifications of `t-1` with all that one may have. */
 export function aPushTarget(overrides: Partial<PushTarget> = {}): PushTarget {

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../src/actors/ports.ts';
+import type { AuditEvent } from '../../src/actors/ports/audit-event.ts';
 import type { TaskChange } from '../../src/actors/records/store/task-rows.ts';
 import type { TaskWrite } from '../../src/actors/records/store/task-store.ts';
 import type { Task } from '../../src/machines/domain/task.ts';

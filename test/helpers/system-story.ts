@@ -1,4 +1,4 @@
-import type { Tool, ToolRun } from '../../src/actors/ports.ts';
+import type { Tool, ToolRun } from '../../src/actors/ports/tool.ts';
 import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
 import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/tasks.ts';
 import { isFinal, type Task, type TaskState } from '../../src/machines/domain/task.ts';

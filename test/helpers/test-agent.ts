@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest';
-import type { Log } from '../../src/actors/ports.ts';
+import type { Log } from '../../src/actors/ports/log.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';

@@ -11,7 +11,8 @@ import { compileGuardrails } from '../../src/actors/governance/guardrails/guardr
 import { compileModify } from '../../src/actors/governance/modify/modify.ts';
 import { createPolicy, type Policy } from '../../src/actors/governance/policy/policy.ts';
 import { randomIds } from '../../src/actors/ids.ts';
-import type { LanguageModel, Tool } from '../../src/actors/ports.ts';
+import type { LanguageModel } from '../../src/actors/ports/model.ts';
+import type { Tool } from '../../src/actors/ports/tool.ts';
 import {
   type ChainVerdict,
   type RecordedEvent,

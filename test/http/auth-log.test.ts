@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { AuditEvent } from '../../src/actors/ports.ts';
+import type { AuditEvent } from '../../src/actors/ports/audit-event.ts';
 import { AuthLog } from '../../src/http/auth-log.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import FakeTimers from '@sinonjs/fake-timers';
-import type { Clock } from '../../src/actors/ports.ts';
+import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Chance } from '../helpers/chance.ts';
 
 /** 2026-07-01T09:00:00.000Z, when every simulation begins. */

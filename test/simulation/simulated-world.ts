@@ -2,8 +2,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 } from 'uuid';
-import type { Ids, Log, Tool, ToolRun } from '../../src/actors/ports.ts';
-import { ToolError } from '../../src/actors/ports.ts';
+import type { Ids } from '../../src/actors/ports/ids.ts';
+import type { Log } from '../../src/actors/ports/log.ts';
+import type { Tool, ToolRun } from '../../src/actors/ports/tool.ts';
+import { ToolError } from '../../src/actors/ports/tool.ts';
 import { httpRequest } from '../../src/actors/tools/builtin/http-request.ts';
 import { Chance } from '../helpers/chance.ts';
 import { canary, logPath, SimulatedAgent } from './simulated-agent.ts';

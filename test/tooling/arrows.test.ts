@@ -13,7 +13,7 @@ const planted = {
   'machines-are-pure': [
     ['src/machines/node.ts', "import type { Server } from 'node:http';"],
     ['src/machines/package.ts', "import { z } from 'zod';"],
-    ['src/machines/port.ts', "import type { A } from '../actors/ports.ts';"],
+    ['src/machines/port.ts', "import type { A } from '../actors/ports/clock.ts';"],
   ],
   'charts-are-offered-to-others': [
     ['src/agent/charts.ts', "import { A } from '../machines/machines.ts';"],
@@ -26,7 +26,10 @@ const planted = {
   'records-stands-on-its-own-wings': [
     ['src/actors/records/up.ts', "import type { A } from '../tools/tools.ts';"],
   ],
-  'common-files-know-no-wing': [['src/actors/common.ts', "import { A } from './tools/tools.ts';"]],
+  'common-files-know-no-wing': [
+    ['src/actors/common.ts', "import { A } from './tools/tools.ts';"],
+    ['src/actors/ports/tool.ts', "import type { A } from '../tools/tools.ts';"],
+  ],
   'http-speaks-to-the-system-only': [
     ['src/http/store.ts', "import type { A } from '../actors/records/records.ts';"],
     ['src/http/agents.ts', "import type { A } from '../actors/workspace/workspace.ts';"],
@@ -36,10 +39,10 @@ const planted = {
   ],
   'http-translates-only': [['src/http/fetch.ts', "import { request } from 'undici';"]],
   'ui-shares-the-wire-types-only': [
-    ['src/ui/page.ts', "import type { A } from '../actors/ports.ts';"],
+    ['src/ui/page.ts', "import type { A } from '../actors/ports/clock.ts';"],
     [
       'src/ui/dashboard/page.svelte',
-      '<script lang="ts">import { A } from \'../../actors/ports.ts\'; console.log(A);</script>',
+      '<script lang="ts">import { A } from \'../../actors/ports/clock.ts\'; console.log(A);</script>',
     ],
   ],
   'the-verifier-runs-in-the-page-too': [
@@ -92,10 +95,14 @@ const allowed = [
   ['src/machines/a-graph.ts', "import { getShortestPaths } from 'xstate/graph';"],
   ['src/machines/machines.ts', "export { A } from './b.ts';"],
   ['src/machines/b.ts', "import type { A } from './a-machine.ts';"],
-  ['src/actors/ports.ts', "import type { A } from '../machines/b.ts';"],
+  ['src/actors/ports/clock.ts', "import type { A } from '../../machines/b.ts';"],
+  ['src/actors/clock.ts', "import type { A } from './ports/clock.ts';"],
   ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
   ['src/actors/records/records.ts', "export { A } from './log/log.ts';"],
-  ['src/actors/records/log/log.ts', "import { A } from '../../store.ts';"],
+  [
+    'src/actors/records/log/log.ts',
+    "import { A } from '../../ports/clock.ts';\nimport { B } from '../../store.ts';",
+  ],
   ['src/actors/records/log/verifier.ts', ''],
   [
     'src/ui/dashboard/views/audit/log-check.ts',
@@ -129,7 +136,10 @@ const allowed = [
   ],
   ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
   ['src/testing/simulated-clock.ts', ''],
-  ['packages/fake-slack/fake-slack.ts', "import type { A } from '../../src/actors/ports.ts';"],
+  [
+    'packages/fake-slack/fake-slack.ts',
+    "import type { A } from '../../src/actors/ports/clock.ts';",
+  ],
   ['packages/fake-slack/demo.ts', "import { A } from './demo/run-fake.ts';"],
   ['packages/fake-slack/demo/run-fake.ts', "import { A } from '../../../src/cli/run.ts';"],
   ['test/a.ts', ''],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../../src/actors/ports.ts';
+import type { Clock } from '../../../src/actors/ports/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
 import type { Watch } from '../watch.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../../src/actors/ports.ts';
+import type { Clock } from '../../../src/actors/ports/clock.ts';
 import type { JsonObject } from '../../../src/machines/json.ts';
 import type { Watch } from '../watch.ts';
 import { answerFault, answerJson } from './answer-fault.ts';

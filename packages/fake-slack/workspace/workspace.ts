@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../../src/actors/ports.ts';
+import type { Clock } from '../../../src/actors/ports/clock.ts';
 import type { JsonObject, JsonValue } from '../../../src/machines/json.ts';
 
 /** A user of the workspace; guests and strangers have no email. */

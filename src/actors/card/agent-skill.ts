@@ -1,5 +1,5 @@
 import type { AgentSkill } from '../../machines/card/agent-card.ts';
-import type { Tool } from '../ports.ts';
+import type { Tool } from '../ports/tool.ts';
 import type { Skill } from '../tools/tools.ts';
 
 /** Converts a skill file to a card skill; its category becomes the first tag (docs/contract/agent-card.md). */

@@ -2,7 +2,9 @@ import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstat
 import type { CardParts } from '../../machines/card/agent-card.ts';
 import { type CardEvent, cardMachine } from '../../machines/card/card-machine.ts';
 import type { ServiceConfig } from '../config/config.ts';
-import type { AuditEvent, CardSource, CardVersion, Clock, PublishedCard } from '../ports.ts';
+import type { AuditEvent } from '../ports/audit-event.ts';
+import type { CardSource, CardVersion, PublishedCard } from '../ports/card-source.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Skill } from '../tools/tools.ts';
 import { type EncodedCard, encodeCard } from './encode-card.ts';
 import { type CardBasis, CardFilesError, gatherParts, partsOf } from './gather-parts.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AgentCard, CardParts } from '../../machines/card/agent-card.ts';
-import type { AuditEvent, CardVersion, PublishedCard } from '../ports.ts';
+import type { AuditEvent } from '../ports/audit-event.ts';
+import type { CardVersion, PublishedCard } from '../ports/card-source.ts';
 import { assembleCard } from './assemble-card.ts';
 import { assembleHybridCard } from './assemble-hybrid-card.ts';
 import { assembleModernCard, withModernSchemes } from './assemble-modern-card.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/agent-card.ts';
 import { commandLine } from '../command-line.ts';
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { readSkills, type Skill, type SkillProblem } from '../tools/tools.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 
 /** Folder events are ignored; the files in them emit their own events. */
 const fileEvents: ReadonlySet<string> = new Set(['add', 'change', 'unlink']);

@@ -1,5 +1,5 @@
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import { DeliveryError } from './channel-adapter.ts';
 
 /** Timeout for one message of an adapter, in milliseconds; the adapter's own attempts are shorter. */

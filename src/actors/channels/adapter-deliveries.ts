@@ -1,6 +1,7 @@
 import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { ApprovalRow, ApprovalRows, ApprovalSlot, ApprovalWrite } from '../records/records.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { DeliveryLog } from './delivery-log.ts';

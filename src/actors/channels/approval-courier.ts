@@ -1,6 +1,7 @@
 import type { ApprovalNotice, MessageRef } from '../../machines/channels/approval-notice.ts';
 import type { Task } from '../../machines/domain/task.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../records/records.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';

@@ -1,6 +1,8 @@
 import type { Task } from '../../machines/domain/task.ts';
 import { createOwnFetch } from '../outbound/outbound.ts';
-import type { Clock, Log, ScopedOutbound } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ScopedOutbound } from '../ports/egress.ts';
+import type { Log } from '../ports/log.ts';
 import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { asksForTime } from './quarantine.ts';
 
 /** Maximum remembered failures; each is logged once. */

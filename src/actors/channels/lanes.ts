@@ -5,7 +5,7 @@ import type {
   UpdateOutcome,
 } from '../../machines/channels/delivery-machine.ts';
 import { laneMachine } from '../../machines/channels/lane-machine.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 
 /** Returns the lane of a target; posts and updates have separate lanes. */
 export function laneOf(target: string, isPosted: boolean): string {

@@ -9,7 +9,7 @@ import {
   type UpdateInput,
   type UpdateOutcome,
 } from '../../machines/channels/delivery-machine.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { ApprovalRow, ApprovalWrite } from '../records/records.ts';
 import { callAdapter, failureOf } from './adapter-call.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../machines/channels/approval-notice.ts';
 import { type AskedRecord, noticeOf } from '../../machines/channels/notice-of.ts';
 import type { Task } from '../../machines/domain/task.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 
 export interface LocalNoticesOptions {

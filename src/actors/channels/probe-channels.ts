@@ -1,6 +1,6 @@
 import { messageOf } from '../../machines/message-of.ts';
 import { systemClock } from '../clock.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { readChannelNames } from '../records/records.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';

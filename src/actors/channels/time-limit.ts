@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 
 /** Result of an operation that exceeded its time limit. */
 export const late = Symbol('late');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { findProgram, scriptPath } from './find-program.ts';
 
 /** Settings that systemd passes to a `Type=notify` service. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import { rest } from '../rest.ts';
 import { mergeTexts } from './merge-texts.ts';
 

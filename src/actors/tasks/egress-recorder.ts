@@ -1,4 +1,7 @@
-import type { AuditEvent, Clock, EgressRecord, Log } from '../ports.ts';
+import type { AuditEvent } from '../ports/audit-event.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EgressRecord } from '../ports/egress.ts';
+import type { Log } from '../ports/log.ts';
 import { type AgentEntity, egressWords, type TaskStore } from '../records/records.ts';
 import { shuttingDown } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
 import { argumentsDigest, type Policy } from '../governance/governance.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
 import type { AskedCall } from './task-request.ts';

@@ -9,7 +9,9 @@ import { limitReached } from '../../machines/task/limits.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
-import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
+import type { AuditEvent } from '../ports/audit-event.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EgressScope } from '../ports/egress.ts';
 import {
   type AgentEntity,
   auditEventOf,

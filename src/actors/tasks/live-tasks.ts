@@ -5,7 +5,7 @@ import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
 import type { Every } from '../every.ts';
-import type { EgressRecord } from '../ports.ts';
+import type { EgressRecord } from '../ports/egress.ts';
 import {
   ConflictError,
   type SentMessage,

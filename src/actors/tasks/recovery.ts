@@ -1,5 +1,5 @@
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import type { TaskStore } from '../records/records.ts';
 import { SystemError, unrecorded } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';

@@ -4,7 +4,7 @@ import { restorableSnapshot } from '../../machines/task/restorable-snapshot.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
-import type { Tool } from '../ports.ts';
+import type { Tool } from '../ports/tool.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
 import { keptSnapshot } from './kept-run.ts';

@@ -1,5 +1,6 @@
 import { type Every, everyInterval } from '../every.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { TaskStore } from '../records/records.ts';
 
 /** Interval at which expired tasks are deleted, in milliseconds. */

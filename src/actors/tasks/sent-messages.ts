@@ -1,5 +1,6 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import {
   type AgentEntity,
   type MessagePlace,

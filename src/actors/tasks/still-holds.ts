@@ -5,7 +5,7 @@ import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts
 import { speakersIn } from '../../machines/task/follow-up.ts';
 import { currentCall, type TaskContext } from '../../machines/task/task-input.ts';
 import { createGovern, type GovernPorts } from '../governance/governance.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { StoredTask } from '../records/records.ts';
 import { restoreTask } from './restore-task.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Task } from '../../machines/domain/task.ts';
 import type { OwnedTask } from '../../machines/task/task-access.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import { waitedIn } from '../records/records.ts';
 
 /** Maximum tasks whose last change is remembered, so that followers can resume. */

@@ -21,16 +21,12 @@ import {
   type Policy,
   screenPrompt,
 } from '../governance/governance.ts';
-import type {
-  Clock,
-  EgressScope,
-  Ids,
-  LanguageModel,
-  Log,
-  ScopedOutbound,
-  Tool,
-  ToolProgress,
-} from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EgressScope, ScopedOutbound } from '../ports/egress.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import type { LanguageModel } from '../ports/model.ts';
+import type { Tool, ToolProgress } from '../ports/tool.ts';
 import { type AcceptPorts, createAccept } from './effects/accept-calls.ts';
 import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';

@@ -7,7 +7,8 @@ import {
   type Observer,
 } from 'xstate';
 import { registryMachine } from '../../machines/registry/registry-machine.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { TaskRows } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
 import { createWatchDeadlines } from './watch-deadlines.ts';

@@ -1,5 +1,5 @@
 import { type Every, everyInterval } from '../every.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { TaskStore } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
 

@@ -1,6 +1,7 @@
 import { fromCallback } from 'xstate';
 import type { DeadlineEvent } from '../../machines/registry/registry-machine.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { TaskRows } from '../records/records.ts';
 
 export interface WatchDeadlinesPorts {

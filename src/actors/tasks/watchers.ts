@@ -1,5 +1,5 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
-import type { ToolProgress } from '../ports.ts';
+import type { ToolProgress } from '../ports/tool.ts';
 import type { PassedStates } from './entered-states.ts';
 
 /** An activity of a task that is displayed but not stored. */

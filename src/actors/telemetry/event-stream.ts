@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { RecentEvents } from './recent-events.ts';
 import { StandingActors } from './standing-actors.ts';
 import type { StatelyEvent } from './stately-event.ts';

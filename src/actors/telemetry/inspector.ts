@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { InspectionEvent, Observer } from 'xstate';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { EventStream } from './event-stream.ts';
 import { statelyEvent } from './stately-event.ts';
 

@@ -5,7 +5,7 @@ import {
   stdSerializers,
   stdTimeFunctions,
 } from 'pino';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { shortLine } from './short-line.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

@@ -1,7 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 
 export interface SpanExporterOptions {
   /** OTLP/JSON endpoint. */

@@ -15,7 +15,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 import { FetchSpanExporter, postDeadline } from './span-exporter.ts';
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
 

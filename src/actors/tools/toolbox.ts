@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { closest } from 'fastest-levenshtein';
 import type { JsonObject } from '../../machines/json.ts';
-import type { Tool } from '../ports.ts';
+import type { Tool } from '../ports/tool.ts';
 import { findProgram } from '../process/process.ts';
 import { normalName } from '../tool-name.ts';
 import { agentFiles } from './builtin/agent-files.ts';

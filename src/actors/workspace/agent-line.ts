@@ -5,7 +5,7 @@ import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
 import { collectBytes } from '../collect-bytes.ts';
 import { deadline } from '../deadline.ts';
 import { eventsOf } from '../events-of.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 
 /** One request to an agent of the workspace. */
 export interface LineCall {

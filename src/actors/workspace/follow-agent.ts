@@ -7,7 +7,8 @@ import {
   pauseAfter,
 } from '../../machines/channels/connection-machine.ts';
 import { messageOf } from '../../machines/message-of.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { AgentLine } from './agent-line.ts';
 
 /** Maximum reconnection pause to an agent on this machine, in milliseconds. */

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { AgentDescription } from './agent-description.ts';
 import type { AgentCommand } from './launch-agent.ts';
 import { scanFolders } from './scan-folders.ts';

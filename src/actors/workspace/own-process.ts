@@ -4,7 +4,7 @@ import { isLoopback } from '../../machines/loopback.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { AgentConnection } from '../agent-connection.ts';
 import { systemClock } from '../clock.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import {
   agentProof,
   holdsFile,

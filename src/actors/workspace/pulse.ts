@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
 import { type AgentLine, LineError } from './agent-line.ts';
 
 /** Time within which a busy agent responds to a health check, in milliseconds. */

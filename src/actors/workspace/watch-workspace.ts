@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/log.ts';
 
 /** Files of an agent's folder that describe it. */
 const told: ReadonlySet<string> = new Set(['service.yaml', 'SKILL.md']);

@@ -7,7 +7,8 @@ import {
   agentProcessState,
 } from '../../machines/agent-process/agent-process-machine.ts';
 import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import { lastStartFlags, readServeFile } from '../process/process.ts';
 import type { AgentDescription } from './agent-description.ts';
 import { AgentLine } from './agent-line.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LanguageModel } from 'ai';
 import { type CallbackActorLogic, createActor, fromCallback, waitFor } from 'xstate';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { guardFetch, loadProvider } from '../../actors/providers/providers.ts';
 import {
   type BuilderTurnEvent,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { toolsToHold } from '../../actors/tools/tools.ts';
 import { ConfigFileError } from '../../actors/workspace/workspace.ts';
 import { planHeldRules, usableAgent } from '../../agent/held-rules.ts';

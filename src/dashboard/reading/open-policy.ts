@@ -1,4 +1,6 @@
-import type { Clock, Log, Tool } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Log } from '../../actors/ports/log.ts';
+import type { Tool } from '../../actors/ports/tool.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { createGovernance, type Governance } from '../../agent/agent-governance.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';

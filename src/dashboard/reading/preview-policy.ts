@@ -1,5 +1,5 @@
 import { systemClock } from '../../actors/clock.ts';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type {
   CallExplanationJson,

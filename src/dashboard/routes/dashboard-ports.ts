@@ -1,4 +1,6 @@
-import type { Clock, Ids, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { Workspace } from '../../actors/workspace/workspace.ts';
 import type { DoctorJson } from '../../http/wire/dashboard/doctor-json.ts';
 import type { BuiltinToolJson } from '../../http/wire/dashboard/tool-json.ts';

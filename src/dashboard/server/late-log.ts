@@ -1,4 +1,4 @@
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 
 type Level = keyof Log;
 

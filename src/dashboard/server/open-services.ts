@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { isSource, version } from '../../version.ts';
 import type { DashboardServices } from '../routes/dashboard-ports.ts';

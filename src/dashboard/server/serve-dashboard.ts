@@ -5,7 +5,8 @@ import { hostname, networkInterfaces } from 'node:os';
 import { systemClock } from '../../actors/clock.ts';
 import { randomIds } from '../../actors/ids.ts';
 import { loginName } from '../../actors/login-name.ts';
-import type { Clock, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { noteDashboard } from '../../actors/process/process.ts';
 import {
   type AgentCommand,

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import {
   makeStateFolder,
   readSmallFile,

@@ -11,7 +11,7 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import { type Actor, createActor, fromPromise, waitFor } from 'xstate';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { guardFetch } from '../../actors/providers/providers.ts';
 import { signInMachine } from '../../machines/sign-in/sign-in-machine.ts';
 import { readSignInSettings, type SignInSettings } from './sign-in-settings.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { WorkspaceAgent, WorkspaceListener } from '../../actors/workspace/workspace.ts';
 import { presentRow } from '../../http/wire/dashboard/agent-task.ts';
 import { messageOf } from '../../machines/message-of.ts';

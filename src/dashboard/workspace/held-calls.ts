@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 import { messageOf } from '../../machines/message-of.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 import { deferralsAtOnce, deferralsOf, type WaitingCalls } from '../reading/agent-tasks.ts';

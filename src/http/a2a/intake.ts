@@ -1,6 +1,6 @@
 import type { SendMessageRequest, TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import type { Ids } from '../../actors/ports.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
 import type { Subscriber } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { followUpBound } from '../../machines/task/follow-up.ts';

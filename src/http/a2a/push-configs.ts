@@ -1,5 +1,5 @@
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
-import type { PushTarget } from '../../actors/ports.ts';
+import type { PushTarget } from '../../actors/ports/push.ts';
 
 /** Reads the push receiver from a config of A2A 0.3.0 or 1.0; `newId` supplies a missing ID. */
 export function targetOf(

@@ -1,4 +1,4 @@
-import type { PushNotification } from '../../actors/ports.ts';
+import type { PushNotification } from '../../actors/ports/push.ts';
 import type { AnswerPlace, Task } from '../../machines/domain/task.ts';
 import { CoreTasks } from './core-task.ts';
 import { loadSdk } from './sdk.ts';

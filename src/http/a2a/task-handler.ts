@@ -15,13 +15,9 @@ import type {
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
-import {
-  type CardSource,
-  type Ids,
-  type PushTarget,
-  PushTargetError,
-  type PushTargets,
-} from '../../actors/ports.ts';
+import type { CardSource } from '../../actors/ports/card-source.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import { type PushTarget, PushTargetError, type PushTargets } from '../../actors/ports/push.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { Subscriber } from '../../actors/tasks/tasks.ts';
 import { type AnswerPlace, isFinal, type Task } from '../../machines/domain/task.ts';

@@ -1,6 +1,8 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock, Ids, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { Heartbeats } from '../heartbeats.ts';
 import type { RequestState } from '../request-state.ts';
 import type { WaitingClients } from './waiting-clients.ts';

@@ -1,4 +1,4 @@
-import type { ToolProgress } from '../../actors/ports.ts';
+import type { ToolProgress } from '../../actors/ports/tool.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import type { CallerTasks } from '../caller-tasks.ts';

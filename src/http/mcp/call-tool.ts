@@ -1,4 +1,4 @@
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { RequestState } from '../request-state.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../actors/ports.ts';
+import type { Tool } from '../../actors/ports/tool.ts';
 
 /** The tool fields visible to MCP clients. */
 export type OfferedTool = Pick<

@@ -1,4 +1,6 @@
-import type { Clock, Ids, Log } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { Heartbeats } from '../heartbeats.ts';
 import type { RoutedContext } from '../request-state.ts';
 import type { McpFace } from './mcp-face.ts';

@@ -1,5 +1,5 @@
 import { type Tool as McpTool, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { McpFace, OfferedTool } from './mcp-face.ts';
 import { offersTaskResult, taskResultTool } from './task-result-tool.ts';
 

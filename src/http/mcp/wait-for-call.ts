@@ -1,4 +1,4 @@
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallerTasks } from '../caller-tasks.ts';

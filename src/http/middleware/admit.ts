@@ -1,5 +1,6 @@
 import type { Next } from 'koa';
-import type { AuditEvent, Clock } from '../../actors/ports.ts';
+import type { AuditEvent } from '../../actors/ports/audit-event.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import type { RoutedContext } from '../request-state.ts';

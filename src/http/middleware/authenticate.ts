@@ -1,5 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
+import type { AuditEvent } from '../../actors/ports/audit-event.ts';
+import type { Authenticator, Verification } from '../../actors/ports/authentication.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import type { Caller } from '../../machines/domain/task.ts';
 import { chatProvider } from '../../machines/governance/approvers.ts';
 import { isEmailShaped, normaliseEmail } from '../../machines/governance/email.ts';

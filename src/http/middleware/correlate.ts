@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { Ids } from '../../actors/ports.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
 import type { RequestState } from '../request-state.ts';
 
 const acceptable = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { SystemError, type SystemErrorCode } from '../../actors/system-error.ts';
 import type { RequestState } from '../request-state.ts';
 import { presentRefusal } from '../wire/present-refusal.ts';

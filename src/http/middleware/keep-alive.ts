@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import { Heartbeats } from '../heartbeats.ts';
 import type { KeepAlive, RequestState } from '../request-state.ts';
 

@@ -1,6 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
-import type { Clock, RateLimits } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { RateLimits } from '../../actors/ports/rate-limits.ts';
 import { addressGroup, clientAddress } from '../client-address.ts';
 import type { RequestState } from '../request-state.ts';
 import { type Refill, TokenBucket } from '../token-bucket.ts';

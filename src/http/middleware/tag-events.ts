@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import type { RequestState } from '../request-state.ts';
 import { readInvocationTags } from '../wire/invocation-tags.ts';
 

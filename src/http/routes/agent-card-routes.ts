@@ -1,4 +1,4 @@
-import type { CardSource, CardVersion } from '../../actors/ports.ts';
+import type { CardSource, CardVersion } from '../../actors/ports/card-source.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 

@@ -1,4 +1,4 @@
-import type { CardSource } from '../../actors/ports.ts';
+import type { CardSource } from '../../actors/ports/card-source.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { frontPage, frontPagePolicy, type PageOwner } from '../wire/front-page.ts';
 import { Problem } from '../wire/problem.ts';

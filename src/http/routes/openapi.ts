@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import type { CardSource, PublishedCard } from '../../actors/ports.ts';
+import type { CardSource, PublishedCard } from '../../actors/ports/card-source.ts';
 import type { SurfaceOwner } from '../openapi/describe-surface.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';

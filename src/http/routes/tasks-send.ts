@@ -1,4 +1,4 @@
-import type { Ids } from '../../actors/ports.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import { awaitTask } from '../await-task.ts';
 import { openTask } from '../open-task.ts';

@@ -1,4 +1,5 @@
-import type { Ids, Log } from '../../actors/ports.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import type { Log } from '../../actors/ports/log.ts';
 import { forgetMessage } from '../forget-message.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditEvent } from '../../actors/ports.ts';
+import type { AuditEvent } from '../../actors/ports/audit-event.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import { retryAfter } from '../../machines/admission/retry-after.ts';
 import { isJsonObject } from '../../machines/json.ts';

@@ -1,5 +1,6 @@
 import { isSpanContextValid, type Span } from '@opentelemetry/api';
-import type { AuditEvent, Clock } from '../../actors/ports.ts';
+import type { AuditEvent } from '../../actors/ports/audit-event.ts';
+import type { Clock } from '../../actors/ports/clock.ts';
 import type { Caller } from '../../machines/domain/task.ts';
 import type { RequestState } from '../request-state.ts';
 

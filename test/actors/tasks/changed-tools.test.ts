@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import type { LanguageModel, Tool } from '../../../src/actors/ports.ts';
+import type { LanguageModel } from '../../../src/actors/ports/model.ts';
+import type { Tool } from '../../../src/actors/ports/tool.ts';
 import { patient } from '../../helpers/patient.ts';
 import { toolCalled } from '../../helpers/system-story.ts';
 import { anAttempt } from '../../helpers/task-fixtures.ts';

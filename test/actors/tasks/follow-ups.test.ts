@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
+import type { Conversation, LanguageModel } from '../../../src/actors/ports/model.ts';
 import type { SaidMessage } from '../../../src/actors/tasks/tasks.ts';
 import type { Caller, Task } from '../../../src/machines/domain/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LanguageModel } from '../../../src/actors/ports.ts';
+import type { LanguageModel } from '../../../src/actors/ports/model.ts';
 import {
   briefly,
   decision,

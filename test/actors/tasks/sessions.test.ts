@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
+import type { Conversation, LanguageModel } from '../../../src/actors/ports/model.ts';
 import type { SessionPage } from '../../../src/actors/tasks/sessions.ts';
 import type { Caller, Message } from '../../../src/machines/domain/task.ts';
 import { ends } from '../../helpers/system-story.ts';

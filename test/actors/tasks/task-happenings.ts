@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { ModelError, ToolError } from '../../../src/actors/ports.ts';
+import { ModelError } from '../../../src/actors/ports/model.ts';
+import { ToolError } from '../../../src/actors/ports/tool.ts';
 import type { ToolCall } from '../../../src/machines/domain/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';

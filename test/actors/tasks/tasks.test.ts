@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LanguageModel } from '../../../src/actors/ports.ts';
+import type { LanguageModel } from '../../../src/actors/ports/model.ts';
 import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.ts';
 import type { Progress } from '../../../src/actors/tasks/tasks.ts';
 import type { Task } from '../../../src/machines/domain/task.ts';

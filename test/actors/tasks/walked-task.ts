@@ -6,7 +6,7 @@ import {
   type CredentialIssuer,
   createCredentialIssuer,
 } from '../../../src/actors/governance/credentials/credentials.ts';
-import type { Turn } from '../../../src/actors/ports.ts';
+import type { Turn } from '../../../src/actors/ports/model.ts';
 import { type Message, taskStates } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';

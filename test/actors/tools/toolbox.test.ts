@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/actors/ports.ts';
+import type { Clock } from '../../../src/actors/ports/clock.ts';
 import { createToolbox, type ToolSettings } from '../../../src/actors/tools/tools.ts';
 import { aRun } from './builtin/isolated-script.ts';
 import { agentFolder } from './skills/agent-folder.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import type { Log } from '../../../src/actors/ports.ts';
+import type { Log } from '../../../src/actors/ports/log.ts';
 // Loaded when first needed; what these packages leave on the process is theirs for its whole life.
 import '../../../src/dashboard/reading/a2a-inspector.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Log } from '../../../src/actors/ports.ts';
+import type { Log } from '../../../src/actors/ports/log.ts';
 import { deferring } from '../../helpers/test-agent.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';

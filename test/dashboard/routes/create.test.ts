@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import '../../../src/dashboard/workspace/agent-maker.ts';
-import type { Log } from '../../../src/actors/ports.ts';
+import type { Log } from '../../../src/actors/ports/log.ts';
 import { firstAnswers, steps } from '../../../src/machines/wizard/agent-answers.ts';
 import { authOffers } from '../../../src/machines/wizard/offers.ts';
 import { runs } from '../../helpers/runs.ts';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/actors/clock.ts';
-import type { Clock } from '../../../src/actors/ports.ts';
+import type { Clock } from '../../../src/actors/ports/clock.ts';
 import { IllAgent, runtimeToken } from '../../helpers/ill-agent.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import '../../../src/dashboard/sign-in/sign-ins.ts';
 import '../../../src/dashboard/workspace/agent-maker.ts';
-import type { Log } from '../../../src/actors/ports.ts';
+import type { Log } from '../../../src/actors/ports/log.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { clientId, type SignInServer, startSignInServer } from '../../helpers/sign-in-server.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Log } from '../../../src/actors/ports.ts';
+import type { Log } from '../../../src/actors/ports/log.ts';
 import { lateLog } from '../../../src/dashboard/server/late-log.ts';
 import { patient } from '../../helpers/patient.ts';
 

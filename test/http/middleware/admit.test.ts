@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditEvent } from '../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../src/actors/ports/audit-event.ts';
 import { type AdmitPorts, admit } from '../../../src/http/middleware/admit.ts';
 import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
 import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthenticator } from '../../../src/actors/access/auth/authenticator.ts';
 import { configuredVerifiers } from '../../../src/actors/access/auth/configured-verifiers.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
-import type { AuditEvent } from '../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../src/actors/ports/audit-event.ts';
 import { AuthLog } from '../../../src/http/auth-log.ts';
 import { listen } from '../../../src/http/listen.ts';
 import { authenticate } from '../../../src/http/middleware/authenticate.ts';

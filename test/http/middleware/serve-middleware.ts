@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { v7 } from 'uuid';
 import { onTestFinished } from 'vitest';
-import type { RateLimits } from '../../../src/actors/ports.ts';
+import type { RateLimits } from '../../../src/actors/ports/rate-limits.ts';
 import { listen } from '../../../src/http/listen.ts';
 import { allowOrigins } from '../../../src/http/middleware/allow-origins.ts';
 import { correlate } from '../../../src/http/middleware/correlate.ts';

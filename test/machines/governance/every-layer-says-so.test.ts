@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise, raise, toPromise } from 'xstate';
 import { createGovern } from '../../../src/actors/governance/policy/govern.ts';
 import { randomIds } from '../../../src/actors/ids.ts';
-import type { Tool } from '../../../src/actors/ports.ts';
+import type { Tool } from '../../../src/actors/ports/tool.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/domain/task.ts';
 import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';

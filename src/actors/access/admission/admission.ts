@@ -7,7 +7,9 @@ import {
   unasked,
 } from '../../../machines/admission/admission-machine.ts';
 import { messageOf } from '../../../machines/message-of.ts';
-import type { Clock, Log, Outbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 import { askPlatform } from './platform-client.ts';

@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { type AdmissionAnswer, readAnswer } from '../../../machines/admission/admission-answer.ts';
 import { collectBytes, strictText } from '../../collect-bytes.ts';
-import type { Outbound } from '../../ports.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { inClientSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 

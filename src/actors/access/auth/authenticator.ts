@@ -1,6 +1,11 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import { chatProvider, runtimeProvider } from '../../../machines/governance/approvers.ts';
-import type { Authenticator, Credentials, TokenKind, Verification } from '../../ports.ts';
+import type {
+  Authenticator,
+  Credentials,
+  TokenKind,
+  Verification,
+} from '../../ports/authentication.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import { tokenPrefix } from './signed-url.ts';
 import { staticTokenVerifier } from './static-token-verifier.ts';

@@ -1,5 +1,6 @@
 import { resolveStaticToken, type ServiceConfig } from '../../config/config.ts';
-import type { Log, Outbound } from '../../ports.ts';
+import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { directoryVerifier } from './directory-verifier.ts';
 import { httpVerifier } from './http-verifier.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import { readExactJson } from '../../../machines/exact-json.ts';
 import type { ServiceConfig } from '../../config/config.ts';
-import type { Outbound } from '../../ports.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { exchange } from './exchange.ts';
 import { OutageLog } from './outage-log.ts';

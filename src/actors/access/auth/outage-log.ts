@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 
 /** Minimum time between two log lines, in milliseconds, so that repeated requests cannot flood the log. */
 const pause = 5_000;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { OidcSettings, ServiceConfig } from '../../config/config.ts';
-import type { Outbound } from '../../ports.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { documentTimeout, fetchDocument } from './fetch-document.ts';
 import { keysUrlOf } from './keys-url.ts';
 import { providerAddress } from './provider-address.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../../config/config.ts';
-import type { Outbound } from '../../ports.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { type CallerIdentity, readCallerIdentity } from './caller-identity.ts';
 import { exchange } from './exchange.ts';
 import { OutageLog } from './outage-log.ts';

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import type { Caller } from '../../../machines/domain/task.ts';
-import type { TokenKind } from '../../ports.ts';
+import type { TokenKind } from '../../ports/authentication.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
 /** Verifies one static token in constant time (docs/contract/authentication.md). */

@@ -1,5 +1,7 @@
 import type { Caller } from '../../../machines/domain/task.ts';
-import type { AuthFailure, Credentials, Log, Outbound, TokenKind } from '../../ports.ts';
+import type { AuthFailure, Credentials, TokenKind } from '../../ports/authentication.ts';
+import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 
 /** The verdict of a provider on a credential that it recognises. */
 export type TokenVerdict =

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import { steadyAdapter } from '../steady-adapter.ts';
 import { newsLine, requestLines } from './console-lines.ts';

@@ -4,7 +4,8 @@ import type { Asked, HeldCall, Spoken, Turn, Utterance } from '../../../machines
 import { messageOf } from '../../../machines/message-of.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { NewestWrites } from '../../newest-writes.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { within } from '../time-limit.ts';

@@ -1,5 +1,5 @@
 import type { Turn } from '../../../machines/channels/turn.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { rest } from '../../rest.ts';
 import type { AgentSurface, TaskEar } from './agent-surface.ts';
 

@@ -4,7 +4,7 @@ import {
   keptText,
 } from '../../../machines/channels/conversation-words.ts';
 import type { HeldCall, Turn } from '../../../machines/channels/turn.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { pause } from '../time-limit.ts';
 import type { AgentSurface } from './agent-surface.ts';
 import { type SpeakPorts, speak } from './speak.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Turn } from '../../../machines/channels/turn.ts';
 import { InOrder } from '../../in-order.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 

@@ -1,5 +1,5 @@
 import type { Spoken, Utterance } from '../../../machines/channels/turn.ts';
-import type { ScopedOutbound } from '../../ports.ts';
+import type { ScopedOutbound } from '../../ports/egress.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ConversationPort } from '../conversation-port.ts';
 import { untilAborted } from '../slack/link/until-aborted.ts';

@@ -4,7 +4,9 @@ import type {
   ApprovalNotice,
   MessageRef,
 } from '../../../machines/channels/approval-notice.ts';
-import type { Clock, Log, ScopedOutbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ScopedOutbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 import type {
   ApprovalAuthority,
   ApprovalPlaces,

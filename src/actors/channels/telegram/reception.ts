@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { hearMessage, type TelegramRef, type TelegramSelf } from './hear-message.ts';

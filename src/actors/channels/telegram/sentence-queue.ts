@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import type { TelegramRef } from './hear-message.ts';
 
 /** Maximum queued replies; further ones are dropped, since such a sender only wants to provoke replies. */

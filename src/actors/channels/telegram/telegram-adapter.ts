@@ -5,7 +5,9 @@ import {
   type LinkFault,
   pauseAfter,
 } from '../../../machines/channels/connection-machine.ts';
-import type { Clock, Log, Outbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 import { type ChannelAdapter, type ChannelState, DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSettings } from '../channel-settings.ts';
 import type { ConversationPort } from '../conversation-port.ts';

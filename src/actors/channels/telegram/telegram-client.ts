@@ -1,6 +1,7 @@
 import { Api, type Transformer } from 'grammy/web';
 import { LRUCache } from 'lru-cache';
-import type { Clock, Outbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSettings } from '../channel-settings.ts';
 import { telegramFailure } from './telegram-failure.ts';

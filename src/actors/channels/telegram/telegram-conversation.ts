@@ -4,7 +4,7 @@ import { InputFile } from 'grammy/web';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ChatMark, ConversationPort } from '../conversation-port.ts';
 import type { TelegramRef } from './hear-message.ts';

@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import { rest } from '../../rest.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramClient } from './telegram-client.ts';

@@ -1,5 +1,6 @@
 import { EgressError } from '../../outbound/outbound.ts';
-import type { Clock, Outbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 

@@ -4,7 +4,8 @@ import {
   type ApprovalNotice,
   splitTarget,
 } from '../../../machines/channels/approval-notice.ts';
-import type { Clock, ScopedOutbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ScopedOutbound } from '../../ports/egress.ts';
 import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import type { WebhookSettings } from '../channel-settings.ts';
 import { steadyAdapter } from '../steady-adapter.ts';

@@ -1,6 +1,6 @@
 import type { EmbeddingModel } from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { AlignmentSettings } from './alignment-settings.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 import { embedderErrorOf } from './embedder-failure.ts';

@@ -6,7 +6,7 @@ import {
   scoreIntent,
 } from '../../../machines/governance/intent-alignment.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { textOfCall, textOfRequest } from './compared-text.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 

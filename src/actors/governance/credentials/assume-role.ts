@@ -1,5 +1,6 @@
 import type { AssumeRoleCommandInput, STSClientConfig } from '@aws-sdk/client-sts';
-import type { Clock, Outbound } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
 import type { AssumeRoleSpec, BaseIdentity } from './assume-role-spec.ts';
 import { CredentialError, HeldCredential } from './credential.ts';
 import { type StsRequestHandler, stsRequestHandler } from './sts-request-handler.ts';

@@ -1,6 +1,6 @@
 import type { CredentialProvider } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { ToolMap } from '../../tool-name.ts';
 import { type AssumeRolePorts, assumeRole } from './assume-role.ts';
 import { findBaseIdentity, readAssumeRoleSpec } from './assume-role-spec.ts';

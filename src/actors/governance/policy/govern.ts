@@ -17,7 +17,9 @@ import {
 } from '../../../machines/governance/tool-call-setup.ts';
 import { withRan } from '../../../machines/task/ran-calls.ts';
 import { elapsed } from '../../elapsed.ts';
-import type { Ids, Log, Tool } from '../../ports.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Tool } from '../../ports/tool.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
 import { definitionDigest, runsDigest } from './runs-digest.ts';

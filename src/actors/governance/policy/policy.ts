@@ -4,7 +4,7 @@ import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { ToolMap } from '../../tool-name.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';

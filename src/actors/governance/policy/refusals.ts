@@ -2,7 +2,7 @@ import type { Finding, Refusal } from '../../../machines/domain/finding.ts';
 import type { Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
 import { isWeaker } from '../../../machines/governance/step-up.ts';
 import { nearestName } from '../../nearest-name.ts';
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import type { Policy } from './policy.ts';
 
 /**

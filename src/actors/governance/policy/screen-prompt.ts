@@ -2,7 +2,7 @@ import { governanceFailed, type Refusal } from '../../../machines/domain/finding
 import type { Message } from '../../../machines/domain/task.ts';
 import type { Timed } from '../../../machines/governance/ruling.ts';
 import { elapsed } from '../../elapsed.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Policy } from './policy.ts';
 
 /**

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
-import type { EgressMode } from '../../ports.ts';
+import type { EgressMode } from '../../ports/egress.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { normaliseAddress } from './address-rules.ts';
 import { checkedAddresses, type HostAddress, type Lookup } from './checked-addresses.ts';

@@ -1,4 +1,4 @@
-import type { EgressMode } from '../../ports.ts';
+import type { EgressMode } from '../../ports/egress.ts';
 
 /** Content of a refusal: the host, the reason worded to follow the host's name, and the egress mode. */
 export interface Refusal {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import type { EgressMode, EgressRecord, EgressScope } from '../../ports.ts';
+import type { EgressMode, EgressRecord, EgressScope } from '../../ports/egress.ts';
 import { checkedAddresses, type Lookup, lookupAll } from './checked-addresses.ts';
 import { type ConnectPolicy, checkedConnect, checkedConnector } from './checked-connect.ts';
 import {
@@ -26,7 +26,7 @@ import { createOwnListeners, type ListeningAddress, type OwnListeners } from './
 import { hopOf, policyInterceptor, type Sending, userFault } from './policy-interceptor.ts';
 import { addressPolicyFor, type Hop, type HopPolicy, isDaemons, ruleHop } from './rule-hop.ts';
 
-export type { EgressMode, EgressRecord, EgressScope } from '../../ports.ts';
+export type { EgressMode, EgressRecord, EgressScope } from '../../ports/egress.ts';
 export { createAddressRules, readNetwork } from './address-rules.ts';
 export type { Lookup } from './checked-addresses.ts';
 export { type Dial, dialChannelName } from './checked-connect.ts';

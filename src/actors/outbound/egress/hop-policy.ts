@@ -1,4 +1,4 @@
-import type { EgressMode } from '../../ports.ts';
+import type { EgressMode } from '../../ports/egress.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { createAddressRules } from './address-rules.ts';
 import { type DerivedEndpoint, effectiveHosts } from './effective-hosts.ts';

@@ -1,5 +1,5 @@
 import { type Dispatcher, interceptors } from 'undici';
-import type { EgressScope } from '../../ports.ts';
+import type { EgressScope } from '../../ports/egress.ts';
 import { outboundTraceHeaders } from '../../telemetry/telemetry.ts';
 import type { EgressError } from './egress-error.ts';
 import { EmptyBodyHandler } from './empty-body-handler.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { keptStart } from '../../../machines/text.ts';
-import type { EgressMode, EgressScope } from '../../ports.ts';
+import type { EgressMode, EgressScope } from '../../ports/egress.ts';
 import { type AddressPolicy, addressFault } from './address-policy.ts';
 import type { EffectiveHosts } from './effective-hosts.ts';
 import { isAlwaysClosed } from './egress-error.ts';

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { EgressError, egressCause } from '../egress/egress.ts';
 import type { Pass } from './passes.ts';
 

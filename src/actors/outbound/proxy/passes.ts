@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { EgressScope } from '../../ports.ts';
+import type { EgressScope } from '../../ports/egress.ts';
 
 /** A connection that is closed with its pass. */
 export interface Held {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Egress } from '../egress/egress.ts';
 import { type Answer, answerBytes, failureAnswer } from './answer.ts';
 import type { Pass } from './passes.ts';

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { isFinal, type Task } from '../../../machines/domain/task.ts';
 import { NewestWrites } from '../../newest-writes.ts';
-import type { Clock, Log, PushTarget } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { PushTarget } from '../../ports/push.ts';
 import type { PushRows } from '../../records/records.ts';
 
 interface RevisionPorts {

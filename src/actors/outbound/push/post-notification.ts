@@ -1,5 +1,6 @@
 import type { Task } from '../../../machines/domain/task.ts';
-import type { EgressScope, PushNotification, PushTarget, ScopedOutbound } from '../../ports.ts';
+import type { EgressScope, ScopedOutbound } from '../../ports/egress.ts';
+import type { PushNotification, PushTarget } from '../../ports/push.ts';
 
 export interface PostPorts {
   /** Converts a task to the format of an A2A version. */

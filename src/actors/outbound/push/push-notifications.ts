@@ -3,15 +3,10 @@ import type { Task } from '../../../machines/domain/task.ts';
 import { firstDelivery } from '../../../machines/push/first-delivery.ts';
 import { pushDeliveryMachine } from '../../../machines/push/push-delivery-machine.ts';
 import { InOrder } from '../../in-order.ts';
-import {
-  type Clock,
-  type EgressScope,
-  type Log,
-  type PushTarget,
-  PushTargetError,
-  type PushTargets,
-  type ScopedOutbound,
-} from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EgressScope, ScopedOutbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
+import { type PushTarget, PushTargetError, type PushTargets } from '../../ports/push.ts';
 import type { OpenTarget, PushRows } from '../../records/records.ts';
 import { rest } from '../../rest.ts';
 import { DeliveredRevisions } from './delivered-revisions.ts';

@@ -1,4 +1,4 @@
-import type { PushTarget } from '../../ports.ts';
+import type { PushTarget } from '../../ports/push.ts';
 
 const longestId = 256;
 

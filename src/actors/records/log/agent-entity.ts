@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 
 /** The agent and tenant that a log's events belong to. */
 export type AgentEntity = Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;

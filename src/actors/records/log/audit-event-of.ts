@@ -1,7 +1,7 @@
 import type { DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Capture } from './capture.ts';
 import { egressWords } from './egress-words.ts';
 

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 
 /** The `prev_hash` of the first line of a log. */
 export const GENESIS = '0'.repeat(64);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import type { LineSigner } from './line-signer.ts';
 import { recordableObject } from './recordable.ts';

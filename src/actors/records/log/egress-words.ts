@@ -1,4 +1,5 @@
-import type { AuditEvent, EgressRecord } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { EgressRecord } from '../../ports/egress.ts';
 
 /** Converts a ruling of the egress policy to an audit event (docs/contract/audit.md). */
 export function egressWords({

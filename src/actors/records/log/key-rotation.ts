@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf } from '../../../machines/error-code.ts';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { verifySignature } from './line-signature.ts';
 import { linesFromEnd } from './lines-from-end.ts';
 import { nodeKeyRing } from './node-crypto.ts';

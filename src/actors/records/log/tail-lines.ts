@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { linesFromEnd } from './lines-from-end.ts';
 import { fileAt, LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';

@@ -1,5 +1,5 @@
 import type { TaskState } from '../../../machines/domain/task.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import type { JobWriter } from './job-writer.ts';

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { messageOf } from '../../../machines/message-of.ts';
-import type { AuditEvent, Log } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Log } from '../../ports/log.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import {
   ConflictError,

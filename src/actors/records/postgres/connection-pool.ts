@@ -1,6 +1,6 @@
 import type * as library from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { OutageNotice } from './outage-notice.ts';
 import { cutOff, UnconnectedError } from './postgres-connection.ts';
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { rest } from '../../rest.ts';
 import type { SessionLock } from './session-lock.ts';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
 import { messageOf } from '../../../machines/message-of.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { HeldJobs } from './held-jobs.ts';
 import { deadlineId, workId } from './job-ids.ts';
 import { checkpoints, deadlines, retention, startEngine, works } from './job-queues.ts';

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, mkdirSync, renameSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { checkpointEvent } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 
 /** Parameters of outage logging. */
 export interface OutageParts {

@@ -1,6 +1,6 @@
 import type * as library from 'pg';
 import type { Client, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { UnreachableError } from '../store/task-store.ts';
 import { connectionConfig } from './connection-config.ts';
 import { ConnectionPool } from './connection-pool.ts';

@@ -1,4 +1,4 @@
-import type { PushTarget } from '../../ports.ts';
+import type { PushTarget } from '../../ports/push.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 

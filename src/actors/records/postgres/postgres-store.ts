@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditEvent, Clock, Log } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import type { TaskStore, TaskWrite } from '../store/task-store.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
 import { OutageNotice } from './outage-notice.ts';
 import { cutOff, endConnection, inTime, SilenceError } from './postgres-connection.ts';
 import type { PostgresDatabase } from './postgres-database.ts';

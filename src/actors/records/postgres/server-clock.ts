@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** A clock that follows a server's time and advances on its own between updates; never goes back. */
 export class ServerClock implements Clock {

@@ -1,6 +1,6 @@
 import { createActor, fromPromise } from 'xstate';
 import { sinkMachine } from '../../../machines/audit/sink-machine.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { type BatchBounds, LineQueue, type QueueBounds } from './line-queue.ts';
 import type { SinkTarget } from './sink-target.ts';
 

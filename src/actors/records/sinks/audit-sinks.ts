@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import type { AuditEvent, Clock, Log } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import { AuditSink, type SinkFlip, type SinkStats } from './audit-sink.ts';
 import { httpTarget } from './http-target.ts';
 import type { BatchBounds, QueueBounds } from './line-queue.ts';

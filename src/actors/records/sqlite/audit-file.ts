@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { AgentEntity } from '../log/agent-entity.ts';
 import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';

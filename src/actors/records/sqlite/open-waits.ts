@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { JsonObject } from '../../../machines/json.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { maximumLineBytes } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';

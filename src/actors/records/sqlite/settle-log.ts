@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { PublicKeySet } from '../log/public-keys.ts';
 import type { AuditHead } from '../store/audit-head.ts';

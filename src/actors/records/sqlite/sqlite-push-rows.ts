@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { PushTarget } from '../../ports.ts';
+import type { PushTarget } from '../../ports/push.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 
 /** Push notification receivers in the agent's store. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import { damagedStore, isDamage, type StoreError } from '../store/store-error.ts';
 import {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../machines/json.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 
 /** A call that waits for a decision. */
 export interface WaitingCall {

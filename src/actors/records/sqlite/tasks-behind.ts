@@ -5,7 +5,7 @@ import { causes } from '../../../machines/task/entered-state.ts';
 import { outcomeInLog } from '../../../machines/task/failure-of.ts';
 import type { TaskContext } from '../../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { auditEventOf } from '../log/audit.ts';
 import type { StoredTask } from '../store/task-rows.ts';
 import type { SqliteTaskRows } from './sqlite-task-rows.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { checkpoint } from '../log/chain-format.ts';
 import { chainLine } from '../log/chain-line.ts';
 import type { LineSigner } from '../log/line-signer.ts';

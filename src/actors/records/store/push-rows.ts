@@ -1,4 +1,4 @@
-import type { PushTarget } from '../../ports.ts';
+import type { PushTarget } from '../../ports/push.ts';
 
 /** A receiver that has not been notified of its task's end, or of a new run since. */
 export interface OpenTarget {

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../ports.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
 import type { AuditOpening, AuditRecovery } from './audit-opening.ts';

@@ -2,7 +2,8 @@ import type { CutReason, ToolCall } from '../../../machines/domain/task.ts';
 import { isJsonObject } from '../../../machines/json.ts';
 import { cutToRunes, wellFormed } from '../../../machines/text.ts';
 import { argumentsDigest } from '../../governance/governance.ts';
-import type { AskedCall, Ids } from '../../ports.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { AskedCall } from '../../ports/model.ts';
 import { argumentFault } from './argument-fault.ts';
 
 /** Maximum code points of a tool name repeated to a caller; no tool has a longer name. */

@@ -2,7 +2,10 @@ import { fromPromise } from 'xstate';
 import type { CutReason, ToolCall } from '../../../machines/domain/task.ts';
 import type { AcceptedCalls, AcceptInput } from '../../../machines/task/task-events.ts';
 import { definitionDigest } from '../../governance/governance.ts';
-import type { AskedCall, Clock, Ids, Tool } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { AskedCall } from '../../ports/model.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { whenReachable } from '../when-reachable.ts';
 import { acceptCall } from './accept-call.ts';
 

@@ -6,7 +6,8 @@ import {
   type CredentialIssuer,
   type CredentialVault,
 } from '../../governance/governance.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 
 export interface IssueCredentialPorts {
   /** `null` if no tool has credentials. */

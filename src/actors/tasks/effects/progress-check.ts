@@ -1,5 +1,5 @@
 import type { Credential, Policy } from '../../governance/governance.ts';
-import type { ToolProgress } from '../../ports.ts';
+import type { ToolProgress } from '../../ports/tool.ts';
 
 export interface ProgressCheckPorts {
   policy: Pick<Policy, 'checkOutput'>;

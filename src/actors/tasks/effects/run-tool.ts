@@ -10,15 +10,10 @@ import {
   type Policy,
   runsDigest,
 } from '../../governance/governance.ts';
-import {
-  type Clock,
-  type Log,
-  type Tool,
-  ToolError,
-  type ToolOutbound,
-  type ToolProgress,
-  type ToolRun,
-} from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ToolOutbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
+import { type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports/tool.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import { checkedProgress } from './progress-check.ts';
 

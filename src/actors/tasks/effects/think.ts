@@ -2,13 +2,8 @@ import { type Span, SpanKind } from '@opentelemetry/api';
 import { fromPromise } from 'xstate';
 import type { Compaction } from '../../../machines/domain/compaction.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
-import {
-  type LanguageModel,
-  type Log,
-  type ModelCall,
-  ModelError,
-  type Turn,
-} from '../../ports.ts';
+import type { Log } from '../../ports/log.ts';
+import { type LanguageModel, type ModelCall, ModelError, type Turn } from '../../ports/model.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import type { Speaker } from '../spoken-turn.ts';
 import { type AcceptPorts, acceptCalls } from './accept-calls.ts';

@@ -2,14 +2,14 @@ import { AsyncResource } from 'node:async_hooks';
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { fallbackMachine } from '../../../machines/models/fallback-machine.ts';
 import type { CallOutcome } from '../../../machines/models/model-call.ts';
+import type { Clock } from '../../ports/clock.ts';
 import {
-  type Clock,
   type Conversation,
   type LanguageModel,
   ModelError,
   type ModelListener,
   type Turn,
-} from '../../ports.ts';
+} from '../../ports/model.ts';
 import { chainFailure } from './chain-failure.ts';
 import { ModelFailure } from './model-failure.ts';
 import { endpointOf } from './model-subject.ts';

@@ -1,4 +1,6 @@
-import type { Clock, LanguageModel, Tool } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LanguageModel } from '../../ports/model.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { guardFetch, loadProvider, type Provider, StreamPace } from '../../providers/providers.ts';
 import { createChainModel } from './chain-model.ts';
 import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';

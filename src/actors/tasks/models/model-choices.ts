@@ -1,4 +1,4 @@
-import { ModelError } from '../../ports.ts';
+import { ModelError } from '../../ports/model.ts';
 import { type ProviderName, providerAddress, providerKey } from '../../providers/providers.ts';
 import type { ModelSubject } from './model-subject.ts';
 

@@ -1,5 +1,5 @@
 import type { CallFault } from '../../../machines/models/model-call.ts';
-import { ModelError } from '../../ports.ts';
+import { ModelError } from '../../ports/model.ts';
 
 /**
  * A failed call to a provider. The message is in our own words: a provider's response may quote the key or the sent

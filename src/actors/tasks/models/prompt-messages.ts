@@ -10,7 +10,7 @@ import type {
 } from '../../../machines/domain/task.ts';
 import { oneLine } from '../../../machines/legible.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
-import type { Conversation } from '../../ports.ts';
+import type { Conversation } from '../../ports/model.ts';
 import { messageContent, messageText } from './message-content.ts';
 import type { WireTools } from './wire-tools.ts';
 

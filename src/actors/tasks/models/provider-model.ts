@@ -1,7 +1,9 @@
 import type * as Library from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
 import { cutToRunes } from '../../../machines/text.ts';
-import type { Clock, Conversation, Tool, Turn } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Conversation, Turn } from '../../ports/model.ts';
+import type { Tool } from '../../ports/tool.ts';
 import type { Provider } from '../../providers/providers.ts';
 import { failureOfError } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';

@@ -1,6 +1,6 @@
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import type { JsonValue } from '../../../machines/json.ts';
-import type { AskedCall, Turn } from '../../ports.ts';
+import type { AskedCall, Turn } from '../../ports/model.ts';
 import { certainArguments } from './certain-arguments.ts';
 import { brokenOff, tooLong } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';

@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/domain/task.ts';
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
-import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports.ts';
+import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports/model.ts';
 
 /** One step of a script: a tool call, subject to governance, or the text that ends the run. */
 export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { looksMapped, mappedName, type WireNames, wireNames } from './wire-names.ts';
 
 /** Argument names that every provider accepts; anthropic refuses a whole request with any other name. */

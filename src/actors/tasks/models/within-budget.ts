@@ -1,6 +1,7 @@
 import { textTokens } from '../../../machines/conversation/estimate-tokens.ts';
 import { fitConversation } from '../../../machines/conversation/fit-conversation.ts';
-import { type LanguageModel, ModelError, type Tool } from '../../ports.ts';
+import { type LanguageModel, ModelError } from '../../ports/model.ts';
+import type { Tool } from '../../ports/tool.ts';
 
 /** Limits of a conversation's size. */
 export interface ContextBudget {

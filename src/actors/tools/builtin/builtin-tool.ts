@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../machines/json.ts';
-import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
+import { type Tool, ToolError, type ToolRun } from '../../ports/tool.ts';
 import type { ScriptDependencies } from '../scripts/run-isolated.ts';
 import { checkArguments, compileLater, validateArguments } from '../skills/skills.ts';
 import type { AgentFiles } from './agent-files.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import type { BuiltinDependencies } from './builtin-tool.ts';
 import { cliExecute } from './cli-execute.ts';
 import { csvParse } from './csv-parse.ts';

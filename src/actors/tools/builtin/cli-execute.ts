@@ -1,4 +1,4 @@
-import { type Tool, ToolError } from '../../ports.ts';
+import { type Tool, ToolError } from '../../ports/tool.ts';
 import { findProgram } from '../../process/process.ts';
 import { runIsolated } from '../scripts/run-isolated.ts';
 import { digestOf, digestTree } from '../skills/skills.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { builtinTool } from './builtin-tool.ts';
 import type { CsvReading, parseCsv } from './parse-csv.ts';
 import { runApart } from './run-apart.ts';

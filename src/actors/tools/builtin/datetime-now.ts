@@ -1,5 +1,5 @@
-import type { Tool } from '../../ports.ts';
-import { ToolError } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
+import { ToolError } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
 /** Returns the time as ISO 8601 with milliseconds, in UTC or a given time zone. */

@@ -1,4 +1,4 @@
-import { type Tool, ToolError } from '../../ports.ts';
+import { type Tool, ToolError } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { largestFile, readTextFile } from './file-text.ts';
 import { oneAtATime, writeTextFile } from './write-text-file.ts';

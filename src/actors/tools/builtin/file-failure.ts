@@ -1,4 +1,4 @@
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 
 const reasons: Record<string, string> = {
   ENOENT: 'it does not exist',

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 import { type AgentFiles, findPlace, hiddenFrom, writeRefusal } from './agent-files.ts';
 import { fileFailure } from './file-failure.ts';
 import type { FolderHandle } from './folder-handle.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { oneAtATime, writeTextFile } from './write-text-file.ts';
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { readableFiles } from './agent-files.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import type { findFiles } from './find-files.ts';

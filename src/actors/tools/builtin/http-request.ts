@@ -1,4 +1,4 @@
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { builtinTool } from './builtin-tool.ts';
 import { httpArgumentsProblem, httpParameters, httpRequestOf } from './http-arguments.ts';
 import { bodyText } from './http-body-text.ts';

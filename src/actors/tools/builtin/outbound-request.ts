@@ -1,5 +1,5 @@
 import { egressCause } from '../../outbound/outbound.ts';
-import { ToolError, type ToolRun } from '../../ports.ts';
+import { ToolError, type ToolRun } from '../../ports/tool.ts';
 
 /** Total timeout of a request, from start to last byte, in milliseconds. */
 const timeout = 30_000;

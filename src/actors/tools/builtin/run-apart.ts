@@ -1,4 +1,4 @@
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 import { type WorkerJob, WorkerPool } from '../../worker-pool.ts';
 
 /** Result of a worker: text, or the problem with its input, worded without the tool's name. */

@@ -1,5 +1,5 @@
 import { v4, v7 } from 'uuid';
-import type { Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
 /** Generates a UUID: random (version 4), or sortable by time (version 7). */

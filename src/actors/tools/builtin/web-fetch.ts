@@ -1,4 +1,4 @@
-import { type Tool, ToolError } from '../../ports.ts';
+import { type Tool, ToolError } from '../../ports/tool.ts';
 import { builtinTool } from './builtin-tool.ts';
 import type { htmlToText } from './html-to-text.ts';
 import { httpArgumentsProblem } from './http-arguments.ts';

@@ -1,5 +1,5 @@
 import { redactSecrets } from '../../governance/governance.ts';
-import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
+import { type Tool, ToolError, type ToolRun } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { bodyText } from './http-body-text.ts';
 import { requestOutside } from './outbound-request.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { codeOf } from '../../../machines/error-code.ts';
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 import type { AgentFiles } from './agent-files.ts';
 import { fileFailure } from './file-failure.ts';
 import { placeOf } from './file-text.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { formatDuration } from '../../../machines/duration.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { EgressLimitError, egressCause } from '../../outbound/outbound.ts';
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 import { connectionFault, isLoss, isUndone } from './connection-fault.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { quoteOf } from './server-fault.ts';

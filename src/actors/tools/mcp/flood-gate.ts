@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** Rate limiter (token bucket): refills over time, up to a burst size. */
 export class FloodGate {

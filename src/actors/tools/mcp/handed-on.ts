@@ -1,6 +1,6 @@
 import { cutToRunes } from '../../../machines/text.ts';
 import { redactSecrets } from '../../governance/governance.ts';
-import { ToolError, type ToolRun } from '../../ports.ts';
+import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import type { CallResult } from './call-result.ts';
 import { resultExtras, resultText } from './result-text.ts';
 

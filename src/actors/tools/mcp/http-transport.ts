@@ -3,7 +3,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { doubledPause } from '../../../machines/back-off.ts';
 import { redactSecrets } from '../../governance/governance.ts';
-import type { Clock, EgressScope } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EgressScope } from '../../ports/egress.ts';
 import { HttpRefusal, readRefusal } from './http-refusal.ts';
 import { longestMessage } from './line-reader.ts';
 import { messageGate, redactError } from './message-gate.ts';

@@ -6,7 +6,8 @@ import {
   type LinkInput,
   pauseAfter,
 } from '../../../machines/channels/connection-machine.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import { McpSession, type SessionTransport } from './mcp-session.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { linkFaultOf } from './server-fault.ts';

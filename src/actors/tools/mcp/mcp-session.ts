@@ -9,7 +9,8 @@ import {
 import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
 import { type OutcomeMark, outcomeMethod, separateMark } from '../../../machines/task/wait-mark.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import { type CallResult, callResult } from './call-result.ts';
 import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';

@@ -1,7 +1,8 @@
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
-import { type Clock, type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports/tool.ts';
 import {
   calledOff,
   type Ending,

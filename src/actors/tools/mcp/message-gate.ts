@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { redactSecrets } from '../../governance/governance.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { FloodGate } from './flood-gate.ts';
 import { ServerFault } from './server-fault.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { scriptPath } from '../../process/process.ts';
 import { isolate, makePrivateHome } from '../sandbox/sandbox.ts';
 import { lastLines } from '../scripts/last-lines.ts';

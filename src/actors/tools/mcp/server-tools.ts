@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { commandLine } from '../../command-line.ts';
-import type { Clock, Log, Tool } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { normalName } from '../../tool-name.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { isWanted, mcpToolName } from './mcp-names.ts';

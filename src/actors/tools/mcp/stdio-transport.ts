@@ -1,7 +1,7 @@
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
 import { flood, mostMessages, redactError } from './message-gate.ts';

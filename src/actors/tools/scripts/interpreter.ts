@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 import { findProgram } from '../../process/process.ts';
 import type { ScriptDefinition, ScriptExtension, SkillProblem } from '../skills/skills.ts';
 

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { EgressProxy, ProxyPass } from '../../outbound/outbound.ts';
-import { type Clock, ToolError, type ToolRun } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import {
   FolderTooLargeError,
   isolate,

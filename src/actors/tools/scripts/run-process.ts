@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { type Child, type ProcessGroup, type Program, startGroup } from './process-group.ts';
 
 export interface Command extends Program {

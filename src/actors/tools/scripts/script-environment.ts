@@ -1,4 +1,4 @@
-import type { ToolRun } from '../../ports.ts';
+import type { ToolRun } from '../../ports/tool.ts';
 import { refusedVariable, scriptPath } from '../../process/process.ts';
 
 type Variables = Record<string, string>;

@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import { type Tool } from '../../ports.ts';
+import type { Tool } from '../../ports/tool.ts';
 import { digestSettings } from '../digest-settings.ts';
 import {
   checkArguments,

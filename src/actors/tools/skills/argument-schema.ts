@@ -9,7 +9,7 @@ import canonicalize from 'canonicalize';
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 import { messageOf } from '../../../machines/message-of.ts';
 import { linearPattern } from '../../governance/governance.ts';
-import { ToolError } from '../../ports.ts';
+import { ToolError } from '../../ports/tool.ts';
 
 /** A compiled JSON Schema of arguments. */
 export type CompiledSchema = ValidateFunction;

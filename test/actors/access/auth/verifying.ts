@@ -1,7 +1,8 @@
 import { configuredVerifiers } from '../../../../src/actors/access/auth/configured-verifiers.ts';
 import type { TokenVerdict } from '../../../../src/actors/access/auth/token-verifier.ts';
 import { authSchema } from '../../../../src/actors/config/schema-auth.ts';
-import type { Credentials, Outbound } from '../../../../src/actors/ports.ts';
+import type { Credentials } from '../../../../src/actors/ports/authentication.ts';
+import type { Outbound } from '../../../../src/actors/ports/egress.ts';
 
 /** A line of the daemon's log. */
 export interface LogLine {

@@ -4,7 +4,7 @@ import { AgentSurface } from '../../../../src/actors/channels/conversations/agen
 import { Conversations } from '../../../../src/actors/channels/conversations/conversations.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
 import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
-import type { Clock } from '../../../../src/actors/ports.ts';
+import type { Clock } from '../../../../src/actors/ports/clock.ts';
 import { type SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { answerWindow } from '../../../../src/machines/channels/conversation-limits.ts';
 import { lateText } from '../../../../src/machines/channels/conversation-words.ts';

@@ -11,7 +11,7 @@ import {
   type SlackOptions,
 } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { createEgress, type Egress } from '../../../../src/actors/outbound/egress/egress.ts';
-import type { EgressRecord, ScopedOutbound } from '../../../../src/actors/ports.ts';
+import type { EgressRecord, ScopedOutbound } from '../../../../src/actors/ports/egress.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { asked } from './slack-notices.ts';
 

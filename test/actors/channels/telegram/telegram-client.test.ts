@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DeliveryError } from '../../../../src/actors/channels/channel-adapter.ts';
 import { TelegramClient } from '../../../../src/actors/channels/telegram/telegram-client.ts';
-import type { Outbound } from '../../../../src/actors/ports.ts';
+import type { Outbound } from '../../../../src/actors/ports/egress.ts';
 import { FakeTelegram, type TelegramFault } from '../../../helpers/fake-telegram.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { anEgress, failureOf } from '../../outbound/egress/an-egress.ts';

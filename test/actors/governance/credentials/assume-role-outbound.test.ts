@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import { createCredentialIssuer } from '../../../../src/actors/governance/credentials/credentials.ts';
-import type { Outbound } from '../../../../src/actors/ports.ts';
+import type { Outbound } from '../../../../src/actors/ports/egress.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { assumedRole, refusal } from './fake-sts.ts';

@@ -6,7 +6,7 @@ import {
   CredentialVault,
   createCredentialIssuer,
 } from '../../../../src/actors/governance/credentials/credentials.ts';
-import type { Log } from '../../../../src/actors/ports.ts';
+import type { Log } from '../../../../src/actors/ports/log.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };

@@ -9,7 +9,7 @@ import {
   policyInterceptor,
   userFault,
 } from '../../../../src/actors/outbound/egress/policy-interceptor.ts';
-import type { EgressScope } from '../../../../src/actors/ports.ts';
+import type { EgressScope } from '../../../../src/actors/ports/egress.ts';
 import { scope } from './an-egress.ts';
 
 const request = { origin: 'http://a.test', path: '/', method: 'GET' } as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type HopSettings, hopPolicy } from '../../../../src/actors/outbound/egress/hop-policy.ts';
 import { createOwnListeners } from '../../../../src/actors/outbound/egress/own-listeners.ts';
 import { type HopPolicy, ruleHop } from '../../../../src/actors/outbound/egress/rule-hop.ts';
-import type { EgressMode, EgressScope } from '../../../../src/actors/ports.ts';
+import type { EgressMode, EgressScope } from '../../../../src/actors/ports/egress.ts';
 import { scope } from './an-egress.ts';
 
 /** The rules of an agent that opens nothing but what is given. */

@@ -6,7 +6,7 @@ import {
   type ProxyPass,
   startEgressProxy,
 } from '../../../../src/actors/outbound/proxy/egress-proxy.ts';
-import type { Log } from '../../../../src/actors/ports.ts';
+import type { Log } from '../../../../src/actors/ports/log.ts';
 import { anEgress, scope } from '../egress/an-egress.ts';
 
 /**

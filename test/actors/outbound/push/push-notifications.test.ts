@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PushNotifications } from '../../../../src/actors/outbound/push/push-notifications.ts';
-import { type EgressMode, type PushTarget, PushTargetError } from '../../../../src/actors/ports.ts';
+import type { EgressMode } from '../../../../src/actors/ports/egress.ts';
+import { type PushTarget, PushTargetError } from '../../../../src/actors/ports/push.ts';
 import { type SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';
 import { mostAttempts, pauseAfter } from '../../../../src/machines/push/push-delivery-machine.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PushNotifications } from '../../../../src/actors/outbound/push/push-notifications.ts';
-import type { PushTarget } from '../../../../src/actors/ports.ts';
+import type { PushTarget } from '../../../../src/actors/ports/push.ts';
 import type { PushRows } from '../../../../src/actors/records/records.ts';
 import type { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import type { AuditEvent } from '../../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../../src/actors/ports/audit-event.ts';
 import {
   chainLine,
   checkpoint,

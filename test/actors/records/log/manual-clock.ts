@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/actors/ports.ts';
+import type { Clock } from '../../../../src/actors/ports/clock.ts';
 
 /** A clock whose only timer ends when a test says so; a test can wait until somebody waits for it. */
 export class ManualClock implements Clock {

@@ -2,7 +2,7 @@ import { createHash, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../../src/actors/ports/audit-event.ts';
 import { chainLine, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { runs } from '../../../helpers/runs.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../../src/actors/ports/audit-event.ts';
 import { chainLine, checkpoint, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import type { BreakReason, ChainVerdict } from '../../../../src/actors/records/log/verdict.ts';
 import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Log } from '../../../../src/actors/ports.ts';
+import type { Log } from '../../../../src/actors/ports/log.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { sharedPostgres } from '../../../helpers/postgres-server.ts';

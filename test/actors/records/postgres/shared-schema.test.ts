@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Clock } from '../../../../src/actors/ports.ts';
+import type { Clock } from '../../../../src/actors/ports/clock.ts';
 import type { StoreChange } from '../../../../src/actors/records/postgres/change-reader.ts';
 import type { PostgresStore } from '../../../../src/actors/records/postgres/postgres-store.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';

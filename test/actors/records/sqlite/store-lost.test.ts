@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditEvent } from '../../../../src/actors/ports.ts';
+import type { AuditEvent } from '../../../../src/actors/ports/audit-event.ts';
 import { logFilesOf } from '../../../../src/actors/records/log/log-files.ts';
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { nine, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';

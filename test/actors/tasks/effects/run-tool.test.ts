@@ -4,7 +4,7 @@ import { CredentialVault } from '../../../../src/actors/governance/credentials/c
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { runsDigest } from '../../../../src/actors/governance/policy/runs-digest.ts';
-import { type Tool, ToolError } from '../../../../src/actors/ports.ts';
+import { type Tool, ToolError } from '../../../../src/actors/ports/tool.ts';
 import { createRunTool } from '../../../../src/actors/tasks/effects/run-tool.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';

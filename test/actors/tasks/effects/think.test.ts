@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
-import { type LanguageModel, ModelError } from '../../../../src/actors/ports.ts';
+import { type LanguageModel, ModelError } from '../../../../src/actors/ports/model.ts';
 import { createThink } from '../../../../src/actors/tasks/effects/think.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';

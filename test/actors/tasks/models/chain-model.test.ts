@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelListener, Turn } from '../../../../src/actors/ports.ts';
+import type { ModelListener, Turn } from '../../../../src/actors/ports/model.ts';
 import { createChainModel } from '../../../../src/actors/tasks/models/chain-model.ts';
 import { ModelFailure } from '../../../../src/actors/tasks/models/model-failure.ts';
 import type { ProviderModel } from '../../../../src/actors/tasks/models/provider-model.ts';

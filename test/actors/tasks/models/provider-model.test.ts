@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/actors/clock.ts';
-import type { Conversation, Tool } from '../../../../src/actors/ports.ts';
+import type { Conversation } from '../../../../src/actors/ports/model.ts';
+import type { Tool } from '../../../../src/actors/ports/tool.ts';
 import { loadProvider } from '../../../../src/actors/providers/providers.ts';
 import { createProviderModel } from '../../../../src/actors/tasks/models/provider-model.ts';
 import { SharedTurns } from '../../../../src/actors/tasks/models/shared-turns.ts';

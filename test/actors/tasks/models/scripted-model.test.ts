@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Conversation, Turn } from '../../../../src/actors/ports.ts';
+import type { Conversation, Turn } from '../../../../src/actors/ports/model.ts';
 import {
   readScript,
   type ScriptStep,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Conversation, LanguageModel } from '../../../../src/actors/ports.ts';
+import type { Conversation, LanguageModel } from '../../../../src/actors/ports/model.ts';
 import { modelWithinBudget } from '../../../../src/actors/tasks/models/within-budget.ts';
 import type { Compaction } from '../../../../src/machines/domain/compaction.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';

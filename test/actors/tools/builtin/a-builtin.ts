@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Tool } from '../../../../src/actors/ports.ts';
+import type { Tool } from '../../../../src/actors/ports/tool.ts';
 import { agentFiles } from '../../../../src/actors/tools/builtin/agent-files.ts';
 import type { BuiltinDependencies } from '../../../../src/actors/tools/builtin/builtin-tool.ts';
 import { builtinTools } from '../../../../src/actors/tools/tools.ts';

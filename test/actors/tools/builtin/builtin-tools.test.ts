@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { validate, version } from 'uuid';
 import { describe, expect, it } from 'vitest';
-import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
+import { ToolError, type ToolRun } from '../../../../src/actors/ports/tool.ts';
 import {
   builtinToolNames,
   builtinTools,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ToolError } from '../../../../src/actors/ports.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { isWithoutBwrap, needsBwrap } from '../sandbox/needs-bwrap.ts';
 import { agentFolder } from '../skills/agent-folder.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { ToolError } from '../../../../src/actors/ports.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 import { aBuiltin } from './a-builtin.ts';

@@ -5,7 +5,8 @@ import {
   type Egress,
   type EgressOptions,
 } from '../../../../src/actors/outbound/egress/egress.ts';
-import { type EgressRecord, ToolError } from '../../../../src/actors/ports.ts';
+import type { EgressRecord } from '../../../../src/actors/ports/egress.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
 import { aBuiltin } from './a-builtin.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { EgressProxy } from '../../../../src/actors/outbound/proxy/egress-proxy.ts';
-import type { Clock, Tool, ToolRun } from '../../../../src/actors/ports.ts';
+import type { Clock } from '../../../../src/actors/ports/clock.ts';
+import type { Tool, ToolRun } from '../../../../src/actors/ports/tool.ts';
 import type { SandboxLevel } from '../../../../src/actors/tools/sandbox/sandbox.ts';
 import type { ScriptDefinition } from '../../../../src/actors/tools/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../../src/actors/tools/tools.ts';

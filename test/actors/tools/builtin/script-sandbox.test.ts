@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ToolError } from '../../../../src/actors/ports.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import { isolate } from '../../../../src/actors/tools/sandbox/sandbox.ts';
 import { rawRequest } from '../../../helpers/raw-request.ts';
 import { aServer } from '../../outbound/egress/a-server.ts';

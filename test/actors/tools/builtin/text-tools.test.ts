@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ToolError } from '../../../../src/actors/ports.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { runs } from '../../../helpers/runs.ts';
 import { aBuiltin } from './a-builtin.ts';

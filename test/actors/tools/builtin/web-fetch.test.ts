@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ToolError } from '../../../../src/actors/ports.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
 import { notedOutbound, refusingOutbound } from '../../../helpers/noted-outbound.ts';

@@ -2,7 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress, type Egress } from '../../../../src/actors/outbound/egress/egress.ts';
-import { type EgressRecord, ToolError } from '../../../../src/actors/ports.ts';
+import type { EgressRecord } from '../../../../src/actors/ports/egress.ts';
+import { ToolError } from '../../../../src/actors/ports/tool.ts';
 import type { ToolConfig } from '../../../../src/actors/tools/tools.ts';
 import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
 import { aBuiltin } from './a-builtin.ts';

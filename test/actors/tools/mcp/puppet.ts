@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/actors/clock.ts';
-import { type Clock, type Tool, ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
+import type { Clock } from '../../../../src/actors/ports/clock.ts';
+import { type Tool, ToolError, type ToolRun } from '../../../../src/actors/ports/tool.ts';
 import {
   connectMcpServers,
   type McpServersParts,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
+import { ToolError, type ToolRun } from '../../../../src/actors/ports/tool.ts';
 import { readSkills, type ScriptDefinition } from '../../../../src/actors/tools/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../../src/actors/tools/tools.ts';
 import { patient } from '../../../helpers/patient.ts';

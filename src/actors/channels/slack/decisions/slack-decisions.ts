@@ -10,7 +10,8 @@ import {
 } from '../../../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../../machines/governance/decision.ts';
 import { oneLine } from '../../../../machines/legible.ts';
-import type { Clock, Log } from '../../../ports.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
 import type { ApprovalAuthority } from '../../channel-adapter.ts';
 import { pause } from '../../time-limit.ts';
 import { linkFault } from '../link/slack-failure.ts';

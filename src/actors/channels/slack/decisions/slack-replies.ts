@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { ApprovalNotice, MessageRef } from '../../../../machines/channels/approval-notice.ts';
-import type { Log, ScopedOutbound } from '../../../ports.ts';
+import type { ScopedOutbound } from '../../../ports/egress.ts';
+import type { Log } from '../../../ports/log.ts';
 import { deliveryError } from '../link/slack-failure.ts';
 import { approveModal } from '../messages/approve-modal.ts';
 import { section } from '../messages/blocks.ts';

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../ports.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import { deliveryError } from './slack-failure.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../ports.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import { pause } from '../../time-limit.ts';
 
 /** Minimum time between two messages in a rate-limited channel, in milliseconds: Slack's one second plus a margin. */

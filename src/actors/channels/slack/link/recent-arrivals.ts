@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../ports.ts';
+import type { Clock } from '../../../ports/clock.ts';
 
 /** Maximum number of remembered deliveries, and their lifetime in milliseconds; Slack redelivers within minutes. */
 const limits = { max: 10_000, ttl: 3_600_000 };

@@ -1,7 +1,7 @@
 import { WebClient, type WebClientOptions } from '@slack/web-api';
 import pLimit from 'p-limit';
 import { egressCause } from '../../../outbound/outbound.ts';
-import type { Log } from '../../../ports.ts';
+import type { Log } from '../../../ports/log.ts';
 import { slackLog } from './slack-log.ts';
 
 export interface SlackClientOptions {

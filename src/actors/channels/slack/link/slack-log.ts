@@ -1,6 +1,6 @@
 import { type Logger, LogLevel } from '@slack/web-api';
 import { keptStart } from '../../../../machines/text.ts';
-import type { Log } from '../../../ports.ts';
+import type { Log } from '../../../ports/log.ts';
 
 /** Maximum length of Slack's own text in the log, in characters. */
 const longest = 300;

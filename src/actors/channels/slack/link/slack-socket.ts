@@ -1,5 +1,7 @@
 import type { AppsConnectionsOpenResponse } from '@slack/web-api';
-import type { Clock, Log, Outbound } from '../../../ports.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Outbound } from '../../../ports/egress.ts';
+import type { Log } from '../../../ports/log.ts';
 import { FrameClient } from './frame-client.ts';
 import { SlackSetupError } from './setup-error.ts';
 import type { SlackEnvelope } from './slack-envelope.ts';

@@ -1,4 +1,5 @@
-import type { Log, Outbound } from '../../../ports.ts';
+import type { Outbound } from '../../../ports/egress.ts';
+import type { Log } from '../../../ports/log.ts';
 import type { SlackSettings } from '../../channel-settings.ts';
 import type { ChannelDirectory } from '../link/channel-directory.ts';
 import { createSlackClient } from '../link/slack-client.ts';

@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
 import { hintText, useButtonsText } from '../../../../machines/channels/conversation-words.ts';
 import type { JsonObject } from '../../../../machines/json.ts';
-import type { Log } from '../../../ports.ts';
+import type { Log } from '../../../ports/log.ts';
 import type { ApprovalPlaces } from '../../channel-adapter.ts';
 import type { ChatMark, ChatMessage, ConversationPort } from '../../conversation-port.ts';
 import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../../../ports.ts';
+import type { Log } from '../../../ports/log.ts';
 import type { ChatMark } from '../../conversation-port.ts';
 import { deliveryError, slackCode } from '../link/slack-failure.ts';
 

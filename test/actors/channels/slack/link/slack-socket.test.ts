@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SlackEnvelope } from '../../../../../src/actors/channels/slack/link/slack-envelope.ts';
 import { linkFault } from '../../../../../src/actors/channels/slack/link/slack-failure.ts';
 import { SlackSocket } from '../../../../../src/actors/channels/slack/link/slack-socket.ts';
-import type { Outbound } from '../../../../../src/actors/ports.ts';
+import type { Outbound } from '../../../../../src/actors/ports/egress.ts';
 import { openSlackRig } from '../slack-rig.ts';
 
 /** A socket of its own, and what it tells; closed after the test. */
