@@ -26,7 +26,6 @@ import { createOwnListeners, type ListeningAddress, type OwnListeners } from './
 import { hopOf, policyInterceptor, type Sending, userFault } from './policy-interceptor.ts';
 import { addressPolicyFor, type Hop, type HopPolicy, isDaemons, ruleHop } from './rule-hop.ts';
 
-export type { EgressMode, EgressRecord, EgressScope } from '../../ports/egress.ts';
 export { createAddressRules, readNetwork } from './address-rules.ts';
 export type { Lookup } from './checked-addresses.ts';
 export { type Dial, dialChannelName } from './checked-connect.ts';

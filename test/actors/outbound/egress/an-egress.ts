@@ -3,9 +3,8 @@ import {
   createEgress,
   type Egress,
   type EgressOptions,
-  type EgressRecord,
-  type EgressScope,
 } from '../../../../src/actors/outbound/egress/egress.ts';
+import type { EgressRecord, EgressScope } from '../../../../src/actors/ports/egress.ts';
 
 /** A task with every workflow tag. */
 export const scope: EgressScope = {

@@ -2,12 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import {
-  createEgress,
-  EgressError,
-  type EgressMode,
-  type EgressScope,
-} from '../../../../src/actors/outbound/egress/egress.ts';
+import { createEgress, EgressError } from '../../../../src/actors/outbound/egress/egress.ts';
+import type { EgressMode, EgressScope } from '../../../../src/actors/ports/egress.ts';
 import { aServer } from './a-server.ts';
 import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
 

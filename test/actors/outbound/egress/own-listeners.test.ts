@@ -2,8 +2,9 @@ import { networkInterfaces } from 'node:os';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { EgressError, type EgressMode } from '../../../../src/actors/outbound/egress/egress.ts';
+import { EgressError } from '../../../../src/actors/outbound/egress/egress.ts';
 import { createOwnListeners } from '../../../../src/actors/outbound/egress/own-listeners.ts';
+import type { EgressMode } from '../../../../src/actors/ports/egress.ts';
 import { aServer } from './a-server.ts';
 import { anEgress, failureOf, scope } from './an-egress.ts';
 

@@ -1,11 +1,12 @@
 import { onTestFinished } from 'vitest';
-import type { EgressOptions, EgressRecord } from '../../../../src/actors/outbound/egress/egress.ts';
+import type { EgressOptions } from '../../../../src/actors/outbound/egress/egress.ts';
 import {
   type EgressProxy,
   type ProxyLimits,
   type ProxyPass,
   startEgressProxy,
 } from '../../../../src/actors/outbound/proxy/egress-proxy.ts';
+import type { EgressRecord } from '../../../../src/actors/ports/egress.ts';
 import type { Log } from '../../../../src/actors/ports/log.ts';
 import { anEgress, scope } from '../egress/an-egress.ts';
 
