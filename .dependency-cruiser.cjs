@@ -313,10 +313,10 @@ module.exports = {
     {
       name: 'fake-slack-stands-alone',
       comment:
-        'packages/fake-slack imports src/machines, actors/ports/clock.ts and actors/clock.ts, and packages; its demos also the command and the log.',
+        'packages/fake-slack imports src/machines, actors/ports/clock.ts and actors/system-clock.ts, and packages; its demos also the command and the log.',
       severity: 'error',
       from: { path: '^packages/fake-slack/', pathNot: '^packages/fake-slack/demo/' },
-      to: { path: '^src/', pathNot: [core, '^src/actors/(ports/)?clock\\.ts$'] },
+      to: { path: '^src/', pathNot: [core, '^src/actors/(ports/clock|system-clock)\\.ts$'] },
     },
     {
       name: 'demos-use-the-command-and-the-log',

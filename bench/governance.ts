@@ -1,12 +1,12 @@
 import { createActor } from 'xstate';
-import { systemClock } from '../src/actors/clock.ts';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../src/actors/governance/modify/modify.ts';
 import { argumentsDigest } from '../src/actors/governance/policy/arguments-digest.ts';
 import { createGovern } from '../src/actors/governance/policy/govern.ts';
-import { randomIds } from '../src/actors/ids.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
+import { randomIds } from '../src/actors/random-ids.ts';
+import { systemClock } from '../src/actors/system-clock.ts';
 import { createGovernance } from '../src/agent/agent-governance.ts';
 import type { ToolCall } from '../src/machines/domain/task.ts';
 import type { Figure } from './figure.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { systemClock } from '../src/actors/clock.ts';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { createPolicy } from '../src/actors/governance/policy/policy.ts';
-import { randomIds } from '../src/actors/ids.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
+import { randomIds } from '../src/actors/random-ids.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
+import { systemClock } from '../src/actors/system-clock.ts';
 import { scriptedModel } from '../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../src/actors/tasks/task-system.ts';
 import type { Task } from '../src/machines/domain/task.ts';

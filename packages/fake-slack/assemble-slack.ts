@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../src/actors/clock.ts';
 import type { Clock } from '../../src/actors/ports/clock.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import { SocketHub } from './socket-mode/socket-hub.ts';
 import { Watch } from './watch.ts';
 import { WebApi } from './web-api/web-api.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Agent, Dispatcher, request } from 'undici';
 import { isBrokenOff } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
-import { systemClock } from './clock.ts';
 import { deadline } from './deadline.ts';
 import type { Clock } from './ports/clock.ts';
+import { systemClock } from './system-clock.ts';
 
 /** The URL of an agent and the credentials sent to it. */
 export interface AgentEndpoint {

@@ -1,5 +1,5 @@
-import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { namedTools } from './named-tools.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 import { unlistedHosts } from './unlisted-hosts.ts';

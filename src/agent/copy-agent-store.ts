@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import {
   agentEntity,
@@ -12,6 +11,7 @@ import {
   StoreError,
   tailLines,
 } from '../actors/records/records.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { lockFiles } from './lock-files.ts';
 
 export interface CopyParts {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import { formatProblem } from '../actors/config/config.ts';
 import {
   changeSecrets,
@@ -9,6 +8,7 @@ import {
   VariableError,
   writeEnvironment,
 } from '../actors/secrets/secrets.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import {
   AddSkillError,
   addSkill,

@@ -1,5 +1,5 @@
-import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 import {
   type AgentText,

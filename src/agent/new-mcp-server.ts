@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import { readEnvFile, VariableError, writeEnvironment } from '../actors/secrets/secrets.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { mcpToolName } from '../actors/tools/tools.ts';
 import { AddSkillError, revertConfig, type YamlEdit } from '../actors/workspace/workspace.ts';
 import {

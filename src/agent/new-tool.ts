@@ -1,5 +1,5 @@
-import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { normalName } from '../actors/tool-name.ts';
 import { addSection, builtinToolNames, parseInputLine } from '../actors/tools/tools.ts';
 import { AddSkillError, revertConfig } from '../actors/workspace/workspace.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { usualUrlVariable } from '../actors/config/config.ts';
 import type { Clock } from '../actors/ports/clock.ts';
@@ -13,6 +12,7 @@ import {
   type PostgresStore,
 } from '../actors/records/records.ts';
 import { rest } from '../actors/rest.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import type { SharedWork } from '../actors/tasks/tasks.ts';
 
 export interface SharedParts {

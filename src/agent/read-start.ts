@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
-import { randomIds } from '../actors/ids.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
+import { randomIds } from '../actors/random-ids.ts';
+import { systemClock } from '../actors/system-clock.ts';
 import { ScriptGate } from '../actors/tools/tools.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { type AccessOptions, type AccessSettings, readAccess } from './read-access.ts';

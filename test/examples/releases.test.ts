@@ -1,8 +1,8 @@
 import { cpSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/actors/clock.ts';
 import { type Tool, ToolError } from '../../src/actors/ports/tool.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import { createToolbox } from '../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { agentFolder } from '../actors/tools/skills/agent-folder.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { systemClock } from '../../src/actors/clock.ts';
 import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
 import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import type { SharedWork } from '../../src/actors/tasks/shared-work.ts';
 import { openShared, type SharedParts } from '../../src/agent/open-shared.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 // Loaded when first needed; what these packages leave on the process is theirs for its whole life.
-import { systemClock } from '../../src/actors/clock.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import '../../src/dashboard/reading/agent-files.ts';
 import '../../src/dashboard/workspace/describe-agent.ts';
 import '../../src/dashboard/builder/skill-builder.ts';

@@ -10,9 +10,9 @@ import type { CredentialIssuer } from '../../src/actors/governance/credentials/c
 import { compileGuardrails } from '../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../src/actors/governance/modify/modify.ts';
 import { createPolicy, type Policy } from '../../src/actors/governance/policy/policy.ts';
-import { randomIds } from '../../src/actors/ids.ts';
 import type { LanguageModel } from '../../src/actors/ports/model.ts';
 import type { Tool } from '../../src/actors/ports/tool.ts';
+import { randomIds } from '../../src/actors/random-ids.ts';
 import {
   type ChainVerdict,
   type RecordedEvent,

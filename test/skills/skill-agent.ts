@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { afterEach, expect } from 'vitest';
-import { systemClock } from '../../src/actors/clock.ts';
 import type { Tool } from '../../src/actors/ports/tool.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import { attachSkill, planSkill, type SkillPlan } from '../../src/agent/attach-skill.ts';
 import { openEgress } from '../../src/agent/open-egress.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';

@@ -96,7 +96,7 @@ const allowed = [
   ['src/machines/machines.ts', "export { A } from './b.ts';"],
   ['src/machines/b.ts', "import type { A } from './a-machine.ts';"],
   ['src/actors/ports/clock.ts', "import type { A } from '../../machines/b.ts';"],
-  ['src/actors/clock.ts', "import type { A } from './ports/clock.ts';"],
+  ['src/actors/system-clock.ts', "import type { A } from './ports/clock.ts';"],
   ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
   ['src/actors/records/records.ts', "export { A } from './log/log.ts';"],
   [

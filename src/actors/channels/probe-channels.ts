@@ -1,7 +1,7 @@
 import { messageOf } from '../../machines/message-of.ts';
-import { systemClock } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import { readChannelNames } from '../records/records.ts';
+import { systemClock } from '../system-clock.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup/setup-finding.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { systemClock } from '../clock.ts';
 import { readServeFile } from '../process/process.ts';
+import { systemClock } from '../system-clock.ts';
 import { AgentLine } from './agent-line.ts';
 import { connectTo, isOwnProcess } from './own-process.ts';
 

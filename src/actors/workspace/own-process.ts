@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { isLoopback } from '../../machines/loopback.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { AgentConnection } from '../agent-connection.ts';
-import { systemClock } from '../clock.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   agentProof,
@@ -13,6 +12,7 @@ import {
   readOwnToken,
   type ServeFile,
 } from '../process/process.ts';
+import { systemClock } from '../system-clock.ts';
 
 /** Timeout of a listener's identity proof, in milliseconds, used if nothing else identifies it. */
 const patience = 2_000;

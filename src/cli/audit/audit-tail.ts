@@ -1,4 +1,3 @@
-import { systemClock } from '../../actors/clock.ts';
 import {
   formatBadLine,
   formatEvent,
@@ -7,6 +6,7 @@ import {
   type Tailing,
   tailLines,
 } from '../../actors/records/records.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import type { Session } from '../session.ts';
 import { auditSourceOf, withLog } from './audit-source.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
-import { systemClock } from '../../actors/clock.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/named-tools.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../actors/clock.ts';
 import { tailLines } from '../../actors/records/records.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { plainLine } from '../plain-text.ts';
 import type { DeferralJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';

@@ -1,4 +1,3 @@
-import { systemClock } from '../../actors/clock.ts';
 import {
   formatEvent,
   type RecordedEvent,
@@ -6,6 +5,7 @@ import {
   verdictSentence,
   verifyFiles,
 } from '../../actors/records/records.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { showProgress } from '../progress.ts';

@@ -1,9 +1,9 @@
 import { createActor, toPromise } from 'xstate';
 import { createGovern, type Policy, screenPrompt } from '../../actors/governance/governance.ts';
-import { randomIds } from '../../actors/ids.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
+import { randomIds } from '../../actors/random-ids.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/agent-governance.ts';
 import type { Message } from '../../machines/domain/task.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../actors/clock.ts';
 import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { derivedEndpoints } from '../../agent/derived-endpoints.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../actors/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type {
   CallExplanationJson,

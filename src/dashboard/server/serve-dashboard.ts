@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { systemClock } from '../../actors/clock.ts';
-import { randomIds } from '../../actors/ids.ts';
 import { loginName } from '../../actors/login-name.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import { noteDashboard } from '../../actors/process/process.ts';
+import { randomIds } from '../../actors/random-ids.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import {
   type AgentCommand,
   openWorkspace,

@@ -1,4 +1,4 @@
-import { randomIds } from '../../../src/actors/ids.ts';
+import { randomIds } from '../../../src/actors/random-ids.ts';
 import { SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../../src/actors/tasks/task-system.ts';

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { AgentConnection } from '../../../src/actors/agent-connection.ts';
-import { systemClock } from '../../../src/actors/clock.ts';
+import { systemClock } from '../../../src/actors/system-clock.ts';
 import { AgentLine } from '../../../src/actors/workspace/agent-line.ts';
 import { followAgent } from '../../../src/actors/workspace/follow-agent.ts';
 import { connectionMachine } from '../../../src/machines/channels/connection-machine.ts';

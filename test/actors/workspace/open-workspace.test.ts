@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/actors/clock.ts';
+import { systemClock } from '../../../src/actors/system-clock.ts';
 import { openWorkspace } from '../../../src/actors/workspace/workspace.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import Koa from 'koa';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/actors/clock.ts';
+import { systemClock } from '../../../src/actors/system-clock.ts';
 import { type StreamedEvents, streamEvents } from '../../../src/http/a2a/stream-events.ts';
 import { Heartbeats } from '../../../src/http/heartbeats.ts';
 import { EventReader } from '../../helpers/event-reader.ts';

@@ -1,8 +1,8 @@
 import { SendMessageRequest } from '@a2a-js/sdk';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { expect, it } from 'vitest';
-import { randomIds } from '../../../src/actors/ids.ts';
 import { PushNotifications } from '../../../src/actors/outbound/push/push-notifications.ts';
+import { randomIds } from '../../../src/actors/random-ids.ts';
 import { type CallRequest, callContext } from '../../../src/http/a2a/call-context.ts';
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { rest } from '../../rest.ts';
+import { systemClock } from '../../system-clock.ts';
 import type { SessionLock } from './session-lock.ts';
 
 /** Ends a duty. With the lock there is time to finish; without it another daemon may already perform the duty. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../machines/json.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../system-clock.ts';
 import { builtinToolNames, builtinTools } from './builtin-tools.ts';
 
 /** Description of a builtin tool, independent of an agent's settings. */

@@ -4,7 +4,7 @@ import { createActor, toPromise } from 'xstate';
 import type { IntentScorer } from '../../../../src/actors/governance/alignment/alignment.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
-import { randomIds } from '../../../../src/actors/ids.ts';
+import { randomIds } from '../../../../src/actors/random-ids.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall, aTaskInput, toolRules } from '../../../helpers/task-fixtures.ts';

@@ -11,7 +11,7 @@ import { compileGuardrails } from '../../../../src/actors/governance/guardrails/
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
-import { randomIds } from '../../../../src/actors/ids.ts';
+import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { IntentVerdict, Ruling } from '../../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../../src/machines/governance/tool-call-machine.ts';
 import type { ToolCallInput } from '../../../../src/machines/governance/tool-call-setup.ts';

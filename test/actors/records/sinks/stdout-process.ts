@@ -1,5 +1,5 @@
-import { systemClock } from '../../../../src/actors/clock.ts';
 import { createAuditSinks } from '../../../../src/actors/records/sinks/audit-sinks.ts';
+import { systemClock } from '../../../../src/actors/system-clock.ts';
 
 const nothing = (): void => undefined;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/actors/clock.ts';
 import type { Conversation } from '../../../../src/actors/ports/model.ts';
 import type { Tool } from '../../../../src/actors/ports/tool.ts';
 import { loadProvider } from '../../../../src/actors/providers/providers.ts';
+import { systemClock } from '../../../../src/actors/system-clock.ts';
 import { createProviderModel } from '../../../../src/actors/tasks/models/provider-model.ts';
 import { SharedTurns } from '../../../../src/actors/tasks/models/shared-turns.ts';
 

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../../src/actors/clock.ts';
 import type { Clock } from '../../../../src/actors/ports/clock.ts';
 import { type Tool, ToolError, type ToolRun } from '../../../../src/actors/ports/tool.ts';
+import { systemClock } from '../../../../src/actors/system-clock.ts';
 import {
   connectMcpServers,
   type McpServersParts,

@@ -7,7 +7,7 @@ import {
   checkSlackSetup,
   type SetupFinding,
 } from '../../../../../src/actors/channels/slack/setup/check-setup.ts';
-import { systemClock } from '../../../../../src/actors/clock.ts';
+import { systemClock } from '../../../../../src/actors/system-clock.ts';
 import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
 
 /** What a test looks at; the app-level token is not tried unless `appToken` says so. */

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/actors/clock.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 
 const boot = { seconds: 0 };
 const nine = Date.UTC(2026, 6, 1, 9);
