@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { AgentConnection, ImpostorError } from '../actors/agent-connection.ts';
 import { eventsOf } from '../actors/events-of.ts';
 import { agentProof, isSameProof } from '../actors/process/process.ts';
-import type { JsonValue } from '../machines/json.ts';
+import { type JsonValue, parseJson } from '../machines/json.ts';
 import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
 import type { AgentAddress } from './find-agent.ts';
 
@@ -81,7 +81,7 @@ export class AgentClient {
 
   async #jsonOf(response: Dispatcher.ResponseData, call: AgentCall): Promise<unknown> {
     const text = await response.body.text();
-    const body = parsed(text);
+    const body = parseJson(text);
     if (response.statusCode !== 200 || body === undefined) {
       const status = response.statusCode;
       throw refusal({ status, body }, this.#address, call.taskId);
@@ -93,13 +93,5 @@ export class AgentClient {
     if (call.signal.aborted) return call.signal.reason;
     if (error instanceof ImpostorError) return notTheAgent(this.#address);
     return connectionFailure(error, this.#address, call.taskId);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isJsonObject } from '../../src/machines/json.ts';
+import { isJsonObject, parseJson } from '../../src/machines/json.ts';
 
 it.each([
   [{}, true],
@@ -12,4 +12,13 @@ it.each([
   [() => ({}), false],
 ])('%j is an object of JSON: %s', (value, is) => {
   expect(isJsonObject(value)).toBe(is);
+});
+
+it.each([
+  ['{"a":[1]}', { a: [1] }],
+  ['null', null],
+  ['{"a":', undefined],
+  ['', undefined],
+])('parses %s to %s', (text, value) => {
+  expect(parseJson(text)).toEqual(value);
 });

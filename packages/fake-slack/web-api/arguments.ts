@@ -1,5 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/machines/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../src/machines/json.ts';
 
 /** Maximum size of a request body in bytes. */
 const largestBody = 4 * 1024 * 1024;
@@ -70,12 +75,4 @@ function valueOf(name: string, text: string): JsonValue {
   if (booleans.has(name) && /^(true|false|1|0)$/.test(text)) return /^(true|1)$/.test(text);
   if (numbers.has(name) && /^\d{1,15}$/.test(text)) return Number(text);
   return text;
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../machines/json.ts';
 import { plainLine } from '../../machines/plain-line.ts';
 import { isAlive } from './is-alive.ts';
 import { processSpace, processStart } from './process-start.ts';
@@ -102,9 +103,5 @@ function readEntry(path: string): ListedAgent | null {
       uid === process.getuid?.() && (mode & 0o022) === 0 && size <= longestEntry,
   );
   if (text === null) return null;
-  try {
-    return listedAgent.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  return listedAgent.safeParse(parseJson(text)).data ?? null;
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../machines/json.ts';
 import { isAlive } from './is-alive.ts';
 import { ownNote } from './own-note.ts';
 import { readSmallFile } from './read-small-file.ts';
@@ -44,11 +45,7 @@ export function noteDashboard(workspace: string, at: Omit<DashboardListening, 'p
 export function readDashboards(workspace: string): DashboardListening[] {
   const text = readSmallFile(join(workspace, '.service', 'ui.json'), isTrusted);
   if (text === null) return [];
-  try {
-    return dashboardFile.safeParse(JSON.parse(text)).data?.dashboards ?? [];
-  } catch {
-    return [];
-  }
+  return dashboardFile.safeParse(parseJson(text)).data?.dashboards ?? [];
 }
 
 /** True for a file owned by this user or root. */

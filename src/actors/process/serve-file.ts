@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../machines/json.ts';
 import { readSmallFile } from './read-small-file.ts';
 import { writePrivately } from './write-privately.ts';
 
@@ -37,11 +38,7 @@ export function writeServeFile(stateFolder: string, content: ServeFile): void {
 export function readServeFile(stateFolder: string): ServeFile | null {
   const text = readSmallFile(join(stateFolder, 'serve.json'));
   if (text === null) return null;
-  try {
-    return serveFile.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  return serveFile.safeParse(parseJson(text)).data ?? null;
 }
 
 /** Removes `serve.json` unless another process has written it since. */

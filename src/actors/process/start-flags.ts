@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../machines/json.ts';
 import { ownNote } from './own-note.ts';
 
 const words = z.array(z.string());
@@ -16,9 +17,5 @@ export function noteStartFlags(
 export function lastStartFlags(directory: string, env: NodeJS.ProcessEnv): string[] {
   const text = ownNote('starts', directory, env).read();
   if (text === null) return [];
-  try {
-    return words.safeParse(JSON.parse(text)).data ?? [];
-  } catch {
-    return [];
-  }
+  return words.safeParse(parseJson(text)).data ?? [];
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 
 /** An event that only adds text to one place of an answer. */
 interface Addition {
@@ -53,8 +53,8 @@ function endOfBlock(text: string, start: number): number {
 function read(bytes: string): Block {
   const [, lead = '', json] =
     /^(event: ?[^\r\n]*\r?\n)?data: ?(\{[^\r\n]*\})\r?\n\r?\n$/.exec(bytes) ?? [];
-  const event = json === undefined ? null : parsed(json);
-  const addition = event === null ? null : additionOf(event);
+  const event = json === undefined ? null : parseJson(json);
+  const addition = isJsonObject(event) ? additionOf(event) : null;
   if (addition !== null) addition.place = lead + addition.place;
   return { bytes, lead, addition, isMerged: false };
 }
@@ -64,15 +64,6 @@ function written({ bytes, lead, addition, isMerged }: Block): string {
   const { event, holder, key, text } = addition;
   holder[key] = text;
   return `${lead}data: ${JSON.stringify(event)}\n\n`;
-}
-
-function parsed(json: string): JsonObject | null {
-  try {
-    const value = JSON.parse(json) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function additionOf(event: JsonObject): Addition | null {

@@ -1,4 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import { parseJson } from '../../machines/json.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 
 /** Maximum tasks with unreported changes; beyond it everything is read again. */
@@ -70,11 +71,7 @@ export class ChangedTasks {
 
 /** The agent sends its own JSON of a task, or an object that names a task. */
 function taskIn(data: string): string | null {
-  try {
-    const { id, task_id: named, task } = Object(JSON.parse(data)) as Record<string, unknown>;
-    const found = named ?? (Object(task) as { id?: unknown }).id ?? id;
-    return isTaskId(found) ? found : null;
-  } catch {
-    return null;
-  }
+  const { id, task_id: named, task } = Object(parseJson(data)) as Record<string, unknown>;
+  const found = named ?? (Object(task) as { id?: unknown }).id ?? id;
+  return isTaskId(found) ? found : null;
 }

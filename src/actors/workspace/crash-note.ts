@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../machines/json.ts';
 import { readSmallFile, writePrivately } from '../process/process.ts';
 
 const crashNote = z.object({ error: z.string().max(8_192), at: z.string().max(64) });
@@ -9,11 +10,7 @@ const crashNote = z.object({ error: z.string().max(8_192), at: z.string().max(64
 export function readCrashNote(directory: string): string | null {
   const text = readSmallFile(pathOf(directory));
   if (text === null) return null;
-  try {
-    return crashNote.safeParse(JSON.parse(text)).data?.error ?? null;
-  } catch {
-    return null;
-  }
+  return crashNote.safeParse(parseJson(text)).data?.error ?? null;
 }
 
 /** Records why the last process of an agent ended; the next start removes the record. */

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { parseJson } from '../../machines/json.ts';
 import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
 
 /** Maximum size of a log in bytes; beyond it the next start begins a new log and renames the old one to `.1`. */
@@ -112,12 +113,7 @@ function failureIn(line: string): string[] {
 }
 
 function recordOf(line: string): LogRecord | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    return JSON.parse(line) as LogRecord;
-  } catch {
-    return null;
-  }
+  return line.startsWith('{') ? ((parseJson(line) ?? null) as LogRecord | null) : null;
 }
 
 function openLog(path: string): number {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Standing } from '../../actors/records/records.ts';
-import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, parseJson } from '../../machines/json.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -30,12 +30,7 @@ async function linesOf(path: string): Promise<string[]> {
 }
 
 function standingIn(line: string): Standing | null {
-  let value: JsonValue;
-  try {
-    value = JSON.parse(line) as JsonValue;
-  } catch {
-    return null;
-  }
+  const value = parseJson(line);
   if (!isJsonObject(value) || value['event'] !== 'checkpoint') return null;
   const { count, head } = isJsonObject(value['fields']) ? value['fields'] : {};
   return typeof count === 'number' && typeof head === 'string' ? { count, head } : null;

@@ -1,6 +1,7 @@
 import { AdmissionSettingsError, admissionFromEnvironment } from '../../actors/access/access.ts';
 import { lastRunLog } from '../../actors/workspace/workspace.ts';
 import type { AdmissionResultJson, PolicyJson } from '../../http/wire/dashboard/policy-json.ts';
+import { parseJson } from '../../machines/json.ts';
 import type { AuditReader } from './audit-reader.ts';
 
 /** Timeout in milliseconds for finding the last refusal in the audit log. */
@@ -71,13 +72,9 @@ function notedIn(lines: readonly string[]): Noted {
 
 function recordIn(line: string): { msg: string; time: string; error: string }[] {
   if (!line.startsWith('{')) return [];
-  try {
-    const { msg, time, error } = JSON.parse(line) as Record<string, unknown>;
-    if (typeof msg !== 'string' || typeof time !== 'string') return [];
-    return [{ msg, time, error: typeof error === 'string' ? error : '' }];
-  } catch {
-    return [];
-  }
+  const { msg, time, error } = Object(parseJson(line)) as Record<string, unknown>;
+  if (typeof msg !== 'string' || typeof time !== 'string') return [];
+  return [{ msg, time, error: typeof error === 'string' ? error : '' }];
 }
 
 /** The audit page reports an unreadable log. */

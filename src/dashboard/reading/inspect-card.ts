@@ -5,7 +5,7 @@ import type {
   ExchangeJson,
 } from '../../http/wire/dashboard/a2a-json.ts';
 import { cardForm, checkCard, schemesOf } from '../../machines/card/check-card.ts';
-import type { JsonValue } from '../../machines/json.ts';
+import { parseJson } from '../../machines/json.ts';
 import { AskError, type AskedAgent, askAgent, targetOf } from './ask-agent.ts';
 
 const cardPath = '/.well-known/agent-card.json';
@@ -78,7 +78,7 @@ function checked(
   });
   if (answer === null) return { ...none, schemes: [], findings: [] };
   if (answer.status !== 200) return wrong(`is answered with status ${answer.status}`);
-  const card = parsed(bytes);
+  const card = parseJson(Buffer.from(bytes).toString('utf8'));
   if (card === undefined) return wrong('is no JSON');
   const findings = [...checkCard(card)];
   const form = cardForm(card);
@@ -94,14 +94,6 @@ function checked(
     findings.push({ severity: 'warning', path: '', message });
   }
   return { form, card_sha256: hash('sha256', bytes), findings, schemes: schemesOf(card) };
-}
-
-function parsed(bytes: Uint8Array): JsonValue | undefined {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 async function exchangeOf(

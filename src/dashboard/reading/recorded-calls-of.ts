@@ -5,6 +5,7 @@ import {
   readDeferral,
 } from '../../http/wire/dashboard/agent-task.ts';
 import { type RecordedCall, recordedCalls } from '../../http/wire/dashboard/recorded-calls.ts';
+import { parseJson } from '../../machines/json.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { wholeTaskPath } from './agent-tasks.ts';
 import type { AuditReader } from './audit-reader.ts';
@@ -83,19 +84,15 @@ async function eventsByTask(
   const page = await audit.page(directory, query, signal).catch(() => ({ events: [] }));
   const events = new Map<string, Events[number][]>();
   for (const { line } of page.events) {
-    const { task_id: task, event, fields = {} } = Object(parsed(line)) as Record<string, unknown>;
+    const {
+      task_id: task,
+      event,
+      fields = {},
+    } = Object(parseJson(line)) as Record<string, unknown>;
     if (typeof task !== 'string' || typeof event !== 'string') continue;
     const known = events.get(task) ?? [];
     events.set(task, known);
     known.push({ event, fields: Object(fields) as Record<string, unknown> });
   }
   return events;
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }

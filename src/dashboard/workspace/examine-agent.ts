@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { commandLine } from '../../actors/command-line.ts';
 import type { AgentCommand } from '../../actors/workspace/workspace.ts';
 import type { DoctorJson } from '../../http/wire/dashboard/doctor-json.ts';
+import { parseJson } from '../../machines/json.ts';
 
 /** Timeout in milliseconds for all checks of an agent. */
 const patience = 60_000;
@@ -34,11 +35,7 @@ export function examineAgent(
 }
 
 function readReport(text: string): DoctorJson | null {
-  try {
-    const { checks, error } = JSON.parse(text) as Partial<DoctorJson>;
-    if (!Array.isArray(checks)) return null;
-    return { checks, ...(error === undefined ? {} : { error }) };
-  } catch {
-    return null;
-  }
+  const { checks, error } = Object(parseJson(text)) as Partial<DoctorJson>;
+  if (!Array.isArray(checks)) return null;
+  return { checks, ...(error === undefined ? {} : { error }) };
 }

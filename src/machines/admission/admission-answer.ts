@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, parseJson } from '../json.ts';
 
 /** The platform's answer about new invocations (docs/contract/admission.md). Missing fields are empty. */
 export interface AdmissionAnswer {
@@ -30,7 +30,7 @@ export type AnswerReading =
  * denial still applies (docs/contract/admission.md).
  */
 export function readAnswer(body: string): AnswerReading {
-  const sent = parse(body);
+  const sent = parseJson(body);
   if (!isJsonObject(sent)) return fault('the answer is not a JSON object');
   const decision = sent['decision'] ?? null;
   if (decision === null) return fault('the answer has no decision');
@@ -43,14 +43,6 @@ export function readAnswer(body: string): AnswerReading {
   }
   const resetAt = typeof sent['reset_at'] === 'string' ? sent['reset_at'] : '';
   return { kind: 'answer', answer: { decision, reason, scope, window, resetAt } };
-}
-
-function parse(body: string): JsonValue {
-  try {
-    return JSON.parse(body) as JsonValue;
-  } catch {
-    return null;
-  }
 }
 
 function fault(text: string): AnswerReading {

@@ -1,3 +1,5 @@
+import { parseJson } from '../json.ts';
+
 /** A model's answer as one JSON object: a message, and a skill or `null`. */
 export interface Envelope {
   message: string;
@@ -21,7 +23,7 @@ export function findEnvelope(text: string): Envelope | null {
   let start = text.indexOf('{');
   for (let tried = 0; start !== -1 && tried < mostTries; tried += 1) {
     const end = endOf(text, start);
-    const value = parsed(text.slice(start, end));
+    const value = parseJson(text.slice(start, end));
     const envelope = envelopeIn(value, 2);
     if (envelope !== null) return envelope;
     start = text.indexOf('{', value === undefined ? start + 1 : end);
@@ -48,14 +50,6 @@ function endOf(text: string, start: number): number {
     }
   }
   return start;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function envelopeIn(value: unknown, levels: number): Envelope | null {

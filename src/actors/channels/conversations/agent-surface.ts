@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/channels/turn.ts';
+import { parseJson } from '../../../machines/json.ts';
 import { keptStart } from '../../../machines/text.ts';
 import { eventsOf } from '../../events-of.ts';
 import { type Standing, standingOf } from './task-standing.ts';
@@ -216,9 +217,6 @@ function refused({ status, headers }: Response, body: unknown): Asked {
 /** Parses a body as JSON, or returns it as text. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../machines/json.ts';
 import { type RedactionRule, when } from './redaction-rule.ts';
 
 /** Rules for keys and tokens with a recognisable format: the group `secrets`. */
@@ -52,10 +53,6 @@ function hasTokenHeader(token: string): boolean {
 }
 
 function isTokenHeader(part: string): boolean {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return Object.hasOwn(Object(read) as object, 'alg');
-  } catch {
-    return false;
-  }
+  const read = parseJson(Buffer.from(part, 'base64url').toString());
+  return Object.hasOwn(Object(read) as object, 'alg');
 }

@@ -1,4 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../machines/json.ts';
 
 /** A public Ed25519 key as a JWK (RFC 8037). */
 export interface PublicKey {
@@ -31,10 +36,8 @@ const encodedKey = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
  * @throws PublicKeyError for an invalid JWKS, a key of another type, an invalid key, and a duplicate `kid`
  */
 export function readPublicKeys(text: string): PublicKeySet {
-  let value: JsonValue;
-  try {
-    value = JSON.parse(text) as JsonValue;
-  } catch {
+  const value = parseJson(text);
+  if (value === undefined) {
     throw new PublicKeyError('it is not valid JSON; it must be a JWKS such as {"keys": []}');
   }
   const list = isJsonObject(value) ? value['keys'] : undefined;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../../machines/json.ts';
 import { isCanonicalText } from './canonical-text.ts';
 import { maximumLineBytes } from './chain-format.ts';
 
@@ -25,12 +25,8 @@ export function readLine(bytes: Uint8Array): JsonObject | LineReason {
   } catch {
     return 'the line is not valid UTF-8';
   }
-  let value: JsonValue;
-  try {
-    value = JSON.parse(text) as JsonValue;
-  } catch {
-    return 'the line is not valid JSON';
-  }
+  const value = parseJson(text);
+  if (value === undefined) return 'the line is not valid JSON';
   if (!isJsonObject(value)) return 'the line is not a JSON object';
   return isCanonicalText(value, text) ? value : 'the line is not in canonical form (RFC 8785)';
 }

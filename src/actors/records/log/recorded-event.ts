@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../../machines/json.ts';
+import { type JsonObject, parseJson } from '../../../machines/json.ts';
 
 const shape = z.looseObject({
   event: z.string(),
@@ -12,12 +12,6 @@ export type RecordedEvent = JsonObject & { event: string; ts: string; task_id?: 
 
 /** Parses an event from a line; `null` if the line contains none. */
 export function recordedEvent(line: Uint8Array): RecordedEvent | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(line));
-  } catch {
-    // Invalid JSON contains no event.
-  }
-  const parsed = shape.safeParse(value);
+  const parsed = shape.safeParse(parseJson(new TextDecoder().decode(line)));
   return parsed.success ? (parsed.data as RecordedEvent) : null;
 }

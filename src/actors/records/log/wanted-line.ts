@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../../machines/json.ts';
 
 /** Search criteria for log lines; an empty text matches all. */
 export interface WantedLine {
@@ -24,8 +24,8 @@ export function takesLine(wanted: WantedLine, line: Uint8Array): boolean {
   for (const part of [task, event, decision]) {
     if (asItIs.test(part) && !bytes.includes(part)) return false;
   }
-  const read = parsed(bytes);
-  if (read === null) return false;
+  const read = parseJson(bytes.toString());
+  if (!isJsonObject(read)) return false;
   const id = text(read['task_id']);
   const fields = isJsonObject(read['fields']) ? read['fields'] : {};
   return (
@@ -33,15 +33,6 @@ export function takesLine(wanted: WantedLine, line: Uint8Array): boolean {
     (isWholeTask ? id === task : id.includes(task)) &&
     (decision === '' || fields['decision'] === decision)
   );
-}
-
-function parsed(bytes: Buffer): JsonObject | null {
-  try {
-    const value = JSON.parse(bytes.toString()) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function text(value: JsonValue | undefined): string {

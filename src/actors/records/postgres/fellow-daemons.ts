@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../../machines/json.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 const places = z.array(z.object({ address: z.string(), port: z.int() })).max(1_000);
@@ -62,9 +63,5 @@ export class FellowDaemons {
 
 /** Another release may have written an unknown format. */
 function placesIn(text: string): ListeningPlace[] {
-  try {
-    return places.safeParse(JSON.parse(text)).data ?? [];
-  } catch {
-    return [];
-  }
+  return places.safeParse(parseJson(text)).data ?? [];
 }

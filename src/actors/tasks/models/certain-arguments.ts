@@ -1,5 +1,5 @@
 import { hasRepeatedKey, measureJson } from '../../../machines/exact-json.ts';
-import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../../machines/json.ts';
 
 /**
  * Returns the one object that the arguments unambiguously mean, as JSON; `null` otherwise. Some models repeat it, write
@@ -7,19 +7,19 @@ import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
  */
 export function certainArguments(written: string): string | null {
   const text = textWithin(written);
-  if (text !== null) return isJsonObject(parsed(text)) ? text : null;
+  if (text !== null) return isJsonObject(parseJson(text)) ? text : null;
   const objects = objectsIn(written);
   if (objects === null) return null;
   // Parsing may make different objects equal, where it changes their values.
   if (objects.length > 1 && !objects.every(isReadAsWritten)) return null;
-  const meant = new Map(objects.map((json) => [JSON.stringify(parsed(json)), json]));
+  const meant = new Map(objects.map((json) => [JSON.stringify(parseJson(json)), json]));
   if (meant.size > 1) meant.delete('{}');
   const [only = null, ...others] = meant.values();
   return others.length === 0 ? only : null;
 }
 
 function textWithin(written: string): string | null {
-  const value = parsed(written);
+  const value = parseJson(written);
   return typeof value === 'string' ? value : null;
 }
 
@@ -42,7 +42,7 @@ function objectsIn(written: string): string[] | null {
       depth -= 1;
       if (depth !== 0) continue;
       const json = written.slice(start, index + 1).trim();
-      if (!isJsonObject(parsed(json))) return null;
+      if (!isJsonObject(parseJson(json))) return null;
       objects.push(json);
       start = index + 1;
     }
@@ -52,13 +52,5 @@ function objectsIn(written: string): string[] | null {
 
 function isReadAsWritten(json: string): boolean {
   const measure = measureJson(json);
-  return measure.inexact === null && !hasRepeatedKey(parsed(json) as JsonValue, measure);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return measure.inexact === null && !hasRepeatedKey(parseJson(json) as JsonValue, measure);
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import { type Tool, ToolError, type ToolRun } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
@@ -94,12 +95,8 @@ async function read(answer: Response): Promise<Found[]> {
 }
 
 function pagesIn(text: string): Found[] | null {
-  try {
-    const { results } = JSON.parse(text) as { results?: unknown };
-    return Array.isArray(results) ? results.map(pageOf).filter(({ url }) => url !== '') : null;
-  } catch {
-    return null;
-  }
+  const { results } = Object(parseJson(text)) as { results?: unknown };
+  return Array.isArray(results) ? results.map(pageOf).filter(({ url }) => url !== '') : null;
 }
 
 /** Both services return `title` and `url`; the text is `content` in one and `snippet` in the other. */

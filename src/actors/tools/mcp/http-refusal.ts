@@ -1,5 +1,10 @@
 import { ErrorCode, JSONRPCErrorResponseSchema } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../machines/json.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 
 /** Maximum characters of a refusal's body that are inspected. */
@@ -80,7 +85,7 @@ export async function readRefusal(response: Response, request: RefusedRequest): 
 }
 
 function errorIn(text: string): JsonObject | null {
-  const said = jsonOf(text);
+  const said = parseJson(text);
   const [first = null] = Array.isArray(said) ? said : [said];
   if (!isJsonObject(first)) return null;
   const message = { ...first, jsonrpc: '2.0', id: first['id'] ?? undefined };
@@ -90,7 +95,7 @@ function errorIn(text: string): JsonObject | null {
 /** Returns the message in a body: an error's message, a text under a common key, or plain text; none for a web page. */
 function wordsOf(error: JsonObject | null, text: string): string {
   if (error !== null) return textOf((error['error'] as JsonObject)['message']);
-  const said = jsonOf(text);
+  const said = parseJson(text);
   if (isJsonObject(said)) {
     const { error_description: described, detail, message, error: plain } = said;
     const nested = isJsonObject(plain) ? plain['message'] : plain;
@@ -98,14 +103,6 @@ function wordsOf(error: JsonObject | null, text: string): string {
     if (typeof words === 'string') return words;
   }
   return /^\s*</.test(text) ? '' : text.trim();
-}
-
-function jsonOf(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the missing scope that a server names. */

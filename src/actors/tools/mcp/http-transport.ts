@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { doubledPause } from '../../../machines/back-off.ts';
+import { parseJson } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressScope } from '../../ports/egress.ts';
@@ -155,10 +156,6 @@ function watched(
 /** Returns the id of a request; `null` for a notification. */
 function idOf(body: unknown): unknown {
   if (typeof body !== 'string') return null;
-  try {
-    const { id, method } = JSON.parse(body) as { id?: unknown; method?: unknown };
-    return method === undefined ? null : (id ?? null);
-  } catch {
-    return null;
-  }
+  const { id, method } = Object(parseJson(body)) as { id?: unknown; method?: unknown };
+  return method === undefined ? null : (id ?? null);
 }

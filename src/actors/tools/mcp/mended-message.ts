@@ -1,5 +1,10 @@
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../machines/json.ts';
 
 /**
  * Returns a server's message, or list of messages, in the form that the SDK accepts: optional fields that are `null`
@@ -7,12 +12,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
  * let the call run into its deadline. Invalid JSON is returned unchanged.
  */
 export function mendedMessage(text: string): string {
-  let said: JsonValue;
-  try {
-    said = JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
+  const said = parseJson(text);
+  if (said === undefined) return text;
   const messages = Array.isArray(said) ? said : [said];
   const mended = messages.map(mendedAnswer);
   if (mended.every((message, index) => message === messages[index])) return text;

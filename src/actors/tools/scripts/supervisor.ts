@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { parseJson } from '../../../machines/json.ts';
 
 /** Exit of a program. */
 export interface Exit {
@@ -30,7 +31,7 @@ export function supervisorOn(control: Duplex): Supervisor {
     ask: () => void control.write('.'),
     close: () => void control.destroy(),
     endOf(own) {
-      const end = reading(said);
+      const end = parseJson(said) as Said | null | undefined;
       if (end?.error === 'too many processes') return 'tooManyProcesses';
       if (typeof end?.error === 'string') throw notStarted(end.error);
       if (typeof end?.code === 'number' || typeof end?.signal === 'string') {
@@ -46,14 +47,6 @@ interface Said {
   code?: number | null;
   signal?: string | null;
   error?: string;
-}
-
-function reading(said: string): Said | null {
-  try {
-    return JSON.parse(said) as Said | null;
-  } catch {
-    return null;
-  }
 }
 
 function notStarted(code: string): Error {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../../machines/json.ts';
+import { type JsonObject, parseJson } from '../../../machines/json.ts';
 import type { DecisionJson } from './task-detail-json.ts';
 
 /** A recorded tool call. */
@@ -94,9 +94,5 @@ function acrOf(
 }
 
 function parsed(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? (JSON.parse(text) as unknown) : null;
-  } catch {
-    return null;
-  }
+  return typeof text === 'string' ? parseJson(text) : null;
 }

@@ -1,4 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machines/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../../machines/json.ts';
 
 /** A frame of Socket Mode; `odd` is an unexpected one. */
 export type SlackFrame =
@@ -9,8 +14,8 @@ export type SlackFrame =
 
 /** Parses a frame of Socket Mode; `lifetime` is in milliseconds. Never throws. */
 export function readFrame(data: unknown): SlackFrame {
-  const frame = typeof data === 'string' ? parse(data) : null;
-  if (frame === null) return { kind: 'odd' };
+  const frame = typeof data === 'string' ? parseJson(data) : null;
+  if (!isJsonObject(frame)) return { kind: 'odd' };
   const { type, envelope_id: envelopeId, payload = null } = frame;
   if (type === 'hello') return readHello(frame);
   if (type === 'disconnect') return { kind: 'disconnect', reason: plainWord(frame['reason']) };
@@ -34,15 +39,6 @@ function readHello({ connection_info: info, debug_info: debug }: JsonObject): Sl
 function eventId(payload: JsonValue): string | null {
   const id = isJsonObject(payload) ? payload['event_id'] : null;
   return typeof id === 'string' && id !== '' ? id : null;
-}
-
-function parse(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function plainWord(value: JsonValue | undefined): string {

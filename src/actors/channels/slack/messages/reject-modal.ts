@@ -4,6 +4,7 @@ import {
   type ApprovalRequest,
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
+import { parseJson } from '../../../../machines/json.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import { plainText, section } from './blocks.ts';
 import { cut } from './escape.ts';
@@ -68,12 +69,7 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
  * ours.
  */
 export function readPlace(metadata: string): z.infer<typeof placeShape> | null {
-  try {
-    const result = placeShape.safeParse(JSON.parse(metadata));
-    return result.success ? result.data : null;
-  } catch {
-    return null;
-  }
+  return placeShape.safeParse(parseJson(metadata)).data ?? null;
 }
 
 /** Creates a response that shows an error in the modal, which stays open (200 characters at most). */

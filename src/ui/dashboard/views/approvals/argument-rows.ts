@@ -1,4 +1,5 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
+import { parseJson } from '../../../../machines/json.ts';
 
 /** A rule's change of one argument at a dotted path, with values as JSON. */
 export type ArgumentChange = NonNullable<DeferralJson['changes']>[number];
@@ -56,11 +57,5 @@ function argumentText(value: unknown): string {
 }
 
 function isPlain(text: string): boolean {
-  if (text === '' || text.trim() !== text) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
+  return text !== '' && text.trim() === text && parseJson(text) === undefined;
 }

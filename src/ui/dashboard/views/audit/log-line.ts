@@ -1,4 +1,5 @@
 import type { AuditJson } from '../../../../http/wire/dashboard/audit-json.ts';
+import { parseJson } from '../../../../machines/json.ts';
 import { type Happening, happeningOf } from '../task/happening.ts';
 
 /** A log line for display. */
@@ -20,7 +21,7 @@ export interface LogLine {
 
 /** Parses a line; accepts any content. */
 export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): LogLine {
-  const read = parsed(raw);
+  const read = objectOf(parseJson(raw));
   const event = text(read?.['event']);
   const fields = objectOf(read?.['fields']) ?? {};
   const seq = typeof read?.['seq'] === 'number' ? read['seq'] : null;
@@ -45,14 +46,6 @@ export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): 
           }
         : happeningOf({ seq: line, at, event, fields }),
   };
-}
-
-function parsed(raw: string): Record<string, unknown> | null {
-  try {
-    return objectOf(JSON.parse(raw));
-  } catch {
-    return null;
-  }
 }
 
 function objectOf(value: unknown): Record<string, unknown> | null {

@@ -1,4 +1,5 @@
 import type { AuditJson } from '../../../../http/wire/dashboard/audit-json.ts';
+import { parseJson } from '../../../../machines/json.ts';
 import { agentPath } from '../../api/paths.ts';
 import { type Culprit, culpritOf } from './culprit.ts';
 import type { LineBreak } from './log-check.ts';
@@ -127,10 +128,6 @@ export class LogReader {
 
 /** Returns the previous hash in a line; `null` if it has no valid one. */
 function linkOf(line: string): string | null {
-  try {
-    const { prev_hash: link } = Object(JSON.parse(line)) as { prev_hash?: unknown };
-    return typeof link === 'string' ? link : null;
-  } catch {
-    return null;
-  }
+  const { prev_hash: link } = Object(parseJson(line)) as { prev_hash?: unknown };
+  return typeof link === 'string' ? link : null;
 }

@@ -1,4 +1,5 @@
 import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { parseJson } from '../../../../machines/json.ts';
 
 /**
  * One entry of the transcript, oldest first. `stop` is the stop at which it was known. All of its text is untrusted.
@@ -83,9 +84,8 @@ function saidOf({ event, fields }: Logged['timeline'][number]): Words | null {
 
 /** Reads the model's output from the recorded messages of its turn; a truncated text is not valid JSON. */
 function answerIn(messages: unknown): { text: string | null; calls: SaidCall[] } {
-  const said: unknown = Array.isArray(parsed(messages))
-    ? (parsed(messages) as unknown[]).at(-1)
-    : null;
+  const turns = typeof messages === 'string' ? parseJson(messages) : null;
+  const said = Array.isArray(turns) ? turns.at(-1) : null;
   const { role, text, calls } = Object(said) as Record<string, unknown>;
   if (role !== 'agent') return { text: null, calls: [] };
   return {
@@ -95,14 +95,6 @@ function answerIn(messages: unknown): { text: string | null; calls: SaidCall[] }
       return { tool: textOf(tool) ?? '', args: args === undefined ? null : JSON.stringify(args) };
     }),
   };
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? (JSON.parse(text) as unknown) : null;
-  } catch {
-    return null;
-  }
 }
 
 interface Message {
