@@ -5,7 +5,7 @@ import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
-import { isTaskId } from '../../machines/task/task-id.ts';
+import { idForm, isTaskId } from '../../machines/task/task-id.ts';
 import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { dashboardProblem } from './dashboard-problem.ts';
@@ -13,10 +13,7 @@ import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
 const chatBody = z.object({
   message: z.string().trim().min(1),
-  session_id: z
-    .string()
-    .regex(/^[A-Za-z0-9._:-]{1,128}$/)
-    .optional(),
+  session_id: z.string().regex(idForm).optional(),
 });
 
 const told: ReadonlySet<string> = new Set(['status', 'progress', 'result']);

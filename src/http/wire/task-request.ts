@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { isBase64 } from '../../machines/base64.ts';
 import type { Message, Part } from '../../machines/domain/task.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { newTaskIdForm } from '../../machines/task/task-id.ts';
 import { Problem } from './problem.ts';
 
-/** Excludes paths and command-line options: `..` would be resolved in a URL, and `-h` would be read as an option. */
-const newTaskId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-
-const identifier = z.string({ error: 'must be a string' }).regex(newTaskId, {
+const identifier = z.string({ error: 'must be a string' }).regex(newTaskIdForm, {
   error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
 });
 
@@ -103,7 +101,7 @@ export function readSubmission(body: unknown, newMessageId: () => string): Submi
 
 /** Returns true if a text is a valid ID for a new task. */
 export function isNewTaskId(text: unknown): text is string {
-  return typeof text === 'string' && newTaskId.test(text);
+  return typeof text === 'string' && newTaskIdForm.test(text);
 }
 
 function describe({ issues: [issue] }: z.ZodError, isWrapped: boolean): string {
