@@ -116,7 +116,7 @@ const verifierUser = '^src/ui/dashboard/views/audit/log-check\\.ts$';
 /** What of src/machines the page runs as the command does. */
 const sharedWithPage = [
   '^src/machines/wizard/',
-  '^src/machines/(agent-process/stop-words|governance/(kept-changes|caller-name)|json|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
+  '^src/machines/(agent-process/stop-words|domain/task|governance/(kept-changes|caller-name)|json|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
 ];
 
 /** What takes fast-check, a peer of the package. */

@@ -1,4 +1,4 @@
-import { isFinal, type Task, taskStates } from '../../machines/domain/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { StateHistory } from '../../machines/task/entered-state.ts';
 import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
@@ -16,8 +16,6 @@ import type { LiveTasks } from './live-tasks.ts';
 import type { SentMessages } from './sent-messages.ts';
 import type { SaidMessage } from './task-request.ts';
 import { Turns } from './turns.ts';
-
-const finalStates = new Set<string>(taskStates.filter(isFinal));
 
 export interface TaskReadsPorts {
   rows: TaskRows;
@@ -100,7 +98,7 @@ export class TaskReads {
       chart: version === taskMachineVersion ? taskMachine.config : null,
       states,
       leftOut,
-      isFinal: (state) => finalStates.has(state),
+      isFinal,
       context: snapshot?.context ?? null,
     });
   }

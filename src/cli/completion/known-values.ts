@@ -1,4 +1,5 @@
 import { runningAgents } from '../../actors/process/process.ts';
+import { isFinal, taskStates } from '../../machines/domain/task.ts';
 import { AgentClient } from '../agent-client.ts';
 import { findAgent } from '../find-agent.ts';
 import { readAnswer } from '../task/read-answer.ts';
@@ -11,9 +12,6 @@ const patience = 4_000;
 
 /** Maximum number of tasks offered; users do not read longer lists. */
 const mostTasks = 100;
-
-const states = ['submitted', 'working', 'deferred', 'completed', 'failed', 'canceled'];
-const ended = new Set(['completed', 'failed', 'canceled']);
 
 /** Commands that also accept a task that has ended. */
 const shows: ReadonlySet<string> = new Set(['task get', 'task inspect']);
@@ -34,7 +32,7 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
   const { command, name } = wanted;
   if (name === 'dir') return folders(env);
   if (command === 'task list' && name === 'state') {
-    return states.map((value) => ({ value, description: '' }));
+    return taskStates.map((value) => ({ value, description: '' }));
   }
   if (/^skills (show|add)$/.test(command) && name === 'skill') return skills();
   if (command === 'skills list' && name === 'category') return categories();
@@ -75,7 +73,7 @@ async function tasks({ command, dir }: Wanted, env: NodeJS.ProcessEnv): Promise<
     const path = `/tasks?limit=${mostTasks}`;
     const page = readAnswer.taskPage(await agent.json({ method: 'GET', path, signal }));
     return page.tasks
-      .filter(({ status }) => shows.has(command) || !ended.has(status.state))
+      .filter(({ status }) => shows.has(command) || !isFinal(status.state))
       .map(({ id: value, status }) => ({ value, description: status.state }));
   } finally {
     await agent.close();

@@ -1,9 +1,8 @@
+import { isFinal } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import type { StateJson, TaskJson } from './read-answer.ts';
-
-const final: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
 /**
  * Formats the states of a task as a table, one per line: entry time, state, duration, and transition. The duration of
@@ -36,7 +35,7 @@ function timeIn(
   next: StateJson | undefined,
   now: number,
 ): string {
-  if (next === undefined && final.has(state)) return '';
+  if (next === undefined && isFinal(state)) return '';
   const left = next === undefined ? now : Date.parse(next.entered_at);
   const spent = left - Date.parse(entered_at);
   if (Number.isNaN(spent)) return '';

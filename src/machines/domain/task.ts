@@ -360,7 +360,7 @@ export function isStanding(task: Pick<Task, 'state' | 'waits'>): boolean {
   return isFinal(task.state) || shownState(task) === 'deferred';
 }
 
-/** Returns true for a final state. */
-export function isFinal(state: TaskState): boolean {
+/** Returns true for a final state; false for an unknown one. */
+export function isFinal(state: string): boolean {
   return state === 'completed' || state === 'failed' || state === 'canceled';
 }

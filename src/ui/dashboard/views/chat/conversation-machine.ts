@@ -1,10 +1,10 @@
 import { assign, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import type { TaskDetailJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { isFinal } from '../../../../machines/domain/task.ts';
 import { reconnectDelay } from '../../api/reconnect-delay.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 import { withRecalled } from './recalled-calls.ts';
 import {
-  isOver,
   newTurn,
   type ToldProgress,
   type ToldTask,
@@ -120,10 +120,10 @@ export const conversationMachine = setup({
     noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),
   },
   guards: {
-    isOver: (_, { state }: { state: string }) => isOver(state),
+    isOver: (_, { state }: { state: string }) => isFinal(state),
     isHeld: (_, { state }: { state: string }) => state === 'deferred',
     isNew: ({ context }, { task, state }: { task: string; state: string }) =>
-      !isOver(state) && !context.turns.some((turn) => turn.task === task && isOver(turn.state)),
+      !isFinal(state) && !context.turns.some((turn) => turn.task === task && isFinal(turn.state)),
     isNamed: ({ context }) => context.task !== null,
     hasSession: ({ context }) => context.session !== null,
     runs: (_, { running }: OpenedSession) => running !== null,

@@ -2,8 +2,9 @@ import type {
   TaskDetailJson,
   TimelineEntryJson,
 } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { isFinal } from '../../../../machines/domain/task.ts';
 import type { CallStory } from '../task/waterfall.ts';
-import { isOver, type Part, type Turn } from './turn.ts';
+import type { Part, Turn } from './turn.ts';
 import { endOf, storiesOf } from './wait.ts';
 
 type ToolPart = Extract<Part, { kind: 'tool' }>;
@@ -22,7 +23,7 @@ export function withRecalled(turns: readonly Turn[], id: string, detail: TaskDet
   const turn = turns[place];
   if (turn === undefined || turn.parts.some(isRecalled)) return [...turns];
   const isTold = turn.task === id;
-  const over = isOver(detail.state);
+  const over = isFinal(detail.state);
   if (!isTold && !over) return [...turns];
   const calls = withoutStreamed(callsOf(detail, over), turn.parts);
   // The state of a streamed task is reported by its stream.

@@ -1,4 +1,5 @@
 import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { isFinal } from '../../../../machines/domain/task.ts';
 import type { CallStory } from '../task/waterfall.ts';
 
 /** A part of an agent's turn, in chronological order. */
@@ -49,13 +50,6 @@ export interface ToldProgress {
   text?: string;
 }
 
-const ends: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
-
-/** Returns true if a task in this state has ended. */
-export function isOver(state: string): boolean {
-  return ends.has(state);
-}
-
 /** Creates the turn for a message being sent. */
 export function newTurn(asked: string | null): Turn {
   return { asked, parts: [], task: null, state: 'sent', note: '' };
@@ -90,7 +84,7 @@ export function withoutUnfinished(turn: Turn): Turn {
 /** Applies the agent's report of the task; its answer replaces the streamed parts. */
 export function withTask(turn: Turn, task: ToldTask): Turn {
   const told = { ...turn, task: task.id, state: task.state, asked: turn.asked ?? task.asked };
-  if (!isOver(task.state)) return told;
+  if (!isFinal(task.state)) return told;
   const parts = turn.parts.map(
     (part): Part => (part.kind === 'tool' ? { ...part, running: false } : part),
   );

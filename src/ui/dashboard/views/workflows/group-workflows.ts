@@ -1,5 +1,5 @@
+import { isFinal } from '../../../../machines/domain/task.ts';
 import type { ListedTask } from '../tasks/task-order.ts';
-import { isFinal } from '../tasks/task-state.ts';
 
 /** The state of a workflow run; `held` needs approval. */
 export type RunState = 'held' | 'working' | 'failed' | 'canceled' | 'completed';
