@@ -11,6 +11,12 @@ export class UnusableFileError extends Error {
 }
 
 /**
+ * Maximum size in bytes of a settings file (docs/contract/configuration.md): `service.yaml`, a file that it names, an
+ * `.env`, or a file of a skill.
+ */
+export const largestSettingsFile = 256 * 1024;
+
+/**
  * Reads a file of an untrusted folder: never blocks on a pipe or device, and reads at most `longest` bytes. Links are
  * followed. Throws an UnusableFileError, or a file system error.
  */

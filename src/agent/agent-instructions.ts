@@ -1,10 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
-import { readRegularFile, UnusableFileError } from '../actors/read-regular-file.ts';
+import {
+  largestSettingsFile,
+  readRegularFile,
+  UnusableFileError,
+} from '../actors/read-regular-file.ts';
 import { resolveInside } from '../actors/tools/tools.ts';
-
-const largestFile = 256 * 1024;
 
 /**
  * Reads the model's system instructions (docs/contract/configuration.md): the text in `service.yaml`, or a file of at
@@ -28,7 +30,10 @@ export async function readInstructions(
     return refused('the file of the instructions leads out of the folder of the agent; move it in');
   }
   try {
-    return { text: readRegularFile(found.path, largestFile).toString('utf8'), problems: [] };
+    return {
+      text: readRegularFile(found.path, largestSettingsFile).toString('utf8'),
+      problems: [],
+    };
   } catch (error) {
     const fault = error instanceof UnusableFileError ? error.code : null;
     if (fault === 'no_file') return refused('the instructions are not a file; name one');

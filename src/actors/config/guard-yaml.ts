@@ -1,11 +1,9 @@
 import { load, YAMLException } from 'js-yaml';
+import { largestSettingsFile } from '../read-regular-file.ts';
 import { yamlLimits } from '../yaml-limits.ts';
 import type { Position } from './config-problem.ts';
 
-/** Maximum size of `service.yaml` and of each file next to it, in bytes (docs/contract/configuration.md). */
-export const maximumBytes = 256 * 1024;
-
-/** Message for a file above that size. */
+/** Message for a file larger than `largestSettingsFile`. */
 export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
 
 /** Advice by the prefix of a parser message. */
@@ -28,7 +26,7 @@ export function guardYaml(
   text: string,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): (Position & { message: string }) | null {
-  if (Buffer.byteLength(text) > maximumBytes) {
+  if (Buffer.byteLength(text) > largestSettingsFile) {
     return { line: 1, column: 1, message: tooLarge };
   }
   try {

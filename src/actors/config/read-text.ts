@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { readRegularFile } from '../read-regular-file.ts';
-import { maximumBytes, tooLarge } from './guard-yaml.ts';
+import { largestSettingsFile, readRegularFile } from '../read-regular-file.ts';
+import { tooLarge } from './guard-yaml.ts';
 
 /** The text of a file, or one sentence about why it cannot be read. */
 export type TextReading = { ok: true; text: string } | { ok: false; message: string };
@@ -9,7 +9,7 @@ export type TextReading = { ok: true; text: string } | { ok: false; message: str
 export function readText(directory: string, file: string): TextReading | null {
   const path = join(directory, file);
   try {
-    const bytes = readRegularFile(path, maximumBytes);
+    const bytes = readRegularFile(path, largestSettingsFile);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { ok: true, text };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { refusedSecretName } from '../../machines/secret-name.ts';
-import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
+import { largestSettingsFile, readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { SecretsError } from './secrets-error.ts';
 
 /** Variables of an `.env` file, and its problems in sentences without values. */
@@ -9,9 +9,6 @@ export interface EnvFile {
   variables: ReadonlyMap<string, string>;
   warnings: string[];
 }
-
-/** Maximum size of the file, in bytes. */
-const largestFile = 256 * 1024;
 
 /** Reads an `.env` file; warns if other users can read it. Returns nothing if it is missing. Throws a SecretsError. */
 export function readEnvFile(path: string): EnvFile {
@@ -35,11 +32,11 @@ export function readEnvFile(path: string): EnvFile {
 
 function contentOf(path: string): string {
   try {
-    return readRegularFile(path, largestFile).toString('utf8');
+    return readRegularFile(path, largestSettingsFile).toString('utf8');
   } catch (error) {
     const message =
       error instanceof UnusableFileError
-        ? `${path} is not a file of at most ${largestFile} bytes; fix or remove it`
+        ? `${path} is not a file of at most ${largestSettingsFile} bytes; fix or remove it`
         : `${path} cannot be read; check its owner and permissions`;
     throw new SecretsError('secrets_unusable', message, { cause: error });
   }

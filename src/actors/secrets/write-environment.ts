@@ -3,13 +3,10 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual, parseEnv } from 'node:util';
 import { codeOf } from '../../machines/error-code.ts';
 import { refusedSecretName } from '../../machines/secret-name.ts';
-import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
+import { largestSettingsFile, readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { replaceDurably } from './replace-durably.ts';
 import { takeLock } from './take-lock.ts';
 import { fileReason, unusableFile } from './unusable-file.ts';
-
-/** Maximum size of an `.env` in bytes; `readEnvFile` reads no more. */
-const largestFile = 256 * 1024;
 
 const namePattern = /^[A-Z_][A-Z0-9_]*$/;
 
@@ -61,8 +58,8 @@ async function change(
     if (!isDeepStrictEqual({ ...parseEnv(after) }, { ...wanted })) {
       throw unusableFile(path, 'has a form that cannot be edited; fix it by hand');
     }
-    if (Buffer.byteLength(after) > largestFile) {
-      throw unusableFile(path, `would have more than ${largestFile} bytes`);
+    if (Buffer.byteLength(after) > largestSettingsFile) {
+      throw unusableFile(path, `would have more than ${largestSettingsFile} bytes`);
     }
     ignore(dirname(path));
     write(path, after);
@@ -125,12 +122,12 @@ function contentOf(path: string): string {
     if (stat === undefined) return '';
     if (stat.isSymbolicLink())
       throw unusableFile(path, 'is a link; change what it leads to by hand');
-    return readRegularFile(path, largestFile).toString('utf8');
+    return readRegularFile(path, largestSettingsFile).toString('utf8');
   } catch (error) {
     if (error instanceof UnusableFileError) {
       throw unusableFile(
         path,
-        `is not a file of at most ${largestFile} bytes; fix or remove it`,
+        `is not a file of at most ${largestSettingsFile} bytes; fix or remove it`,
         error,
       );
     }

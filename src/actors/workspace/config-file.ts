@@ -3,9 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-
-/** Maximum size of `service.yaml`, in bytes. */
-const longest = 256 * 1024;
+import { largestSettingsFile } from '../read-regular-file.ts';
 
 /** Age after which a draft counts as abandoned by a killed save, in milliseconds. */
 const longestSave = 10_000;
@@ -42,8 +40,8 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
   });
   try {
     const stat = await file.stat();
-    if (!stat.isFile() || stat.size > longest) {
-      throw new ConfigFileError(`${path} is no file of at most ${longest} bytes`);
+    if (!stat.isFile() || stat.size > largestSettingsFile) {
+      throw new ConfigFileError(`${path} is no file of at most ${largestSettingsFile} bytes`);
     }
     const content = await file.readFile('utf8');
     return { path, content, etag: etagOf(content) };
@@ -58,8 +56,8 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
  * ConfigFileError.
  */
 export async function writeConfigText(directory: string, save: ConfigSave): Promise<SavedConfig> {
-  if (Buffer.byteLength(save.content) > longest) {
-    throw new ConfigFileError(`service.yaml may have at most ${longest} bytes`);
+  if (Buffer.byteLength(save.content) > largestSettingsFile) {
+    throw new ConfigFileError(`service.yaml may have at most ${largestSettingsFile} bytes`);
   }
   for (;;) {
     const saved = await tryToWrite(directory, save);

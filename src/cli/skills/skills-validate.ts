@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readRegularFile, UnusableFileError } from '../../actors/read-regular-file.ts';
+import {
+  largestSettingsFile,
+  readRegularFile,
+  UnusableFileError,
+} from '../../actors/read-regular-file.ts';
 import { type SkillFinding, validateSkill } from '../../actors/tools/tools.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-
-/** Maximum size of a skill's file in bytes. */
-const largestFile = 256 * 1024;
 
 /**
  * `skills validate PATH`: checks a skill against the nine rules of docs/contract/dashboard.md. Rejects with CliError
@@ -70,7 +71,7 @@ function neighboursOf(file: string): string[] {
 
 function textOf(path: string): string {
   try {
-    return readRegularFile(path, largestFile).toString('utf8');
+    return readRegularFile(path, largestSettingsFile).toString('utf8');
   } catch (error) {
     if (!(error instanceof UnusableFileError)) throw error;
     throw new CliError(plainLine(`${path} is no file of at most 256 KiB`), {

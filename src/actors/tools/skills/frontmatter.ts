@@ -1,5 +1,6 @@
 import { load, YAMLException } from 'js-yaml';
 import { LineCounter, parseDocument } from 'yaml';
+import { largestSettingsFile } from '../../read-regular-file.ts';
 import type { Position } from './skill-problem.ts';
 
 /** A parsed skill file. */
@@ -24,9 +25,8 @@ export class FrontmatterError extends Error {
   }
 }
 
-/** Limits of synchronous parsing: characters of the block, and characters and lines of the file. */
+/** Limits of synchronous parsing: characters of the block, and lines of the file. */
 const longestBlock = 64 * 1024;
-const longestFile = 256 * 1024;
 const mostLines = 8_000;
 
 const start: Position = { line: 1, column: 1 };
@@ -36,7 +36,7 @@ export function parseFrontmatter(file: string): Frontmatter {
   const text = file.replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/);
   // In Markdown a lone carriage return also ends a line.
-  if (text.length > longestFile || text.split(/\r\n?|\n/).length > mostLines) {
+  if (text.length > largestSettingsFile || text.split(/\r\n?|\n/).length > mostLines) {
     const message = 'the file is longer than 256 KiB or 8,000 lines; shorten it';
     throw new FrontmatterError(message, start);
   }

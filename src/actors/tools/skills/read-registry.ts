@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readRegularFile } from '../../read-regular-file.ts';
+import { largestSettingsFile, readRegularFile } from '../../read-regular-file.ts';
 import { normalName } from '../../tool-name.ts';
 import { readSkills } from './read-skills.ts';
 import type { Skill } from './skill.ts';
@@ -19,9 +19,6 @@ export interface RegistrySkill {
   digest: string;
 }
 
-/** Maximum bytes of one file of a skill. */
-const largestFile = 256 * 1024;
-
 /** Reads the skills under `skills/` of a folder, sorted by name. Rejects if one of them is invalid. */
 export async function readRegistry(root: string): Promise<RegistrySkill[]> {
   const { skills, problems } = await readSkills(root);
@@ -32,7 +29,7 @@ export async function readRegistry(root: string): Promise<RegistrySkill[]> {
 }
 
 async function readWhole(root: string, skill: Skill): Promise<RegistrySkill> {
-  const read = (path: string) => readRegularFile(path, largestFile).toString('utf8');
+  const read = (path: string) => readRegularFile(path, largestSettingsFile).toString('utf8');
   const folder = join(root, dirname(skill.file), 'scripts');
   const names: string[] = await readdir(folder).catch(() => []);
   const text = read(join(root, skill.file));

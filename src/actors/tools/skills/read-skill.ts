@@ -1,15 +1,17 @@
 import { relative, sep } from 'node:path';
 import { kebabCase } from '../../../machines/kebab-case.ts';
 import { refusedVariable } from '../../process/process.ts';
-import { readRegularFile, UnusableFileError } from '../../read-regular-file.ts';
+import {
+  largestSettingsFile,
+  readRegularFile,
+  UnusableFileError,
+} from '../../read-regular-file.ts';
 import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
 import { type FrontmatterData, frontmatterSchema } from './frontmatter-schema.ts';
 import { resolveInside } from './inside-directory.ts';
 import { scriptDefinitions } from './script-definitions.ts';
 import type { Requirements, Skill } from './skill.ts';
 import type { Position, SkillProblem } from './skill-problem.ts';
-
-const largestFile = 256 * 1024;
 
 /** A potential skill file, and the folder of its scripts. */
 export interface SkillSource {
@@ -42,7 +44,9 @@ export async function readSkill(
   if (resolved.kind === 'missing') return refuse('the skill file does not exist; fix the path');
   let frontmatter: Frontmatter;
   try {
-    frontmatter = parseFrontmatter(readRegularFile(resolved.path, largestFile).toString('utf8'));
+    frontmatter = parseFrontmatter(
+      readRegularFile(resolved.path, largestSettingsFile).toString('utf8'),
+    );
   } catch (error) {
     if (error instanceof UnusableFileError) {
       return refuse(
