@@ -220,7 +220,7 @@ export class CallerTasks {
     });
   }
 
-  /** Resolves with a task once it no longer progresses by itself. Rejects like `settled`. */
+  /** Resolves with a task once it has ended or waits for a person. Rejects like `settled`. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseUnknown(id);
     return this.#system.watchers.settled(id, signal, isStanding);

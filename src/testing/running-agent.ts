@@ -159,7 +159,7 @@ export class RunningAgent implements TestAgent {
     return new CallerTasks({ system, push: null, taskAccess }, callerOf(person, this.#opened));
   }
 
-  /** Resolves with a task once it no longer progresses by itself. */
+  /** Resolves with a task once it has ended or waits for a person. */
   #standing(id: string): Promise<Task> {
     return this.#opened.system.watchers.settled(id, new AbortController().signal, isStanding);
   }

@@ -15,7 +15,7 @@ export interface HaltOptions {
 /** How an agent was stopped. */
 export interface Halted {
   pid: number;
-  /** True if it did not end by itself in time. */
+  /** True if it did not end within the grace period and was killed. */
   wasKilled: boolean;
 }
 

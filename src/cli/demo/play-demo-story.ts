@@ -15,7 +15,7 @@ interface DemoMessage {
   text: string;
   /** The model's script; absent for the refund agent's own. */
   script?: JsonValue;
-  /** The task completes by itself, is refused, waits for the visitor, or has been decided. */
+  /** The task completes without a decision, is refused, waits for the visitor, or has been decided. */
   outcome:
     | 'ends'
     | 'refused'

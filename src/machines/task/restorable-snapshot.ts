@@ -4,7 +4,7 @@ import { rewindCall } from './rewind-call.ts';
 
 /**
  * Converts a stored snapshot and its chart version to the snapshot from which a task resumes: migrated to the present
- * chart, and with started calls rewound so that they do not run by themselves. Throws for an invalid snapshot.
+ * chart, and with started calls rewound so that they wait for permission. Throws for an invalid snapshot.
  */
 export function restorableSnapshot(kept: unknown, version: number): Snapshot<unknown> {
   const migrated: unknown = rewindCall(migrateSnapshot(kept as KeptSnapshot, version));

@@ -6,9 +6,9 @@ const unruled = { working: { executing: 'recording' } };
 const starting = { working: { executing: { calling: 'starting' } } };
 
 /**
- * Rewinds a stored snapshot to the start of a call that had started. A restored task therefore never runs a tool by
- * itself: the chart waits there until it receives whether the call may run (docs/contract/task.md). A call that had not
- * started is evaluated again, because the policy may have changed.
+ * Rewinds a stored snapshot to the start of a call that had started. The restoration therefore never runs a tool: the
+ * chart waits there until it receives whether the call may run (docs/contract/task.md). A call that had not started is
+ * evaluated again, because the policy may have changed.
  */
 export function rewindCall(snapshot: KeptSnapshot): KeptSnapshot {
   const { startedAt = null } = snapshot.context;
