@@ -24,9 +24,11 @@ export function keysOf(schema: JsonSchema, path: readonly string[] = []): Key[] 
   ];
 }
 
-/** The kinds of value that may stand at a place, where there is a choice. */
+/** The kinds of value that may stand at a place, where there is a choice. A list of another kind is left out. */
 export function optionsOf({ anyOf, oneOf }: JsonSchema): JsonSchema[] {
-  return (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null');
+  const options = (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null');
+  const written = new Set(options.map((option) => JSON.stringify(option)));
+  return options.filter(({ items }) => items === undefined || !written.has(JSON.stringify(items)));
 }
 
 /** Writes a path as people say it: `auth.providers[].settings.<name>`. */

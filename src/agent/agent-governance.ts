@@ -59,8 +59,19 @@ export function createGovernance(parts: GovernanceParts): Governance {
     modify: parts.modify,
     credentials: issuer,
     scrub: parts.scrub,
+    environment: variablesOf(security.policy.environment, parts.env),
   });
   return { policy, scorer: intentScorerOf(security.intent_alignment, parts), issuer };
+}
+
+/** Returns the variables that conditions may read; an unset one is absent. */
+function variablesOf(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 function issuerOf(

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../actors/config/config.ts';
+import { type ConfigProblem, holdingRules } from '../actors/config/config.ts';
 import { systemClock } from '../actors/system-clock.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 import {
@@ -67,7 +67,7 @@ export function planHeldRules(
   const { defer } = service.security;
   const ruled = new ToolMap(Object.entries(defer.tools));
   const heldAdded = held.filter((tool) => !ruled.has(tool));
-  const first = Object.values(defer.tools)[0]?.to ?? ['channel:console:*'];
+  const first = holdingRules(defer.tools)[0]?.rule.to ?? ['channel:console:*'];
   const to = asked === undefined ? first : [asked];
   const isDeferTurnedOn = held.length > 0 && !defer.enabled;
   const switching: YamlEdit = {

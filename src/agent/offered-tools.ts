@@ -7,6 +7,9 @@ export function offeredTools(
   { security: { guardrails } }: Pick<ServiceConfig, 'security'>,
   tools: ReadonlyMap<string, Tool>,
 ): Tool[] {
-  const denied = new Set((guardrails.enabled ? guardrails.denied_tools : []).map(normalName));
+  const always = guardrails.denied_tools.filter(
+    ({ when, shadow }) => when === undefined && !shadow,
+  );
+  const denied = new Set((guardrails.enabled ? always : []).map(({ tool }) => normalName(tool)));
   return [...tools.values()].filter(({ name }) => !denied.has(normalName(name)));
 }

@@ -21,6 +21,7 @@ import { readWritable } from './agent-writable.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
+import { conditionProblems } from './rule-conditions.ts';
 import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -99,6 +100,7 @@ export async function readAgent(
   return {
     problems: [
       ...idle.problems,
+      ...conditionProblems(loaded, toolbox.tools),
       ...files.problems,
       ...writable.problems,
       ...instructions.problems,

@@ -1,5 +1,10 @@
 import { closest } from 'fastest-levenshtein';
-import type { ConfigProblem, ConfigReading, ServiceConfig } from '../actors/config/config.ts';
+import {
+  type ConfigProblem,
+  type ConfigReading,
+  placedRules,
+  type ServiceConfig,
+} from '../actors/config/config.ts';
 import { normalName, ToolMap } from '../actors/tool-name.ts';
 import {
   namedMcpTools,
@@ -88,8 +93,8 @@ export function unheldTools(
   config: Pick<ServiceConfig, 'security'>,
   skills: readonly Pick<Skill, 'id' | 'held' | 'tools'>[],
 ): ConfigProblem[] {
-  const { guardrails } = config.security;
-  const denied = new Set((guardrails.enabled ? guardrails.denied_tools : []).map(normalName));
+  const { security } = config;
+  const denied = new Set(denials({ security }).map(({ tool }) => normalName(tool)));
   return skills.flatMap(({ id, held = [], tools }) => {
     const wanted = new Set(held.map(normalName));
     const loose = tools.filter(
@@ -140,14 +145,14 @@ const unheld = 'this rule has no effect';
 /** `withOptional` includes rules whose tools are optional. */
 function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTool[] {
   return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
-    const rules = Object.entries<{ optional: boolean }>(security[layer].tools);
+    const rules = placedRules<{ optional: boolean }>(layer, security[layer].tools);
     const remedy = layer === 'step_up' ? '{acr: <acr>, optional: true}' : 'optional: true';
     return rules
-      .filter(([, { optional }]) => security[layer].enabled && (withOptional || !optional))
-      .map(([tool, { optional: isOptional }]) => ({
+      .filter(({ rule }) => security[layer].enabled && (withOptional || !rule.optional))
+      .map(({ tool, rule, path }) => ({
         tool,
-        isOptional,
-        path: ['security', layer, 'tools', tool],
+        isOptional: rule.optional,
+        path: [...path],
         effect: unheld,
         remedy,
       }));
@@ -164,8 +169,8 @@ function credentialRules({ credentials }: ServiceConfig, withOptional = false): 
   });
 }
 
-function denials({ security: { guardrails } }: ServiceConfig): RuleOfTool[] {
-  return (guardrails.enabled ? guardrails.denied_tools : []).map((tool, index) => ({
+function denials({ security: { guardrails } }: Pick<ServiceConfig, 'security'>): RuleOfTool[] {
+  return (guardrails.enabled ? guardrails.denied_tools : []).map(({ tool }, index) => ({
     tool,
     path: ['security', 'guardrails', 'denied_tools', index],
     effect: unheld,

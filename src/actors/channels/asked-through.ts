@@ -4,12 +4,13 @@ import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 /** The part of the DEFER rules that names targets and approvers (docs/contract/governance.md). */
 export interface DeferRules {
   default_approvers: readonly string[];
-  tools: Readonly<
-    Record<
-      string,
-      { to: readonly string[]; escalate_to?: string | undefined; approvers: readonly string[] }
-    >
-  >;
+  tools: Readonly<Record<string, readonly (AskingRule | { allow: true })[]>>;
+}
+
+interface AskingRule {
+  to: readonly string[];
+  escalate_to?: string | undefined;
+  approvers: readonly string[];
 }
 
 /** Returns the distinct targets and approvers that the rules reach through an adapter. */
@@ -17,7 +18,10 @@ export function askedThrough(
   name: string,
   { tools, default_approvers: fallback }: DeferRules,
 ): { targets: string[]; approvers: string[] } {
-  const rules = Object.values(tools).flatMap((rule) =>
+  const asking = Object.values(tools)
+    .flat()
+    .filter((rule): rule is AskingRule => 'to' in rule);
+  const rules = asking.flatMap((rule) =>
     [...rule.to, rule.escalate_to ?? '']
       .map(splitTarget)
       .filter(({ adapter }) => adapter === name)

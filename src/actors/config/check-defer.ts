@@ -5,6 +5,7 @@ import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
+import { holdingRules } from './tool-rules.ts';
 
 const root = ['security', 'defer'] as const;
 const defaultList: Path = [...root, 'default_approvers'];
@@ -15,10 +16,10 @@ const providers: Path = ['auth', 'providers'];
 export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
-  const entries = Object.entries(defer.tools).map(
-    ([tool, rule]): DeferEntry => ({ rule, path: [...root, 'tools', tool], config, isWritten }),
+  const entries = holdingRules(defer.tools).map(
+    ({ rule, path }): DeferEntry => ({ rule, path, config, isWritten }),
   );
-  if (entries.length === 0) {
+  if (Object.keys(defer.tools).length === 0) {
     const message =
       'defer is enabled and lists no tools; add them under tools, or set enabled: false';
     return [errorAt([...root, 'tools'], message)];
@@ -37,8 +38,8 @@ const undecidable =
 /** Checks that at least one approver exists for calls that use the default list. */
 function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
   const list = normaliseApprovers(defer.default_approvers);
-  const isUsed = Object.values(defer.tools).some(
-    ({ approvers }) => normaliseApprovers(approvers).length === 0,
+  const isUsed = holdingRules(defer.tools).some(
+    ({ rule }) => normaliseApprovers(rule.approvers).length === 0,
   );
   if (list.length === 0 || list.some(namesOnePerson) || !isUsed) return [];
   return [errorAt(defaultList, undecidable)];
@@ -73,11 +74,11 @@ function checkBinding(config: ServiceConfig): Finding[] {
       'without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider';
     return [warningAt(binding, message, providers)];
   }
-  const telling = Object.entries(defer.tools).filter(
-    ([, { quorum, four_eyes: fourEyes }]) => quorum > 1 || fourEyes,
+  const telling = holdingRules(defer.tools).filter(
+    ({ rule: { quorum, four_eyes: fourEyes } }) => quorum > 1 || fourEyes,
   );
   if (defer.bind_approver || telling.length === 0) return [];
-  const tools = telling.map(([tool]) => tool).join(', ');
+  const tools = [...new Set(telling.map(({ tool }) => tool))].join(', ');
   const message = `quorum and four_eyes (${tools}) use the email that callers claim; set it to true to require the verified one`;
   return [warningAt(binding, message, [...root, 'tools'])];
 }

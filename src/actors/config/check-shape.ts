@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import type { JsonObject } from '../../machines/json.ts';
 import { errorAt, type Finding, type Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
@@ -21,7 +22,7 @@ export function checkShape(value: JsonObject): Shape {
   let findings: Finding[] | undefined;
   for (;;) {
     const result = serviceSchema.safeParse(partial.rest, { error: describeIssue, jitless: true });
-    const issues = result.error?.issues ?? [];
+    const issues = (result.error?.issues ?? []).flatMap(insideList);
     findings ??= issues
       .filter((issue) => !isIdle(issue, value))
       .map(({ path, message }) => errorAt(path as Path, `${path.join('.')}: ${message}`));
@@ -33,6 +34,39 @@ export function checkShape(value: JsonObject): Shape {
     // The only key without a default; any id lets the other checks run.
     if (!Object.hasOwn(partial.rest, 'agent_id')) partial.rest['agent_id'] = 'unknown';
   }
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Replaces the issue of a rule or list of rules by the issues inside the form that was written. */
+function insideList(issue: Issue): Issue[] {
+  // A union with a sentence of its own says enough.
+  const isPlain = issue.code === 'invalid_union' && issue.message === 'Invalid input';
+  const written = isPlain ? writtenForm(issue.errors) : null;
+  if (written === null) return [issue];
+  return written
+    .map((each): Issue => ({ ...each, path: [...issue.path, ...each.path] }))
+    .flatMap(insideList);
+}
+
+/** Returns the issues of the form that was written: a list, one rule, or one of the two kinds of rules of `defer`. */
+function writtenForm([first = [], second = [], ...others]: Issue[][]): Issue[] | null {
+  if (others.length > 0) return null;
+  if (second.some((each) => isRoot(each) && expects(each, 'array'))) {
+    return first.some((each) => isRoot(each) && each.code === 'invalid_type') ? null : first;
+  }
+  if (first.some((each) => isRoot(each) && each.code !== 'unrecognized_keys')) {
+    return second.every((each) => isRoot(each)) ? null : second;
+  }
+  return first.some(({ path }) => path.length === 1 && path[0] === 'allow') ? second : null;
+}
+
+function isRoot({ path }: Issue): boolean {
+  return path.length === 0;
+}
+
+function expects(issue: Issue, kind: string): boolean {
+  return 'expected' in issue && issue.expected === kind;
 }
 
 /**

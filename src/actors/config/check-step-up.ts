@@ -1,11 +1,14 @@
 import { errorAt, type Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
+import { type PlacedRule, placedRules } from './tool-rules.ts';
+
+type Required = PlacedRule<{ acr: string }>[];
 
 /** Checks `security.step_up` if it is enabled (docs/contract/step-up.md). */
 export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
   const { enabled, tools, acr_hierarchy: hierarchy } = security.step_up;
   if (!enabled) return [];
-  const required = Object.entries(tools).map(([tool, { acr }]): [string, string] => [tool, acr]);
+  const required = placedRules('step_up', tools);
   if (required.length === 0) {
     const path = ['security', 'step_up', 'tools'];
     const message =
@@ -27,24 +30,21 @@ const anonymous = errorAt(
 );
 
 /** The challenge header contains the level in quotes, so the level must be valid there. */
-function unspeakable(required: [string, string][]): Finding[] {
+function unspeakable(required: Required): Finding[] {
   return required
-    .filter(([, acr]) => !/^[\x20-\x7e]+$/.test(acr) || /["\\]/.test(acr))
-    .map(([tool]) =>
-      errorAt(
-        ['security', 'step_up', 'tools', tool],
-        'an acr must be printable ASCII without quotes and backslashes',
-      ),
+    .filter(({ rule: { acr } }) => !/^[\x20-\x7e]+$/.test(acr) || /["\\]/.test(acr))
+    .map(({ path }) =>
+      errorAt(path, 'an acr must be printable ASCII without quotes and backslashes'),
     );
 }
 
-function unknown(required: [string, string][], hierarchy: string[]): Finding[] {
+function unknown(required: Required, hierarchy: string[]): Finding[] {
   if (hierarchy.length === 0) return [];
   return required
-    .filter(([, acr]) => !hierarchy.includes(acr))
-    .map(([tool]) =>
+    .filter(({ rule }) => !hierarchy.includes(rule.acr))
+    .map(({ path }) =>
       errorAt(
-        ['security', 'step_up', 'tools', tool],
+        path,
         'the required acr is not in acr_hierarchy; add it there, or require one that is',
         ['security', 'step_up', 'acr_hierarchy'],
       ),

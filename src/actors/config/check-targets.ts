@@ -3,12 +3,11 @@ import { formatDuration } from '../../machines/duration.ts';
 import { builtinAdapters } from './check-channel-settings.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
-
-type Defer = ServiceConfig['security']['defer'];
+import type { holdingRules } from './tool-rules.ts';
 
 /** One rule of `security.defer.tools`, with its path. */
 export interface DeferEntry {
-  rule: Defer['tools'][string];
+  rule: ReturnType<typeof holdingRules>[number]['rule'];
   path: Path;
   config: ServiceConfig;
   isWritten: (path: Path) => boolean;

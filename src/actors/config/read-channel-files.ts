@@ -15,6 +15,7 @@ import {
   channelSchemas,
 } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
+import { holdingRules } from './tool-rules.ts';
 
 type Service = Extract<ConfigReading, { ok: true }>;
 
@@ -121,13 +122,13 @@ function webhookProblems(
 /** Returns the webhook targets used by rules for held calls. */
 function webhookUses({ security: { defer } }: ServiceConfig) {
   if (!defer.enabled) return [];
-  return Object.entries(defer.tools).flatMap(([tool, rule]) =>
+  return holdingRules(defer.tools).flatMap(({ rule, path }) =>
     (['to', 'escalate_to'] as const).flatMap((key) =>
       [rule[key] ?? []]
         .flat()
         .map(splitTarget)
         .filter(({ adapter }) => adapter === 'webhook')
-        .map(({ target }) => ({ path: ['security', 'defer', 'tools', tool, key], target })),
+        .map(({ target }) => ({ path: [...path, key], target })),
     ),
   );
 }

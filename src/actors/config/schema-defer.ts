@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defaultContextTemplate } from '../../machines/governance/defer-policy.ts';
-import { optionalTool, positiveDuration } from './schema-value.ts';
+import { optionalTool, positiveDuration, ruleKeys, rulesOf } from './schema-value.ts';
 
 const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
   error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
@@ -16,7 +16,8 @@ const targets = z
   })
   .transform((to) => [...new Set(typeof to === 'string' ? [to] : to)]);
 
-const deferredTool = z.object({
+const holdingRule = z.object({
+  ...ruleKeys,
   to: targets.meta({
     description:
       'Approval target `channel:<adapter>:<target>`, or a list; each is notified and one decision counts.',
@@ -51,6 +52,15 @@ const deferredTool = z.object({
   }),
   optional: optionalTool,
 });
+
+const releasingRule = z.strictObject({
+  ...ruleKeys,
+  allow: z.literal(true).describe('Calls under this condition need no approval.'),
+  optional: optionalTool,
+});
+
+/** A rule that holds calls, or one that lets them run. */
+const deferredTool = z.union([releasingRule, holdingRule]);
 
 /** `security.defer`; a tool without its own timeout gets the default (docs/contract/governance.md). */
 export const deferSchema = z
@@ -95,18 +105,28 @@ export const deferSchema = z
       .default(false)
       .describe("The approver is the verified email of the caller's token; the body is ignored."),
     tools: z
-      .record(z.string(), deferredTool)
+      .record(z.string(), rulesOf(deferredTool))
       .default({})
-      .describe('The tools whose calls wait, by name.'),
+      .describe(
+        'The tools whose calls wait, by name. A tool has one rule or a list, of which the first that applies counts.',
+      ),
   })
   .transform((defer) => ({ ...defer, tools: withTimeouts(defer.tools, defer.default_timeout) }));
 
 type DeferredTool = z.output<typeof deferredTool>;
 
+/** A rule of a tool with its timeout. */
+type CompleteRule =
+  | z.output<typeof releasingRule>
+  | (z.output<typeof holdingRule> & { timeout: number });
+
 function withTimeouts(
-  tools: Record<string, DeferredTool>,
+  tools: Record<string, DeferredTool[]>,
   timeout: number,
-): Record<string, DeferredTool & { timeout: number }> {
-  const complete = (entry: DeferredTool) => ({ ...entry, timeout: entry.timeout ?? timeout });
-  return Object.fromEntries(Object.entries(tools).map(([tool, entry]) => [tool, complete(entry)]));
+): Record<string, CompleteRule[]> {
+  const complete = (rule: DeferredTool) =>
+    'allow' in rule ? rule : { ...rule, timeout: rule.timeout ?? timeout };
+  return Object.fromEntries(
+    Object.entries(tools).map(([tool, rules]) => [tool, rules.map(complete)]),
+  );
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { alignmentSchema } from './schema-alignment.ts';
 import { deferSchema } from './schema-defer.ts';
-import { name, optionalTool } from './schema-value.ts';
+import { name, optionalTool, ruleKeys, rulesOf, variableName } from './schema-value.ts';
 
 const enabled = z.boolean().default(false).describe('Switches the layer on.');
 
@@ -36,26 +36,31 @@ const modifySchema = z.object({
   tools: z
     .record(
       z.string(),
-      z.object({
-        arguments: z
-          .array(argumentRule)
-          .default([])
-          .meta({
-            description: 'Rules for the arguments, in order.',
-            example: [{ path: 'currency', set: 'EUR' }],
-          }),
-        output: z
-          .array(z.object({ replace: replacement.describe('Replaces part of the text.') }))
-          .default([])
-          .meta({
-            description: 'Rules for what the tool returns.',
-            example: [{ replace: { pattern: '\\d{16}', with: '****' } }],
-          }),
-        optional: optionalTool,
-      }),
+      rulesOf(
+        z.object({
+          ...ruleKeys,
+          arguments: z
+            .array(argumentRule)
+            .default([])
+            .meta({
+              description: 'Rules for the arguments, in order.',
+              example: [{ path: 'currency', set: 'EUR' }],
+            }),
+          output: z
+            .array(z.object({ replace: replacement.describe('Replaces part of the text.') }))
+            .default([])
+            .meta({
+              description: 'Rules for what the tool returns.',
+              example: [{ replace: { pattern: '\\d{16}', with: '****' } }],
+            }),
+          optional: optionalTool,
+        }),
+      ),
     )
     .default({})
-    .describe('The tools whose calls are rewritten, by name.'),
+    .describe(
+      'The tools whose calls are rewritten, by name; one entry or a list, of which the first that applies counts.',
+    ),
 });
 
 const denial = z.object({
@@ -65,6 +70,24 @@ const denial = z.object({
     example: 'deletions are not allowed',
   }),
 });
+
+/** A denied tool: its name, or an object with a condition. */
+const deniedTool = z
+  .union(
+    [
+      name,
+      z.object({
+        ...ruleKeys,
+        tool: name.meta({ description: 'Tool whose calls are denied.', example: 'cli_execute' }),
+        message: z.string().optional().meta({
+          description: 'Text shown to the caller.',
+          example: 'refunds above 5,000 are made by hand',
+        }),
+      }),
+    ],
+    { error: 'this must be the name of a tool, or {tool, when}' },
+  )
+  .transform((rule) => (typeof rule === 'string' ? { tool: rule, shadow: false } : rule));
 
 const guardrailsSchema = z.object({
   enabled,
@@ -99,7 +122,7 @@ const guardrailsSchema = z.object({
       example: [{ pattern: 'customer-\\d+', action: 'redact' }],
     }),
   denied_tools: z
-    .array(name)
+    .array(deniedTool)
     .default([])
     .meta({
       description: 'Tools that never run, regardless of other rules.',
@@ -120,6 +143,7 @@ const steppedTool = z
     [
       name,
       z.object({
+        ...ruleKeys,
         acr: name.meta({
           description: 'Assurance level that the token of the caller must carry.',
           example: 'gold',
@@ -131,15 +155,18 @@ const steppedTool = z
       error: 'this must be an acr, or {acr: <acr>, optional: true}',
     },
   )
-  .transform((rule) => (typeof rule === 'string' ? { acr: rule, optional: false } : rule));
+  .transform((rule) =>
+    typeof rule === 'string' ? { acr: rule, optional: false, shadow: false } : rule,
+  );
 
 const stepUpSchema = z.object({
   enabled,
   tools: z
-    .record(z.string(), steppedTool)
+    .record(z.string(), rulesOf(steppedTool))
     .default({})
     .meta({
-      description: 'The assurance level (`acr`) that each tool requires, by name.',
+      description:
+        'The assurance level (`acr`) that each tool requires, by name; one rule or a list, of which the first that applies counts.',
       example: { issue_refund: 'gold' },
     }),
   acr_hierarchy: z
@@ -148,6 +175,22 @@ const stepUpSchema = z.object({
     .meta({
       description: 'Assurance levels from the lowest to the highest; a higher one serves as well.',
       example: ['silver', 'gold'],
+    }),
+});
+
+const policySchema = z.object({
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .default('enforce')
+    .describe(
+      '`shadow`: the rules of tools decide nothing, and the log has `policy_shadow` for each that would have.',
+    ),
+  environment: z
+    .array(variableName)
+    .default([])
+    .meta({
+      description: 'Variables of the daemon that conditions may read as `environment.NAME`.',
+      example: ['STAGE'],
     }),
 });
 
@@ -161,5 +204,6 @@ export const securitySchema = z.object({
   guardrails: guardrailsSchema
     .prefault({})
     .describe('Denies matches of fixed rules, before any other layer.'),
+  policy: policySchema.prefault({}).describe('How the rules of this section are applied.'),
   defer: deferSchema.prefault({}).describe('Holds calls until a person decides.'),
 });

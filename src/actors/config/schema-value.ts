@@ -49,3 +49,27 @@ export const jsonObject = z
     { error: 'this must be a map of keys and values' },
   )
   .meta({ type: 'object' });
+
+/** Keys that every rule of a tool has. */
+export const ruleKeys = {
+  when: z
+    .string()
+    .min(1, { error: 'the condition is empty; write an expression, or omit it' })
+    .optional()
+    .meta({
+      description:
+        'Condition in CEL under which the rule applies; always if omitted. A rule whose condition cannot be evaluated applies, unless it is `allow: true`.',
+      example: 'args.amount > 50.0',
+    }),
+  shadow: z
+    .boolean()
+    .default(false)
+    .describe('The rule decides nothing; the log has `policy_shadow` when it would have.'),
+};
+
+/** One rule, or a list of rules of which the first that applies counts. Parses to a list. */
+export function rulesOf<Rule extends z.ZodType>(rule: Rule) {
+  return z
+    .union([rule, z.array(rule).min(1, { error: 'the list has no rule; add one' })])
+    .transform((rules) => (Array.isArray(rules) ? rules : [rules]) as z.output<Rule>[]);
+}

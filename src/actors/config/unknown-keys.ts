@@ -53,13 +53,18 @@ export function findKeysUnknownTo(known: Description, value: JsonObject): Findin
 
 function unknownIn(value: JsonValue, description: Description, path: Path): Finding[] {
   if (typeof value !== 'object' || value === null) return [];
-  const options = description.anyOf ?? description.oneOf ?? [description];
+  const options = optionsOf(description);
   const possible = options.filter((option) => mayDescribe(option, value));
   if (Array.isArray(value)) {
     const items = possible.find((option) => option.items)?.items;
     return items ? value.flatMap((item, index) => unknownIn(item, items, [...path, index])) : [];
   }
   return Object.entries(value).flatMap(([key, child]) => unknownAt(key, child, possible, path));
+}
+
+function optionsOf(description: Description): Description[] {
+  const options = description.anyOf ?? description.oneOf;
+  return options === undefined ? [description] : options.flatMap(optionsOf);
 }
 
 function unknownAt(

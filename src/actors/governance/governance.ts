@@ -8,6 +8,7 @@ export {
   embedderAddress,
   type IntentScorer,
 } from './alignment/alignment.ts';
+export { ConditionCompiler } from './conditions/condition.ts';
 export {
   type Credential,
   CredentialError,

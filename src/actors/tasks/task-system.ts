@@ -8,6 +8,7 @@ import type { PersonKey } from '../../machines/governance/same-person.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
+import { ruledTask } from '../../machines/task/task-input.ts';
 import { pinnedToArguments, screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
@@ -224,8 +225,11 @@ export class TaskSystem {
     // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {
-      const { deferral } = actor.getSnapshot().context;
-      const today = deferral && this.#options.policy.deferRuleOf(deferral.tool);
+      const { deferral, run } = actor.getSnapshot().context;
+      const { policy, clock } = this.#options;
+      const { requester, ran } = run;
+      const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
+      const today = deferral && policy.deferRuleOf(deferral, facts).rule;
       return askTask(actor, { type: 'deferral.decide', attempt, today }, 'decision.answered');
     });
     this.#deciding.add(deciding);

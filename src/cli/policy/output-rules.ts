@@ -10,9 +10,8 @@ export function outputRules(
   const { guardrails, modify } = config.security;
   const { deny_output: denied, redact } = guardrails;
   const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
-  const rewrites = modify.enabled
-    ? new ToolMap(Object.entries(modify.tools)).get(tool)?.output
-    : [];
+  const entries = modify.enabled ? new ToolMap(Object.entries(modify.tools)).get(tool) : undefined;
+  const rewrites = entries?.find(({ when, shadow }) => when === undefined && !shadow)?.output;
   return [
     ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
     ...skills.map(({ id }) => `guardrails of skill ${id}`),

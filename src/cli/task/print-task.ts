@@ -90,6 +90,7 @@ function askerOf(requester: DeferralJson['requester']): string | null {
 type DecisionRow = Pick<DecisionJson, 'call_id' | 'tool' | 'layer' | 'decision'> & {
   reason: string | null;
   duration_ms: number | null;
+  rule?: string | undefined;
 };
 
 /**
@@ -101,14 +102,14 @@ export function decisionLines(output: Output, decisions: readonly DecisionRow[])
   const widthOf = (texts: string[]) => Math.max(0, ...texts.map((text) => text.length));
   const subjectWidth = widthOf(rows.map(({ subject }) => subject));
   const layerWidth = widthOf(rows.map(({ layer }) => plainLine(layer)));
-  return rows.map(({ subject, layer, decision, reason, duration_ms }) => {
+  return rows.map(({ subject, layer, decision, reason, duration_ms, rule }) => {
     const spent = duration_ms === null ? '' : `${duration_ms.toFixed(1)} ms`;
     const cells = [
       ...(subjectWidth === 0 ? [] : [subject.padEnd(subjectWidth)]),
       plainLine(layer).padEnd(layerWidth),
       paintDecision(output, decision),
       spent.padStart('100.0 ms'.length),
-      plainLine(reason ?? ''),
+      plainLine(rule === undefined ? (reason ?? '') : `${reason ?? ''} (${rule})`),
     ];
     return `  ${cells.join('  ')}`.trimEnd();
   });

@@ -1,7 +1,7 @@
-import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
+import { formatProblem, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { ToolMap } from '../../actors/tool-name.ts';
+import { normalName } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
 import { namedTools } from '../../agent/named-tools.ts';
@@ -74,29 +74,41 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   const decisions: ToolPolicyJson['decisions'] = [];
   const say = (layer: string, decision: string, rule: string, says: string): void =>
     void decisions.push({ layer, decision, rule, says });
-  const denied = new ToolMap(guardrails.denied_tools.map((tool) => [tool, true] as const));
-  if (guardrails.enabled && denied.has(name)) {
-    say('guardrails', 'deny', 'security.guardrails.denied_tools', 'never runs');
+  for (const rule of guardrails.enabled ? guardrails.denied_tools : []) {
+    if (normalName(rule.tool) !== normalName(name)) continue;
+    say('guardrails', 'deny', 'security.guardrails.denied_tools', terms(rule, 'never runs'));
   }
   if (alignment.enabled) {
     const says = `runs if its intent score is ${alignment.threshold} or more`;
     say('intent_alignment', 'score', 'security.intent_alignment', says);
   }
-  const acr = stepUp.enabled ? new ToolMap(Object.entries(stepUp.tools)).get(name)?.acr : undefined;
-  if (acr !== undefined) {
-    const says = `needs a sign-in with acr ${acr}`;
-    say('step_up', 'require', `security.step_up.tools.${name}`, says);
+  const rulesOf = <Rule>(
+    layer: 'step_up' | 'modify' | 'defer',
+    { enabled, tools }: { enabled: boolean; tools: Record<string, Rule[]> },
+  ) =>
+    placedRules(layer, enabled ? tools : {})
+      .filter(({ tool }) => normalName(tool) === normalName(name))
+      .map(({ rule, path }) => ({ rule, at: path.join('.') }));
+  const steps = rulesOf('step_up', stepUp);
+  for (const { rule, at } of steps) {
+    say('step_up', 'require', at, terms(rule, `needs a sign-in with acr ${rule.acr}`));
   }
-  if (modify.enabled && new ToolMap(Object.entries(modify.tools)).has(name)) {
-    const rule = `security.modify.tools.${name}`;
-    say('modify', 'modify', rule, 'its arguments or result are rewritten');
+  for (const { rule, at } of rulesOf('modify', modify)) {
+    say('modify', 'modify', at, terms(rule, 'its arguments or result are rewritten'));
   }
-  const held = defer.enabled ? new ToolMap(Object.entries(defer.tools)).get(name) : undefined;
+  const deferred = rulesOf('defer', defer);
+  for (const { rule, at } of deferred) {
+    const says =
+      'allow' in rule
+        ? 'runs without approval'
+        : `waits for a person: ${rule.to.join(', ')}, for ${formatDuration(rule.timeout)}`;
+    say('defer', 'allow' in rule ? 'allow' : 'defer', at, terms(rule, says));
+  }
+  const acr = steps.find(({ rule }) => isAlways(rule))?.rule.acr;
   const signIn = acr === undefined ? {} : { acr };
+  const held = deferred.map(({ rule }) => rule).find((rule) => 'to' in rule);
   if (held === undefined) return { name, origin, decisions, approvers: null, ...signIn };
   const { to, timeout, quorum, four_eyes: isFourEyes, escalate_to: escalateTo } = held;
-  const says = `waits for a person: ${to.join(', ')}, for ${formatDuration(timeout)}`;
-  say('defer', 'defer', `security.defer.tools.${name}`, says);
   const own = approversIn(held.approvers);
   const approvers = own ?? approversIn(defer.default_approvers);
   const isLong = timeout > answerWindow && to.some((target) => target.startsWith('channel:slack:'));
@@ -115,6 +127,21 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
     ...signIn,
     ...(isLong ? { warning } : {}),
   };
+}
+
+interface Terms {
+  when?: string | undefined;
+  shadow: boolean;
+}
+
+function isAlways({ when, shadow }: Terms): boolean {
+  return when === undefined && !shadow;
+}
+
+/** Adds the condition of a rule to the description of its effect. */
+function terms({ when, shadow }: Terms, effect: string): string {
+  const condition = when === undefined ? '' : ` if ${when}`;
+  return `${effect}${condition}${shadow ? ' (shadow: only reported)' : ''}`;
 }
 
 function approversIn(listed: readonly string[] | undefined): string[] | null {

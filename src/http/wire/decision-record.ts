@@ -25,6 +25,7 @@ export const decisionRecord = z
     reason: z.string(),
     duration_ms: z.number(),
     changes: argumentChanges.exactOptional(),
+    rule: z.string().exactOptional(),
   })
   .meta({ id: 'DecisionRecord', description: "A governance layer's decision on a call." });
 
@@ -43,7 +44,7 @@ const names: Record<Layer, string> = {
 export function presentDecisions(
   records: readonly DecisionRecord[],
 ): z.input<typeof decisionRecord>[] {
-  return records.map(({ callId, tool, layer, decision, reason, duration, changes }) => ({
+  return records.map(({ callId, tool, layer, decision, reason, duration, changes, rule }) => ({
     ...(callId === null ? {} : { call_id: callId }),
     ...(tool === null ? {} : { tool }),
     layer: names[layer],
@@ -51,5 +52,6 @@ export function presentDecisions(
     reason,
     duration_ms: duration,
     ...(changes === undefined ? {} : { changes }),
+    ...(rule === undefined ? {} : { rule }),
   }));
 }

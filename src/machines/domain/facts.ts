@@ -3,6 +3,7 @@ import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
 import type {
   Caller,
+  DecisionRecord,
   Deferral,
   Exchange,
   FollowUp,
@@ -92,6 +93,8 @@ export type TaskFact =
       tool: string | null;
       rule: string;
     }
+  /** A rule in shadow would have decided. */
+  | { type: 'rule.shadowed'; tool: string; rule: string; would: DecisionRecord['decision'] }
   | { type: 'call.modified'; tool: string; part: 'arguments' | 'output'; rules: number[] }
   | { type: 'credential.issued'; tool: string; provider: string; ttl: number | null }
   | { type: 'credential.failed'; tool: string; provider: string }

@@ -81,6 +81,8 @@ export interface RanCall {
   at: number;
   /** The approver who released it; absent if no release was needed. */
   approver?: string;
+  /** Names of the output rules that matched its result; absent for none. */
+  labels?: string[];
   /** True if it started in an earlier run of the task or its session. */
   isEarlier?: true;
 }
@@ -253,6 +255,8 @@ export interface DecisionRecord {
   duration: number;
   /** The argument changes made by MODIFY. */
   changes?: ArgumentChange[];
+  /** The rule of the configuration that decided, such as `defer.tools.pay[1]`; absent for none. */
+  rule?: string;
 }
 
 /**

@@ -33,6 +33,17 @@ export interface ToolRules {
   defer: DeferRule | null;
   /** The credential provider of the call; `null` if the call needs no credentials. */
   credential: CredentialProvider | null;
+  /** The rules of the configuration that apply, by layer; absent for none. */
+  names?: { assurance?: string; defer?: string };
+  /** Rules that only report and would have applied; absent for none. */
+  shadows?: readonly ShadowedRule[];
+}
+
+/** A rule that decided nothing, with the decision that it would have made. */
+export interface ShadowedRule {
+  /** Its name, such as `defer.tools.pay[1]`. */
+  rule: string;
+  would: DecisionRecord['decision'];
 }
 
 /** The requirements for an ungoverned call: none. */

@@ -5,6 +5,7 @@ import {
   whenDeferChecked,
   whenIdentified,
   whenModified,
+  whenRecalled,
   whenScreened,
 } from './tool-call-outcomes.ts';
 import {
@@ -26,21 +27,37 @@ export const toolCallMachine = toolCallSetup.createMachine({
     held: null,
     ran: [],
     speakers: [],
+    task: noTask,
     ...input,
     rules: noPolicy,
     modification: noModification,
-    runsSha256: null,
-    shown: {},
+    presented: { runsSha256: null, shown: {} },
     score: null,
     records: [],
     facts: [],
     verdict: null,
   }),
   output: ({ context }) => rulingOf(context),
-  initial: 'aligningIntent',
-  entry: 'consultPolicy',
+  initial: 'starting',
   states: {
+    starting: {
+      description: 'Decides whether the rules of the tool read the calls of the session.',
+      always: [{ guard: 'readsHistory', target: 'recalling' }, { target: 'aligningIntent' }],
+    },
+    recalling: {
+      description: 'Reads the calls of the session, for rules with a condition on them.',
+      invoke: {
+        src: 'recall',
+        input: ({ context: { taskId, call } }) => ({ taskId, call }),
+        onDone: {
+          target: 'aligningIntent',
+          actions: { type: 'keepHistory', params: ({ event }) => event.output },
+        },
+        onError: { target: 'ruled', actions: whenRecalled.failed },
+      },
+    },
     aligningIntent: {
+      entry: ['consultPolicy', 'reportShadows'],
       description:
         'Rejects invalid calls and denies banned ones, so that no one is asked to approve them.',
       always: [
@@ -84,6 +101,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
     },
     checkingDefer: {
       description: 'Decides whether a person must release the call.',
+      entry: 'consultDefer',
       always: [
         { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
         { guard: 'needsIdentity', target: 'identifying' },
@@ -122,6 +140,8 @@ export const toolCallMachine = toolCallSetup.createMachine({
     ruled: { description: 'The ruling is final.', type: 'final' },
   },
 });
+
+const noTask = { surface: '', session: '', tags: {} };
 
 function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ruling {
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };

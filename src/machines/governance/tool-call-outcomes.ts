@@ -11,6 +11,8 @@ import type { ToolCallContext } from './tool-call-setup.ts';
 /** The refusal for a failed layer; its error is in the daemon's log. */
 const brokenLayer = governanceFailed('intent alignment broke');
 
+const unrecalled = governanceFailed('the calls of the session could not be read');
+
 const unidentified = governanceFailed('what would run could not be determined');
 
 /** The tool's definition has changed since the model requested it. */
@@ -60,6 +62,11 @@ export const whenCompared = {
     },
   ],
   failed: refusedBy('deny', 'alignment', ({ rules }) => [brokenLayer, rules.took]),
+} as const;
+
+/** The calls of the session could not be read, so no condition on them can be evaluated. */
+export const whenRecalled = {
+  failed: refusedBy('deny', 'alignment', () => [unrecalled, 0]),
 } as const;
 
 /** The caller's assurance level was compared with the required one. */
@@ -171,7 +178,8 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
  * rules determines its approvers.
  */
-function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
+function deferralOf({ call, rules, held, ran, presented, now }: ToolCallContext): Deferral {
+  const { runsSha256, shown } = presented;
   const before = held === null ? null : ruleOf(held.deferral);
   const rule = rules.defer ?? before;
   if (rule === null) throw new Error('a deferral was opened without a rule');

@@ -10,6 +10,7 @@ import type {
   RanCall,
   ToolCall,
 } from '../domain/task.ts';
+import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import type {
@@ -39,21 +40,36 @@ export interface ToolCallInput {
   held?: HeldCall | null;
   /** Earlier started calls of the task and its session, oldest first; absent if there are none. */
   ran?: readonly RanCall[];
+  /** The task of the call, as conditions see it; absent if there is none. */
+  task?: RuledTask;
   /** Epoch milliseconds. */
   now: number;
+}
+
+/** The parts of a task that conditions of rules may read. */
+export interface RuledTask {
+  surface: string;
+  /** The context of the task. */
+  session: string;
+  tags: Readonly<Record<string, string>>;
 }
 
 export interface ToolCallContext extends Required<ToolCallInput> {
   rules: Timed<ToolRules>;
   modification: Timed<Modification>;
-  /** Digest of everything that determines the call's effect; `null` until computed. */
-  runsSha256: string | null;
-  /** The arguments as displayed to people, once the call is to be held. */
-  shown: JsonObject;
+  presented: PresentedCall;
   score: number | null;
   records: DecisionRecord[];
   facts: TaskFact[];
   verdict: Verdict | null;
+}
+
+/** What approvers are asked about, once the call is to be held. */
+export interface PresentedCall {
+  /** Digest of everything that determines the call's effect; `null` until computed. */
+  runsSha256: string | null;
+  /** The arguments as displayed to people. */
+  shown: JsonObject;
 }
 
 /** The input of the intent comparison: a call and the caller's message. */
@@ -62,6 +78,9 @@ export interface JudgeIntentInput {
   call: ToolCall;
   request: Message;
 }
+
+/** The input for reading the calls of the session. */
+export type RecallInput = Pick<ToolCallInput, 'taskId' | 'call'>;
 
 /** The input of the digest: everything that determines a call's effect. */
 export interface IdentifyInput extends Pick<ToolCallInput, 'taskId' | 'call'> {
@@ -79,7 +98,9 @@ export const toolChangedCode = 'tool_changed';
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
 /** A layer's decision as recorded. A layer that only compared values has no duration. */
-type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes'> & { took?: number };
+type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes' | 'rule'> & {
+  took?: number;
+};
 
 /** The rules before the policy has been consulted: nothing may run. */
 export const noPolicy: Timed<ToolRules> = {
@@ -110,17 +131,37 @@ export const toolCallSetup = setup({
   actors: {
     judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(unfilledPort),
     identify: fromPromise<string, IdentifyInput>(unfilledPort),
+    recall: fromPromise<readonly RanCall[], RecallInput>(unfilledPort),
   },
   actions: {
     /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
     consultPolicy: assign({ rules: noPolicy }),
+    /** Port: the rule in force for holding the call as MODIFY left it. Unfilled, it stays. */
+    consultDefer: () => undefined,
+    keepHistory: assign(({ context }, ran: readonly RanCall[]) => ({
+      ran: withRan(context.ran, ran),
+    })),
+    reportShadows: assign(({ context: { call, rules, facts } }) => ({
+      facts: [
+        ...facts,
+        ...(rules.shadows ?? []).map((shadow) => ({
+          type: 'rule.shadowed' as const,
+          tool: call.tool,
+          ...shadow,
+        })),
+      ],
+    })),
     /** Port: the result of MODIFY for the call. Unfilled, it lets no call pass. */
     modifyCall: assign({ modification: noModification }),
     /** Port: the arguments as people may see them. Unfilled, all of them. */
-    showCall: assign({ shown: ({ context }) => context.call.args }),
+    showCall: assign({
+      presented: ({ context: { presented, call } }) => ({ ...presented, shown: call.args }),
+    }),
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
-    keepIdentity: assign((_, runsSha256: string) => ({ runsSha256 })),
+    keepIdentity: assign(({ context: { presented } }, runsSha256: string) => ({
+      presented: { ...presented, runsSha256 },
+    })),
     keepScore: assign((_, { score }: IntentVerdict) => ({ score })),
     takeModified: assign(({ context: { call, modification } }) => ({
       call: modification.kind === 'modified' ? modification.call : call,
@@ -137,7 +178,10 @@ export const toolCallSetup = setup({
     ),
     demandStepUp: assign(({ context }, { requiredAcr, reason }: StepUpRequired) => ({
       verdict: { kind: 'stepUp', requiredAcr, text: reason } as const,
-      records: recorded(context, { layer: 'assurance', decision: 'step_up', reason }),
+      records: recorded(context, {
+        ...{ layer: 'assurance', decision: 'step_up', reason },
+        ...ruleNamed(context.rules.names?.assurance),
+      }),
     })),
     defer: assign(({ context }, deferral: Deferral) => {
       const { call, rules } = context;
@@ -145,7 +189,10 @@ export const toolCallSetup = setup({
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
         facts: [...context.facts, { type: 'deferral.opened', deferral } as const],
-        records: recorded(context, { layer: 'defer', decision: 'defer', reason }),
+        records: recorded(context, {
+          ...{ layer: 'defer', decision: 'defer', reason },
+          ...ruleNamed(rules.names?.defer),
+        }),
       };
     }),
     holdOn: assign(({ context }, deferral: Deferral) => ({
@@ -162,10 +209,15 @@ export const toolCallSetup = setup({
         call: context.call,
         credential: context.rules.credential,
       } as const,
-      records: recorded(context, { layer: 'defer', decision: 'allow', reason }),
+      records: recorded(context, {
+        ...{ layer: 'defer', decision: 'allow', reason },
+        ...ruleNamed(context.rules.names?.defer),
+      }),
     })),
   },
   guards: {
+    /** Port: whether a rule of the tool reads the calls of the session. */
+    readsHistory: () => false,
     isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
     judgesIntent: ({ context }) => context.rules.judgesIntent && context.held === null,
@@ -199,6 +251,10 @@ export const toolCallSetup = setup({
 /** True if a held call differs from the call that its approvers were asked about. */
 function isChanged({ call, held }: ToolCallContext): boolean {
   return held !== null && call.argsSha256 !== held.deferral.argsSha256;
+}
+
+function ruleNamed(rule: string | undefined): Pick<DecisionRecord, 'rule'> {
+  return rule === undefined ? {} : { rule };
 }
 
 function recorded(

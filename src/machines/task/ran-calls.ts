@@ -29,17 +29,17 @@ function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall
 }
 
 /** Records the end of one of a run's calls; a barred call never ran. */
-export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome): TaskRun {
+export function withOutcome(
+  run: TaskRun,
+  call: ToolCall,
+  { kind, findings }: ToolOutcome,
+): TaskRun {
   const others = run.ran.filter(({ callId }) => callId !== call.id);
   if (kind === 'barred') return { ...run, ran: others };
-  const outcome = kind === 'returned' ? 'succeeded' : kind;
-  return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, outcome })) };
-}
-
-/** Merges two lists of calls without duplicates, oldest first. */
-export function withRan(ran: readonly RanCall[], others: readonly RanCall[]): RanCall[] {
-  const calls = new Map([...others, ...ran].map((one) => [one.callId, one]));
-  return [...calls.values()].toSorted((one, other) => one.at - other.at);
+  const outcome: RanCall['outcome'] = kind === 'returned' ? 'succeeded' : kind;
+  const labels = [...new Set(findings.map(({ rule }) => rule))];
+  const ended = labels.length === 0 ? { outcome } : { outcome, labels };
+  return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, ...ended })) };
 }
 
 /** Returns a run's calls that started in it, not in earlier runs. */

@@ -18,6 +18,7 @@ import type {
   WaitElsewhere,
 } from '../domain/task.ts';
 import type { CredentialProvider, HeldCall } from '../governance/ruling.ts';
+import type { RuledTask } from '../governance/tool-call-setup.ts';
 import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type { MintInput } from './task-events.ts';
@@ -144,6 +145,15 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     failure: null,
     cancelReason: null,
   };
+}
+
+/** Returns the parts of a run that conditions of rules may read. */
+export function ruledTask({
+  surface,
+  contextId: session,
+  tags,
+}: Pick<TaskRun, 'surface' | 'contextId' | 'tags'>): RuledTask {
+  return { surface, session, tags };
 }
 
 /** Returns the tool call being governed or run. Throws if there is none. */

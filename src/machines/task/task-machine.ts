@@ -4,7 +4,7 @@ import { executing } from './executing-state.ts';
 import * as factOf from './fact-of.ts';
 import { speakersIn } from './follow-up.ts';
 import { withAttempt, withOutput, withTime } from './params-from.ts';
-import { currentCall, initialContext } from './task-input.ts';
+import { currentCall, initialContext, ruledTask } from './task-input.ts';
 import {
   promptRefused,
   whenAccepted,
@@ -136,6 +136,7 @@ export const taskMachine = taskSetup.createMachine({
               scores: context.scores,
               held: context.held,
               ran: context.run.ran,
+              task: ruledTask(context.run),
               now: context.now,
             }),
             onDone: [

@@ -99,26 +99,32 @@ describe('a file with every section', () => {
       on_reject: 'fail',
       bind_approver: true,
       tools: {
-        t: {
-          to: ['channel:slack:#refunds'],
-          timeout: 90_000,
-          context_template: '{tool} wants {args}',
-          approvers: ['ann@example.com'],
-          quorum: 1,
-          remind: false,
-          four_eyes: true,
-          optional: false,
-        },
-        u: {
-          to: ['channel:console:*', 'channel:slack:C1'],
-          timeout: 300_000,
-          context_template: 'tool={tool} args={args}',
-          approvers: [],
-          quorum: 1,
-          remind: false,
-          four_eyes: false,
-          optional: true,
-        },
+        t: [
+          {
+            shadow: false,
+            to: ['channel:slack:#refunds'],
+            timeout: 90_000,
+            context_template: '{tool} wants {args}',
+            approvers: ['ann@example.com'],
+            quorum: 1,
+            remind: false,
+            four_eyes: true,
+            optional: false,
+          },
+        ],
+        u: [
+          {
+            shadow: false,
+            to: ['channel:console:*', 'channel:slack:C1'],
+            timeout: 300_000,
+            context_template: 'tool={tool} args={args}',
+            approvers: [],
+            quorum: 1,
+            remind: false,
+            four_eyes: false,
+            optional: true,
+          },
+        ],
       },
     });
     expect(config?.model.script).toEqual([
@@ -169,6 +175,7 @@ it('fills in every default', () => {
         base_url: '',
         organization_id: '',
         timeout: 300_000,
+        stream_interval: 20,
         max_turns: 50,
         max_failed_turns: 5,
         max_time: 3_600_000,
@@ -212,6 +219,7 @@ it('fills in every default', () => {
         },
       },
       security: {
+        policy: { mode: 'enforce', environment: [] },
         intent_alignment: {
           enabled: false,
           provider: 'openai',

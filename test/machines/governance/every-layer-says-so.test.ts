@@ -72,6 +72,10 @@ function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: stri
       if (opinion.policy === 'breaks') throw new Error('the policy broke');
       return rulesOf(opinion);
     },
+    deferRuleOf: ({ tool }) => {
+      const opinion = ofCall.get(tool);
+      return { rule: opinion === undefined ? null : rulesOf(opinion).defer, name: null };
+    },
     modify(call) {
       asked('modify');
       const { modify } = opinionsOn(call);

@@ -35,14 +35,14 @@ async function started(onToolError: 'fail' | 'return' = 'return'): Promise<TaskR
 
 describe('the calls of a run that started', () => {
   it.each([
-    ['succeeded', returned('found')],
-    ['failed', toolFailed('no')],
-    ['withheld', withheld('secret')],
-  ] as const)('are kept as %s once they ended', async (outcome, ended) => {
+    ['succeeded', returned('found'), {}],
+    ['failed', toolFailed('no'), {}],
+    ['withheld', withheld('secret'), { labels: ['deny_output[0]'] }],
+  ] as const)('are kept as %s once they ended', async (outcome, ended, labels) => {
     for (const onToolError of ['fail', 'return'] as const) {
       const run = await started(onToolError);
       await run.finish('runTool', ended);
-      expect(run.task.ran).toEqual([{ ...ran, outcome }]);
+      expect(run.task.ran).toEqual([{ ...ran, outcome, ...labels }]);
     }
   });
 

@@ -111,6 +111,7 @@ describe('a task that is working', () => {
             request: aTaskInput().request,
             requester: aCaller(),
             speakers: [],
+            task: { session: 'context-1', surface: 'legacy', tags: {} },
             scores: [],
             held: null,
             ran: [],

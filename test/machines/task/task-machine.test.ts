@@ -118,6 +118,7 @@ describe('the ports of a task', () => {
       request,
       requester: aCaller({ acr: 'gold' }),
       speakers: [null, null],
+      task: { session: 'context-1', surface: 'mcp', tags: { workflow_id: 'w-1' } },
       scores: [],
       held: null,
       ran: [],

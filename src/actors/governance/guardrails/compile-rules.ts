@@ -1,6 +1,6 @@
 import { type GuardrailPattern, readGuardrailPattern } from './guardrail-pattern.ts';
 import { isRedactionName, redactionNames } from './redaction-rules.ts';
-import type { GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
+import type { DeniedTool, GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
 import { suggestName } from './suggest-name.ts';
 
 /** A compiled rule. */
@@ -75,9 +75,12 @@ function addBlock(
   block.deny_output.forEach((rule, index) =>
     add(rule.action === 'redact' ? all.redactions : all.blocks, 'deny_output', index, rule),
   );
-  block.denied_tools.forEach((name, index) =>
-    all.tools.push({ rule: `${source}denied_tools[${index}]`, name }),
-  );
+  // The policy evaluates conditions; here are the tools that are always denied.
+  block.denied_tools.forEach((denied, index) => {
+    const { tool: name, when, shadow } = typeof denied === 'string' ? alwaysDenied(denied) : denied;
+    if (when !== undefined || shadow) return;
+    all.tools.push({ rule: `${source}denied_tools[${index}]`, name });
+  });
   block.redact.forEach((name, index) => {
     if (isRedactionName(name)) all.redact.push({ source, name });
     else {
@@ -85,4 +88,8 @@ function addBlock(
       all.problems.push({ path: [...path, 'redact', index], message });
     }
   });
+}
+
+function alwaysDenied(tool: string): DeniedTool {
+  return { tool, shadow: false };
 }

@@ -12,13 +12,24 @@ export interface OutputRule {
   action: 'block' | 'redact';
 }
 
+/** A tool whose calls are denied, always or under a condition. */
+export interface DeniedTool {
+  tool: string;
+  /** CEL; absent if it is always denied. */
+  when?: string | undefined;
+  /** True if the rule only reports. */
+  shadow: boolean;
+  /** Shown in the denial. */
+  message?: string | undefined;
+}
+
 /** The rules of one source: the configuration or a skill (docs/contract/governance.md). */
 export interface RuleBlock {
   deny_commands: readonly DenyRule[];
   deny_prompts: readonly DenyRule[];
   deny_output: readonly OutputRule[];
   /** Tool names; hyphens and underscores are equivalent. */
-  denied_tools: readonly string[];
+  denied_tools: readonly (string | DeniedTool)[];
   /** Names of built-in redaction rules or groups. */
   redact: readonly string[];
 }

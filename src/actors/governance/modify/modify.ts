@@ -9,7 +9,15 @@ export { ModifyError, type RuleProblem };
 
 /** The rules of each tool by name, as in `security.modify` (docs/contract/governance.md). */
 export interface ModifyRules {
-  tools: Record<string, { arguments: ArgumentRule[]; output: { replace: Replacement }[] }>;
+  tools: Record<string, ModifyEntry | ModifyEntry[]>;
+}
+
+interface ModifyEntry {
+  arguments: ArgumentRule[];
+  output: { replace: Replacement }[];
+  /** CEL, evaluated by the policy. */
+  when?: string | undefined;
+  shadow?: boolean;
 }
 
 /**
@@ -20,7 +28,12 @@ export interface ModifyRules {
 export interface Modify {
   /** The source rules. */
   readonly rules: ModifyRules;
-  modifyArguments(tool: string, args: JsonObject): { args: JsonObject; applied: number[] };
+  /** `entry` is the index of the tool's entry that applies. */
+  modifyArguments(
+    tool: string,
+    args: JsonObject,
+    entry?: number,
+  ): { args: JsonObject; applied: number[] };
   modifyOutput(tool: string, text: string): { text: string; applied: number[] };
 }
 
@@ -38,23 +51,31 @@ export function compileModify(rules: ModifyRules): ModifyReading {
     (...place: (string | number)[]): Report =>
     (path, message) =>
       void problems.push({ path: ['tools', ...place, ...path], message });
-  const argumentRules = new Map<string, Rule<JsonObject>[]>();
+  const argumentRules = new Map<string, Rule<JsonObject>[][]>();
   const outputRules = new Map<string, Rule<string>[]>();
-  for (const [tool, { arguments: onArguments, output }] of Object.entries(rules.tools)) {
-    const compiledArguments = onArguments.map((rule, index) =>
-      compileArgumentRule(rule, reportAt(tool, 'arguments', index)),
-    );
-    const compiledOutput = output.map(({ replace }, index) =>
-      compileReplacement(replace, reportAt(tool, 'output', index, 'replace')),
-    );
-    argumentRules.set(
-      tool,
-      compiledArguments.filter((rule) => rule !== null),
-    );
-    outputRules.set(
-      tool,
-      compiledOutput.filter((rule) => rule !== null),
-    );
+  for (const [tool, written] of Object.entries(rules.tools)) {
+    const entries = Array.isArray(written) ? written : [written];
+    for (const [number, entry] of entries.entries()) {
+      const place = entries.length === 1 ? [tool] : [tool, number];
+      const compiledArguments = entry.arguments.map((rule, index) =>
+        compileArgumentRule(rule, reportAt(...place, 'arguments', index)),
+      );
+      const compiledOutput = entry.output.map(({ replace }, index) =>
+        compileReplacement(replace, reportAt(...place, 'output', index, 'replace')),
+      );
+      const isConditional = entry.when !== undefined || entry.shadow === true;
+      if (isConditional && entry.output.length > 0) {
+        reportAt(...place, 'output')([], conditionalOutput);
+      }
+      const known = argumentRules.get(tool) ?? [];
+      argumentRules.set(tool, [...known, compiledArguments.filter((rule) => rule !== null)]);
+      if (!isConditional && !outputRules.has(tool)) {
+        outputRules.set(
+          tool,
+          compiledOutput.filter((rule) => rule !== null),
+        );
+      }
+    }
   }
   if (problems.length > 0) return { ok: false, problems };
   return {
@@ -63,16 +84,21 @@ export function compileModify(rules: ModifyRules): ModifyReading {
   };
 }
 
+/** A result is checked without the facts of its call. */
+const conditionalOutput =
+  'rules for results cannot have a condition; move them to an entry without when and shadow';
+
 function modifyWith(
   rules: ModifyRules,
-  argumentRules: ToolMap<Rule<JsonObject>[]>,
+  argumentRules: ToolMap<Rule<JsonObject>[][]>,
   outputRules: ToolMap<Rule<string>[]>,
 ): Modify {
   return {
     rules,
-    modifyArguments(tool, given) {
+    modifyArguments(tool, given, entry = 0) {
       const place = `the arguments of ${tool}`;
-      const { value, applied } = applyAll(argumentRules.get(tool) ?? [], given, place);
+      const entries = argumentRules.get(tool) ?? [];
+      const { value, applied } = applyAll(entries[entry] ?? [], given, place);
       return { args: value, applied };
     },
     modifyOutput(tool, given) {

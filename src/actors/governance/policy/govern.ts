@@ -1,6 +1,7 @@
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/domain/finding.ts';
 import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
+import { withRan } from '../../../machines/domain/with-ran.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -12,15 +13,16 @@ import {
   type IdentifyInput,
   type JudgeIntentInput,
   noPolicy,
-  type ToolCallInput,
+  type RecallInput,
+  type ToolCallContext,
   toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
-import { withRan } from '../../../machines/task/ran-calls.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
+import type { CallFacts } from '../conditions/condition-input.ts';
 import type { Policy } from './policy.ts';
 import { definitionDigest, runsDigest } from './runs-digest.ts';
 
@@ -56,6 +58,22 @@ function isAsOffered({ offered }: ToolCall, before: Tool, now: Tool | undefined)
   return digest === (offered ?? definitionDigest(before));
 }
 
+type RuledInput = Pick<
+  ToolCallContext,
+  'taskId' | 'call' | 'requester' | 'task' | 'ran' | 'now' | 'held'
+>;
+
+/** Returns what conditions see of a call besides its arguments. */
+function factsOf({
+  taskId,
+  requester,
+  task,
+  ran,
+  now,
+}: Pick<RuledInput, 'taskId' | 'requester' | 'task' | 'ran' | 'now'>): CallFacts {
+  return { requester, task: { id: taskId, ...task }, ran, now };
+}
+
 /** Returns the call as the model requested it, before MODIFY. */
 function askedCall({ asked, ...call }: ToolCall): ToolCall {
   return asked === undefined ? call : { ...call, args: asked };
@@ -69,18 +87,38 @@ export function createGovern(ports: GovernPorts) {
     return governanceFailed(what);
   };
   /** Both the requested call and its modified version must be allowed. */
-  const rulesFor = (call: ToolCall): ToolRules => {
+  const rulesFor = ({ call, ...given }: RuledInput): ToolRules => {
     try {
-      const rules = policy.rulesFor(askedCall(call));
+      const facts = factsOf(given);
+      const rules = policy.rulesFor(askedCall(call), facts);
       if (call.asked === undefined || rules.refusal !== null) return rules;
-      return policy.rulesFor(call);
+      return policy.rulesFor(call, facts);
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
   };
-  const modificationOf = ({ call, held }: ToolCallInput): Modification => {
+  /** MODIFY may have changed the arguments, and the call that runs is the one to be approved. */
+  const deferOf = (context: ToolCallContext): ToolRules => {
+    const { call, rules } = context;
+    if (context.modification.kind !== 'modified') return rules;
     try {
-      const modification = policy.modify(askedCall(call));
+      const { rule, name } = policy.deferRuleOf(call, factsOf(context));
+      const { assurance } = rules.names ?? {};
+      return {
+        ...rules,
+        defer: rule,
+        names: {
+          ...(assurance === undefined ? {} : { assurance }),
+          ...(name === null ? {} : { defer: name }),
+        },
+      };
+    } catch (error) {
+      return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
+    }
+  };
+  const modificationOf = ({ call, held, ...given }: RuledInput): Modification => {
+    try {
+      const modification = policy.modify(askedCall(call), factsOf(given));
       if (modification.kind !== 'modified' || (held ?? null) === null) return modification;
       // A changed call gets a new id for its approval request.
       const isSame = modification.call.argsSha256 === held?.deferral.argsSha256;
@@ -126,18 +164,36 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
+  const recall = fromPromise<readonly RanCall[], RecallInput>(
+    async ({ input: { taskId, call }, signal }) => {
+      try {
+        return (await ports.ranInSession?.(taskId, signal)) ?? [];
+      } catch (error) {
+        if (!signal.aborted) failed(error, call, 'the calls of the session could not be read');
+        throw error;
+      }
+    },
+  );
   return toolCallMachine.provide({
     actions: {
-      consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
-      showCall: assign(({ context: { call, ran } }) => ({
-        shown: policy.shown(call.args),
+      consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context)) })),
+      consultDefer: assign(({ context }) => ({
+        rules: { ...deferOf(context), took: context.rules.took },
+      })),
+      showCall: assign(({ context: { call, ran, presented } }) => ({
+        presented: { ...presented, shown: policy.shown(call.args) },
         ran: withRan(ran, ranBefore.get(call) ?? []),
       })),
       modifyCall: assign(({ context }) => ({
         modification: timed(() => modificationOf(context)),
       })),
     },
-    actors: { judgeIntent: attribute(judgeIntent), identify: attribute(identify) },
+    guards: { readsHistory: ({ context: { call } }) => policy.readsHistory(call.tool) },
+    actors: {
+      judgeIntent: attribute(judgeIntent),
+      identify: attribute(identify),
+      recall: attribute(recall),
+    },
   });
 }
 

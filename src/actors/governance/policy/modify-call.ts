@@ -15,9 +15,15 @@ export function modifyCall(
   {
     refusalOf,
     scrub,
-  }: { refusalOf: (call: ToolCall) => Refusal | null; scrub: (text: string) => string },
+    entry,
+  }: {
+    refusalOf: (call: ToolCall) => Refusal | null;
+    scrub: (text: string) => string;
+    /** Index of the tool's entry that applies. */
+    entry: number;
+  },
 ): Modification {
-  const { args, applied } = modify.modifyArguments(call.tool, call.args);
+  const { args, applied } = modify.modifyArguments(call.tool, call.args, entry);
   if (applied.length === 0) return { kind: 'unchanged' };
   const modified = { ...call, args, argsSha256: argumentsDigest(args), asked: call.args };
   const refusal = refusalOf(modified);

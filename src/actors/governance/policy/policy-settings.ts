@@ -1,4 +1,6 @@
 import type { AlignmentSettings } from '../alignment/alignment.ts';
+import type { DeniedTool } from '../guardrails/guardrails.ts';
+import type { RuleTerms } from './rule-lists.ts';
 
 /**
  * Policy settings from `security` in `service.yaml` (docs/contract/configuration.md); durations are in milliseconds.
@@ -7,6 +9,9 @@ export interface PolicySettings {
   defer: DeferSettings;
   step_up: StepUpSettings;
   intent_alignment: AlignmentSettings;
+  guardrails: { enabled: boolean; denied_tools: readonly (string | DeniedTool)[] };
+  modify: { enabled: boolean; tools: Record<string, RuleTerms[]> };
+  policy: { mode: 'enforce' | 'shadow'; environment: string[] };
 }
 
 /** Tools whose calls are held, with their approvers and timeouts. */
@@ -15,10 +20,15 @@ export interface DeferSettings {
   bind_approver: boolean;
   on_reject: 'fail' | 'tool_result';
   default_approvers: string[];
-  tools: Record<string, DeferredTool>;
+  tools: Record<string, (DeferredTool | ReleasingRule)[]>;
 }
 
-interface DeferredTool {
+/** Calls that need no approval. */
+interface ReleasingRule extends RuleTerms {
+  allow: true;
+}
+
+export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   to: string[];
   timeout: number;
   context_template: string;
@@ -33,5 +43,5 @@ interface DeferredTool {
 export interface StepUpSettings {
   enabled: boolean;
   acr_hierarchy: string[];
-  tools: Record<string, { acr: string }>;
+  tools: Record<string, ({ acr: string } & RuleTerms)[]>;
 }

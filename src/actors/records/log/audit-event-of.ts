@@ -70,6 +70,7 @@ const wording: Wording = {
     'guardrail_check',
     { gate, decision, tool: tool ?? undefined, rule },
   ],
+  'rule.shadowed': ({ tool, rule, would }) => ['policy_shadow', { tool, rule, would }],
   'call.modified': ({ tool, part, rules }) => ['tool_call_modified', { tool, part, rules }],
   'credential.issued': ({ tool, provider, ttl }) => [
     'credential_issued',

@@ -4,7 +4,10 @@ import {
   type ModifyRules,
 } from '../../../../src/actors/governance/modify/modify.ts';
 
-type ArgumentRule = ModifyRules['tools'][string]['arguments'][number];
+type ArgumentRule = Extract<
+  ModifyRules['tools'][string],
+  { arguments: unknown }
+>['arguments'][number];
 
 function problemsOf(rules: ModifyRules): string[] {
   const reading = compileModify(rules);

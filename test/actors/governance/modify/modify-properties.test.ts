@@ -9,7 +9,10 @@ import {
 import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
 import { runs } from '../../../helpers/runs.ts';
 
-type ArgumentRule = ModifyRules['tools'][string]['arguments'][number];
+type ArgumentRule = Extract<
+  ModifyRules['tools'][string],
+  { arguments: unknown }
+>['arguments'][number];
 
 const word = fc.constantFrom('a', 'b', '0', '1', 'length', '__proto__', 'constructor', 'prototype');
 

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/actors/governance/modify/modify.ts';
 import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
 
-type ArgumentRules = ModifyRules['tools'][string]['arguments'];
+type ArgumentRules = Extract<ModifyRules['tools'][string], { arguments: unknown }>['arguments'];
 
 function compiled(rules: ModifyRules): Modify {
   const reading = compileModify(rules);

@@ -23,7 +23,11 @@ function modified(note: string, refusal: Refusal | null = null) {
     return refusal;
   };
   const scrub = (text: string) => text.replaceAll('pin', '[secret]');
-  return { call, asked, modification: modifyCall(call, modifyOf(), { refusalOf, scrub }) };
+  return {
+    call,
+    asked,
+    modification: modifyCall(call, modifyOf(), { refusalOf, scrub, entry: 0 }),
+  };
 }
 
 describe('modifying a call', () => {

@@ -35,6 +35,7 @@ describe('the policy of a configuration', () => {
   it('holds a listed one, with the defaults of the document', () => {
     expect(rulesOf({ tools: { pay: hold } })).toEqual({
       ...plain,
+      names: { defer: 'defer.tools.pay' },
       refusal: null,
       defer: {
         to: ['channel:console:*'],
@@ -140,10 +141,15 @@ describe('the policy of a configuration', () => {
       ...{ deny_prompts: [{ pattern: 'refund' }], deny_output: [] },
     });
     const note = { path: 'note', replace: { pattern: 'card', with: '****' } };
-    const modify = compileModify({ tools: { pay: { arguments: [note], output: [] } } });
+    const rewriting = { tools: { pay: { arguments: [note], output: [] } } };
+    const modify = compileModify(rewriting);
     if (!guardrails.ok || !modify.ok) throw new Error('the rules do not compile');
     const policy = createPolicy({
-      ...{ security: securitySchema.parse({ step_up: { enabled: true } }), tools, ...off },
+      ...{ tools, ...off },
+      security: securitySchema.parse({
+        step_up: { enabled: true },
+        modify: { enabled: true, ...rewriting },
+      }),
       ...{ guardrails: guardrails.guardrails, modify: modify.modify },
     });
     const { signal } = new AbortController();

@@ -164,17 +164,18 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
 
 const layers = ['checkingAssurance', 'modifying', 'checkingDefer'];
 const passing = [...layers, 'identifying'];
+const first = ['recalling', 'aligningIntent'];
 const alignment = { enabled: true, provider: 'openai-compatible' };
 
 describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, asked) => {
-  walk(asked, alignment, passing);
+  walk(asked, alignment, [...first, ...passing]);
 });
 
 describe.each(Object.entries(sensible))('with nothing compared, a call %s', (_, asked) => {
   const isHeld = (asked.rules?.defer ?? null) !== null;
-  walk(asked, null, ['judgingIntent', ...(isHeld ? layers : passing)]);
+  walk(asked, null, [...first, 'judgingIntent', ...(isHeld ? layers : passing)]);
 });
 
 describe.each(Object.entries(hopeless))('the shortest paths of a call %s', (_, asked) => {
-  walk(asked, alignment, ['judgingIntent', ...passing]);
+  walk(asked, alignment, [...first, 'judgingIntent', ...passing]);
 });

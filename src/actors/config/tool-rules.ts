@@ -1,0 +1,42 @@
+import type { Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
+
+type Security = ServiceConfig['security'];
+type DeferRule = Security['defer']['tools'][string][number];
+
+/** A rule of a tool with its place in the configuration. */
+export interface PlacedRule<Rule> {
+  tool: string;
+  rule: Rule;
+  path: Path;
+  /** The name of the rule in decisions and in the log, such as `defer.tools.pay[1]`. */
+  name: string;
+}
+
+/** Lists the rules of tools in a layer, in order. A rule that stands alone has no index. */
+export function placedRules<Rule>(
+  layer: 'step_up' | 'modify' | 'defer',
+  tools: Readonly<Record<string, readonly Rule[]>>,
+): PlacedRule<Rule>[] {
+  return Object.entries(tools).flatMap(([tool, rules]) =>
+    rules.map((rule, index) => {
+      const isAlone = rules.length === 1;
+      const path = ['security', layer, 'tools', tool];
+      return {
+        tool,
+        rule,
+        path: isAlone ? path : [...path, index],
+        name: `${layer}.tools.${tool}${isAlone ? '' : `[${index}]`}`,
+      };
+    }),
+  );
+}
+
+/** Lists the rules that hold calls, in order. */
+export function holdingRules(
+  tools: Security['defer']['tools'],
+): PlacedRule<Exclude<DeferRule, { allow: true }>>[] {
+  return placedRules('defer', tools).flatMap(({ rule, ...place }) =>
+    'allow' in rule ? [] : [{ rule, ...place }],
+  );
+}

@@ -1,0 +1,219 @@
+import { type ASTNode, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
+import type { JsonObject } from '../../../machines/json.ts';
+import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
+import type { CallFacts } from './condition-input.ts';
+import { costFault, type ExpressionFault } from './expression-limits.ts';
+import { History } from './history.ts';
+import { type CelType, typesOf, valuesOf } from './schema-types.ts';
+
+/** A checked condition of a rule. */
+export interface Condition {
+  /** Returns whether the condition holds; `null` if it cannot be evaluated for this call. Never throws. */
+  holds(call: ConditionedCall, facts: CallFacts): boolean | null;
+}
+
+export interface ConditionedCall {
+  tool: string;
+  args: JsonObject;
+}
+
+/** Parts that all conditions of an agent share. */
+export interface ConditionParts {
+  /** Variables of the daemon that conditions may read. */
+  environment: Readonly<Record<string, string>>;
+}
+
+/** Maximum length of an expression in characters. */
+const longest = 4_096;
+
+const limits = {
+  maxAstNodes: 300,
+  maxDepth: 40,
+  maxListElements: 200,
+  maxMapEntries: 50,
+  maxCallArguments: 8,
+};
+
+/**
+ * Compiles CEL expressions for the calls of a tool (docs/contract/governance.md). Types come from the tool's schema, so
+ * a misspelled argument is a fault. Evaluation takes linear time in the call and the session, and matches patterns with
+ * RE2.
+ */
+export class ConditionCompiler {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #patterns = new Map<string, LinearPattern>();
+  readonly #base: Environment;
+
+  constructor({ environment }: ConditionParts) {
+    this.#environment = environment;
+    this.#base = new Environment({ homogeneousAggregateLiterals: false, limits })
+      .registerType('History', { ctor: History, fields: { labels: 'list<string>' } })
+      .registerFunction('History.count(string): int', (history: History, tool: string) =>
+        BigInt(history.count(tool)),
+      )
+      .registerFunction(
+        'History.sum(string, string): double',
+        (history: History, tool: string, path: string) => history.sum(tool, path),
+      )
+      .registerFunction('History.last(string): dyn', (history: History, tool: string) =>
+        history.last(tool),
+      )
+      .registerFunction(`string.${linear}(string): bool`, (text: string, pattern: string) =>
+        this.#pattern(pattern).test(text),
+      )
+      .registerVariable('tool', 'string')
+      .registerVariable('now', 'google.protobuf.Timestamp')
+      .registerVariable('environment', 'map<string, string>')
+      .registerVariable('history', 'History')
+      .registerVariable({ name: 'caller', schema: callerTypes })
+      .registerVariable({ name: 'task', schema: taskTypes });
+  }
+
+  /** Returns a condition on the calls of a tool with these parameters, or the fault of the expression. */
+  compile(text: string, parameters: JsonObject): Condition | ExpressionFault {
+    if (text.length > longest) {
+      const message = `the expression is longer than ${longest} characters; split the rule`;
+      return { message, at: longest };
+    }
+    const types = typesOf(parameters);
+    const environment = this.#base.clone();
+    environment.registerVariable(
+      Object.keys(types).length === 0
+        ? { name: 'args', type: 'map<string, dyn>' }
+        : { name: 'args', schema: types as Record<string, never> },
+    );
+    try {
+      const { valid, type, error } = environment.check(text);
+      if (!valid) return faultOf(error);
+      if (type !== 'bool' && type !== 'dyn') {
+        return {
+          message: `the expression must be true or false, and it is of type ${type}`,
+          at: 0,
+        };
+      }
+      const { ast } = environment.parse(text);
+      const costly = costFault(ast);
+      if (costly !== null) return costly;
+      const bad = this.#badPattern(ast);
+      if (bad !== null) return bad;
+      return this.#condition(environment.parse(withLinearMatches(text, ast)), types);
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+
+  #condition(
+    evaluate: (context: object) => unknown,
+    types: { [member: string]: CelType },
+  ): Condition {
+    return {
+      holds: ({ tool, args }, { requester, task, ran, now }) => {
+        try {
+          const found = evaluate({
+            args: valuesOf(args, types),
+            tool,
+            now: new Date(now),
+            environment: this.#environment,
+            ...(ran === null ? {} : { history: new History(ran) }),
+            caller: callerOf(requester),
+            task: { id: task.id, surface: task.surface, session: task.session, ...task.tags },
+          });
+          return typeof found === 'boolean' ? found : null;
+        } catch {
+          return null;
+        }
+      },
+    };
+  }
+
+  #pattern(source: string): LinearPattern {
+    const known = this.#patterns.get(source);
+    if (known !== undefined) return known;
+    const made = linearPattern(source);
+    this.#patterns.set(source, made);
+    return made;
+  }
+
+  /** Compiles the patterns of an expression; returns the fault of the first bad one. */
+  #badPattern(ast: ASTNode): ExpressionFault | null {
+    for (const { pattern, at } of matchesIn(ast)) {
+      try {
+        this.#pattern(pattern);
+      } catch (error) {
+        return { message: error instanceof Error ? error.message : String(error), at };
+      }
+    }
+    return null;
+  }
+}
+
+const callerTypes = {
+  user_id: 'string',
+  email: 'string',
+  org_id: 'string',
+  groups: 'list<string>',
+  claims: 'map<string, dyn>',
+  acr: 'string',
+} as const;
+
+const taskTypes = {
+  id: 'string',
+  surface: 'string',
+  session: 'string',
+  workflow_id: 'string',
+  workflow_execution_id: 'string',
+  stage_id: 'string',
+  step_id: 'string',
+  invocation_caller: 'string',
+} as const;
+
+/** Absent members stay absent, so that `has()` finds out. */
+function callerOf(requester: CallFacts['requester']): Record<string, string> {
+  if (requester === null) return {};
+  const { userId, email, orgId, acr } = requester;
+  return {
+    user_id: userId,
+    ...(email === undefined ? {} : { email }),
+    ...(orgId === undefined ? {} : { org_id: orgId }),
+    ...(acr === undefined ? {} : { acr }),
+  };
+}
+
+/** `matches` with RE2. As long as the word that it replaces, so that places in the text stay. */
+const linear = 'matchRe';
+
+/**
+ * The library matches with a pattern engine that can take exponential time and that cannot be replaced, so each
+ * `matches` becomes our method.
+ */
+function withLinearMatches(text: string, ast: ASTNode): string {
+  return matchesIn(ast).reduce(
+    (done, { name }) => done.slice(0, name) + linear + done.slice(name + linear.length),
+    text,
+  );
+}
+
+/** Returns each call of `matches` with its literal pattern, and the places of both in the text. */
+function matchesIn(node: ASTNode): { pattern: string; at: number; name: number }[] {
+  const inside = ([node.args] as unknown[]).flat(3).filter(isNode).flatMap(matchesIn);
+  if (node.op !== 'rcall' || node.args[0] !== 'matches') return inside;
+  const [, receiver, [pattern]] = node.args;
+  const name = node.input.indexOf('matches', receiver.range.end);
+  const text = typeof pattern?.args === 'string' ? pattern.args : '';
+  return [...inside, { pattern: text, at: pattern?.pos ?? node.pos, name }];
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value;
+}
+
+function faultOf(error: unknown): ExpressionFault {
+  if (error instanceof ParseError || error instanceof EvaluationError || isTypeError(error)) {
+    return { message: error.summary, at: error.range?.start ?? 0 };
+  }
+  return { message: 'the expression cannot be read', at: 0 };
+}
+
+function isTypeError(error: unknown): error is { summary: string; range?: { start: number } } {
+  return error instanceof Error && 'summary' in error;
+}

@@ -1,0 +1,177 @@
+import type { Refusal } from '../../../machines/domain/finding.ts';
+import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
+import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import type { ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
+import type { Tool } from '../../ports/tool.ts';
+import type { CallFacts } from '../conditions/condition-input.ts';
+import type { DeniedTool } from '../guardrails/guardrails.ts';
+import type { DeferredTool, PolicySettings } from './policy-settings.ts';
+import {
+  byTool,
+  type NamedRule,
+  type RuledCall,
+  RuleMatcher,
+  type RuleTerms,
+} from './rule-lists.ts';
+
+/** What the rules of tools say of one call. */
+export interface AppliedRules {
+  refusal: Refusal | null;
+  requiredAcr: string | null;
+  defer: DeferRule | null;
+  names: NonNullable<ToolRules['names']>;
+  shadows: ShadowedRule[];
+}
+
+export interface PolicyRulesParts {
+  security: PolicySettings;
+  isAuthOn: boolean;
+  tools: ReadonlyMap<string, Tool>;
+  /** Variables of the daemon that conditions may read. */
+  environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The rules of `security` that name tools: denied_tools, step_up, modify and defer. In each list the first rule that
+ * applies counts (docs/contract/governance.md).
+ */
+export class PolicyRules {
+  readonly #matcher: RuleMatcher;
+  readonly #settings: PolicySettings;
+  readonly #isAuthOn: boolean;
+  readonly #denied: (tool: string) => readonly NamedRule<DeniedTool>[];
+  readonly #stepUp: (tool: string) => readonly NamedRule<{ acr: string } & RuleTerms>[];
+  readonly #modify: (tool: string) => readonly NamedRule<RuleTerms & { entry: number }>[];
+  readonly #defer: (tool: string) => readonly NamedRule<Deferring>[];
+  /** Tools with a condition that reads `history`. */
+  readonly readsHistory: (tool: string) => boolean;
+
+  constructor({ security, isAuthOn, tools, environment }: PolicyRulesParts) {
+    const { guardrails, step_up, modify, defer, policy } = security;
+    const isShadow = policy.mode === 'shadow';
+    this.#settings = security;
+    this.#isAuthOn = isAuthOn;
+    this.#matcher = new RuleMatcher({ environment, tools, isShadow });
+    const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : []);
+    const steps = listed('step_up', step_up);
+    const modified = listed('modify', {
+      ...modify,
+      tools: Object.fromEntries(
+        Object.entries(modify.tools).map(([tool, rules]) => [
+          tool,
+          rules.map(({ when, shadow }, entry) => ({ when, shadow, entry })),
+        ]),
+      ),
+    });
+    const deferred = listed<Deferring>('defer', defer);
+    this.#denied = byTool(denied);
+    this.#stepUp = byTool(steps);
+    this.#modify = byTool(modified);
+    this.#defer = byTool(deferred);
+    const all: NamedRule<{ when?: string | undefined }>[] = [
+      ...denied,
+      ...steps,
+      ...modified,
+      ...deferred,
+    ];
+    const reading = byTool(all.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')));
+    this.readsHistory = (tool) => reading(tool).length > 0;
+  }
+
+  /** Returns the rules for a call, without guardrail patterns. */
+  of(call: RuledCall, facts: CallFacts): AppliedRules {
+    const shadows: ShadowedRule[] = [];
+    const stepUp = this.#matcher.first(this.#stepUp(call.tool), call, {
+      ...{ facts, shadows },
+      would: () => 'step_up',
+    });
+    const { rule: defer, name } = this.deferOf(call, facts, shadows);
+    return {
+      refusal: this.#refusalOf(call, { facts, shadows }),
+      requiredAcr: stepUp?.rule.acr ?? null,
+      defer,
+      names: {
+        ...(stepUp === null ? {} : { assurance: stepUp.name }),
+        ...(name === null ? {} : { defer: name }),
+      },
+      shadows,
+    };
+  }
+
+  /** Returns the defer rule for a call and its name; `null` if the call needs no approval. */
+  deferOf(
+    call: RuledCall,
+    facts: CallFacts,
+    shadows: ShadowedRule[] = [],
+  ): { rule: DeferRule | null; name: string | null } {
+    const found = this.#matcher.first(this.#defer(call.tool), call, {
+      ...{ facts, shadows },
+      would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
+    });
+    if (found === null) return { rule: null, name: null };
+    const { rule, name } = found;
+    return { rule: 'allow' in rule ? null : this.#deferRule(rule), name };
+  }
+
+  /** Returns the index of the MODIFY entry that applies to a call; `null` for none. */
+  modifyEntryOf(call: RuledCall, facts: CallFacts): number | null {
+    const shadows: ShadowedRule[] = [];
+    const would = () => 'modify' as const;
+    const rules = this.#modify(call.tool);
+    return this.#matcher.first(rules, call, { facts, shadows, would })?.rule.entry ?? null;
+  }
+
+  #refusalOf(
+    call: RuledCall,
+    { facts, shadows }: { facts: CallFacts; shadows: ShadowedRule[] },
+  ): Refusal | null {
+    const found = this.#matcher.first(this.#denied(call.tool), call, {
+      ...{ facts, shadows },
+      would: () => 'deny',
+    });
+    if (found === null) return null;
+    const { rule, name } = found;
+    const text = `denied by guardrail: ${rule.message ?? `${call.tool} is a denied tool`}`;
+    const gate = 'denied_tools';
+    return { text, findings: [{ gate, decision: 'deny', rule: name.replace('guardrails.', '') }] };
+  }
+
+  #deferRule(rule: DeferredTool): DeferRule {
+    const { defer } = this.#settings;
+    return {
+      to: rule.to,
+      timeout: rule.timeout,
+      contextTemplate: rule.context_template,
+      approvers: effectiveApprovers(rule.approvers, defer.default_approvers),
+      quorum: rule.quorum,
+      fourEyes: rule.four_eyes,
+      bindApprover: defer.bind_approver,
+      distinctCallers: this.#isAuthOn,
+      onReject: defer.on_reject,
+      remind: rule.remind,
+      escalateTo: rule.escalate_to ?? null,
+    };
+  }
+}
+
+type Deferring = PolicySettings['defer']['tools'][string][number];
+
+/** Rules without a condition are compiled with the other guardrails. */
+function deniedRules(denied: readonly (string | DeniedTool)[]): NamedRule<DeniedTool>[] {
+  return denied.flatMap((rule, index) => {
+    if (typeof rule === 'string' || (rule.when === undefined && !rule.shadow)) return [];
+    return [{ tool: rule.tool, name: `guardrails.denied_tools[${index}]`, rule }];
+  });
+}
+
+function listed<Rule>(
+  layer: string,
+  { enabled, tools }: { enabled: boolean; tools: Readonly<Record<string, readonly Rule[]>> },
+): NamedRule<Rule>[] {
+  return Object.entries(enabled ? tools : {}).flatMap(([tool, rules]) =>
+    rules.map((rule, index) => {
+      const place = rules.length === 1 ? '' : `[${index}]`;
+      return { tool, rule, name: `${layer}.tools.${tool}${place}` };
+    }),
+  );
+}

@@ -1,0 +1,103 @@
+import type { ShadowedRule } from '../../../machines/governance/ruling.ts';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { Tool } from '../../ports/tool.ts';
+import { normalName } from '../../tool-name.ts';
+import { type Condition, ConditionCompiler } from '../conditions/condition.ts';
+import type { CallFacts } from '../conditions/condition-input.ts';
+
+/** A rule of a tool, with its name in decisions and in the log. */
+export interface NamedRule<Rule> {
+  tool: string;
+  name: string;
+  rule: Rule;
+}
+
+/** The parts of a rule that decide whether it applies. */
+export interface RuleTerms {
+  when?: string | undefined;
+  shadow: boolean;
+  /** The rule lets calls pass; every other rule restricts. */
+  allow?: true;
+}
+
+/** The call that rules are applied to. */
+export interface RuledCall {
+  tool: string;
+  args: JsonObject;
+}
+
+/** What is known of a call outside its task. Conditions on anything else cannot be evaluated. */
+export const noFacts: CallFacts = {
+  requester: null,
+  task: { id: '', surface: '', session: '', tags: {} },
+  ran: null,
+  now: 0,
+};
+
+/** Finds the rules that apply to calls. A rule whose condition cannot be evaluated applies only if it restricts. */
+export class RuleMatcher {
+  readonly #compiler: ConditionCompiler;
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #isShadow: boolean;
+  /** By parameters of the tool, since a server may change them. */
+  readonly #conditions = new WeakMap<JsonObject, Map<string, Condition | null>>();
+
+  constructor(parts: {
+    environment: Readonly<Record<string, string>>;
+    tools: ReadonlyMap<string, Tool>;
+    /** True if every rule only reports. */
+    isShadow: boolean;
+  }) {
+    this.#compiler = new ConditionCompiler(parts);
+    this.#tools = parts.tools;
+    this.#isShadow = parts.isShadow;
+  }
+
+  /**
+   * Returns the first rule that applies to a call; `null` for none. Rules in shadow that would have applied are added
+   * to `shadows` with their effect.
+   */
+  first<Rule extends RuleTerms>(
+    rules: readonly NamedRule<Rule>[],
+    call: RuledCall,
+    { facts, shadows, would }: { facts: CallFacts; shadows: ShadowedRule[]; would: Effect<Rule> },
+  ): NamedRule<Rule> | null {
+    for (const named of rules) {
+      if (!this.#applies(named.rule, call, facts)) continue;
+      if (!named.rule.shadow && !this.#isShadow) return named;
+      shadows.push({ rule: named.name, would: would(named.rule) });
+    }
+    return null;
+  }
+
+  #applies({ when, allow }: RuleTerms, call: RuledCall, facts: CallFacts): boolean {
+    if (when === undefined) return true;
+    return this.#condition(when, call.tool)?.holds(call, facts) ?? allow !== true;
+  }
+
+  /** Returns a condition; `null` if it does not fit the tool, which a server may have changed. */
+  #condition(text: string, tool: string): Condition | null {
+    const parameters = this.#tools.get(tool)?.parameters ?? noParameters;
+    const known = this.#conditions.get(parameters) ?? new Map<string, Condition | null>();
+    this.#conditions.set(parameters, known);
+    const made = known.get(text);
+    if (made !== undefined) return made;
+    const compiled = this.#compiler.compile(text, parameters);
+    const condition = 'holds' in compiled ? compiled : null;
+    known.set(text, condition);
+    return condition;
+  }
+}
+
+const noParameters: JsonObject = {};
+
+/** Names the decision that a rule would have made. */
+type Effect<Rule> = (rule: Rule) => ShadowedRule['would'];
+
+/** Groups rules by tool; both spellings of a name are one tool. */
+export function byTool<Rule>(
+  rules: readonly NamedRule<Rule>[],
+): (tool: string) => readonly NamedRule<Rule>[] {
+  const groups = Map.groupBy(rules, ({ tool }) => normalName(tool));
+  return (tool) => groups.get(normalName(tool)) ?? [];
+}

@@ -1,0 +1,55 @@
+import {
+  type ConfigProblem,
+  type ConfigReading,
+  placedRules,
+  type ServiceConfig,
+} from '../actors/config/config.ts';
+import { ConditionCompiler } from '../actors/governance/governance.ts';
+import type { Tool } from '../actors/ports/tool.ts';
+import { ToolMap } from '../actors/tool-name.ts';
+
+type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
+
+/**
+ * Finds conditions of rules that cannot be read or do not fit the schema of their tool. The schema of an MCP server's
+ * tool is not known here, so only the syntax is checked.
+ */
+export function conditionProblems(
+  { config, problemAt }: Loaded,
+  tools: ReadonlyMap<string, Tool>,
+): ConfigProblem[] {
+  const known = new ToolMap([...tools]);
+  const compiler = new ConditionCompiler({ environment: {} });
+  return conditionsIn(config.security).flatMap(({ tool, when, path }) => {
+    const compiled = compiler.compile(when, known.get(tool)?.parameters ?? {});
+    if ('holds' in compiled) return [];
+    const { message, at } = compiled;
+    return [problemAt([...path], `${message} (${placeIn(when, at)} of the expression)`)];
+  });
+}
+
+/** A condition with its tool and its path in the configuration. */
+interface PlacedCondition {
+  tool: string;
+  when: string;
+  path: readonly (string | number)[];
+}
+
+function conditionsIn({ guardrails, ...layers }: ServiceConfig['security']): PlacedCondition[] {
+  const denied = guardrails.denied_tools.map((rule, index) => ({
+    ...{ tool: rule.tool, rule },
+    path: ['security', 'guardrails', 'denied_tools', index],
+  }));
+  const ruled = (['step_up', 'modify', 'defer'] as const).flatMap((layer) =>
+    placedRules<{ when?: string | undefined }>(layer, layers[layer].tools),
+  );
+  return [...denied, ...ruled].flatMap(({ tool, rule: { when }, path }) =>
+    when === undefined ? [] : [{ tool, when, path: [...path, 'when'] }],
+  );
+}
+
+function placeIn(text: string, at: number): string {
+  const lines = text.slice(0, at).split('\n');
+  const column = `column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  return lines.length === 1 ? column : `line ${lines.length}, ${column}`;
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
+import type { CallFacts } from '../../../../src/actors/governance/conditions/condition-input.ts';
+import { PolicyRules } from '../../../../src/actors/governance/policy/policy-rules.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+import { toolCalled } from '../../../helpers/system-story.ts';
+
+const parameters = {
+  type: 'object',
+  properties: { amount: { type: 'number' }, note: { type: 'string' } },
+};
+const tools = new Map([['pay', { ...toolCalled('pay'), parameters }]]);
+const facts: CallFacts = {
+  requester: { provider: 'p', userId: 'u', email: 'ann@example.com' },
+  task: { id: 't', surface: 'legacy', session: 's', tags: {} },
+  ran: [],
+  now: 0,
+};
+
+const ann = { to: 'channel:console:*' };
+const finance = { to: 'channel:slack:#finance', quorum: 2, approvers: ['a@x.org', 'b@x.org'] };
+
+function rulesOf(security: object, environment: Record<string, string> = {}) {
+  return new PolicyRules({
+    ...{ security: securitySchema.parse(security), isAuthOn: true, tools, environment },
+  });
+}
+
+function of(security: object, args: JsonObject, given: Partial<CallFacts> = {}) {
+  const { defer, ...rules } = rulesOf(security).of({ tool: 'pay', args }, { ...facts, ...given });
+  return { ...rules, defer: defer && [defer.to, defer.quorum] };
+}
+
+const nothing = { refusal: null, requiredAcr: null, defer: null, names: {}, shadows: [] };
+
+const listed = (...rules: object[]) => ({ defer: { enabled: true, tools: { pay: rules } } });
+
+const refunds = listed(
+  { when: 'args.amount <= 50.0 && history.count("pay") == 0', allow: true },
+  { when: 'args.amount > 1000.0', ...finance },
+  ann,
+);
+
+describe('a list of rules', () => {
+  const ran = {
+    tool: 'pay',
+    callId: 'c',
+    argsSha256: '',
+    args: '{}',
+    outcome: 'failed',
+    at: 0,
+  } as const;
+
+  it.each<[string, JsonObject, Partial<CallFacts>, object]>([
+    ['a small amount', { amount: 50 }, {}, { names: { defer: 'defer.tools.pay[0]' } }],
+    [
+      'a second small amount',
+      { amount: 50 },
+      { ran: [ran] },
+      { names: { defer: 'defer.tools.pay[2]' }, defer: [['channel:console:*'], 1] },
+    ],
+    [
+      'a large amount',
+      { amount: 1_001 },
+      {},
+      { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
+    ],
+    [
+      'an amount of another type, which no condition can be evaluated for',
+      { amount: '1' },
+      {},
+      { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
+    ],
+    [
+      'unknown history',
+      { amount: 1 },
+      { ran: null },
+      { names: { defer: 'defer.tools.pay[2]' }, defer: [['channel:console:*'], 1] },
+    ],
+  ])('applies the first that holds: %s', (_, args, given, expected) => {
+    expect(of(refunds, args, given)).toEqual({ ...nothing, ...expected });
+  });
+
+  it('holds nothing that no rule is for', () => {
+    expect(of(listed({ when: 'args.amount > 5.0', ...ann }), { amount: 5 })).toEqual(nothing);
+  });
+
+  it('applies to both spellings of a tool, and to no other tool', () => {
+    const rules = rulesOf({ defer: { enabled: true, tools: { 'pay-out': [ann, ann] } } });
+    const named = (tool: string) => rules.of({ tool, args: {} }, facts).names;
+    expect([named('pay_out'), named('pay')]).toEqual([{ defer: 'defer.tools.pay-out[0]' }, {}]);
+  });
+});
+
+describe('a condition of another layer', () => {
+  it('denies', () => {
+    const denied = { tool: 'pay', when: 'args.amount > 5000.0', message: 'too much' };
+    const security = { guardrails: { enabled: true, denied_tools: ['other', denied] } };
+    expect(of(security, { amount: 1 })).toEqual(nothing);
+    expect(of(security, { amount: 5_001 }).refusal).toEqual({
+      text: 'denied by guardrail: too much',
+      findings: [{ gate: 'denied_tools', decision: 'deny', rule: 'denied_tools[1]' }],
+    });
+    expect(of(security, {}).refusal).not.toBeNull();
+  });
+
+  it('requires a level', () => {
+    const steps = [{ when: 'args.amount > 100.0', acr: 'gold' }, 'silver'];
+    const security = { step_up: { enabled: true, tools: { pay: steps } } };
+    expect([of(security, { amount: 101 }), of(security, { amount: 1 })]).toEqual([
+      { ...nothing, requiredAcr: 'gold', names: { assurance: 'step_up.tools.pay[0]' } },
+      { ...nothing, requiredAcr: 'silver', names: { assurance: 'step_up.tools.pay[1]' } },
+    ]);
+  });
+
+  it('chooses an entry of MODIFY', () => {
+    const entries = [{ when: 'has(args.note)', arguments: [] }, { arguments: [] }];
+    const rules = rulesOf({ modify: { enabled: true, tools: { pay: entries } } });
+    const entry = (args: JsonObject) => rules.modifyEntryOf({ tool: 'pay', args }, facts);
+    expect([entry({ note: 'x' }), entry({})]).toEqual([0, 1]);
+  });
+});
+
+describe('a rule in shadow', () => {
+  it('decides nothing and is reported', () => {
+    const rules = listed({ ...finance, shadow: true }, ann);
+    expect(of(rules, {})).toEqual({
+      ...nothing,
+      names: { defer: 'defer.tools.pay[1]' },
+      defer: [['channel:console:*'], 1],
+      shadows: [{ rule: 'defer.tools.pay[0]', would: 'defer' }],
+    });
+  });
+
+  it('is every rule where the mode is shadow', () => {
+    const security = {
+      policy: { mode: 'shadow' },
+      guardrails: { enabled: true, denied_tools: [{ tool: 'pay', when: 'true' }] },
+      step_up: { enabled: true, tools: { pay: 'gold' } },
+      defer: { enabled: true, tools: { pay: [{ when: 'false', ...ann }, ann] } },
+    };
+    expect(of(security, {})).toEqual({
+      ...nothing,
+      shadows: [
+        { rule: 'step_up.tools.pay', would: 'step_up' },
+        { rule: 'defer.tools.pay[1]', would: 'defer' },
+        { rule: 'guardrails.denied_tools[0]', would: 'deny' },
+      ],
+    });
+  });
+});
+
+it('knows which tools have a rule on the history', () => {
+  const rules = rulesOf(refunds);
+  expect([rules.readsHistory('pay'), rules.readsHistory('other')]).toEqual([true, false]);
+});
+
+it('reads the variables that it is given', () => {
+  const security = listed({ when: 'environment.STAGE == "test"', allow: true }, ann);
+  const held = (environment: Record<string, string>) =>
+    rulesOf(security, environment).of({ tool: 'pay', args: {} }, facts).defer !== null;
+  expect([held({ STAGE: 'test' }), held({ STAGE: 'live' }), held({})]).toEqual([false, true, true]);
+});
