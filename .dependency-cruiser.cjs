@@ -48,6 +48,7 @@ const productPackages = [
   '@hapi/bourne',
   '@koa/cors',
   '@koa/router',
+  '@marcbachmann/cel-js',
   '@modelcontextprotocol/sdk',
   '@opentelemetry/api',
   '@opentelemetry/context-async-hooks',

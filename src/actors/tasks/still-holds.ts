@@ -1,10 +1,9 @@
 import { createActor, toPromise } from 'xstate';
-import type { ToolCall } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
 import { speakersIn } from '../../machines/task/follow-up.ts';
-import { currentCall, type TaskContext } from '../../machines/task/task-input.ts';
-import { createGovern, type GovernPorts } from '../governance/governance.ts';
+import { currentCall, ruledTask, type TaskContext } from '../../machines/task/task-input.ts';
+import { createGovern, type GovernPorts, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { StoredTask } from '../records/records.ts';
 import { restoreTask } from './restore-task.ts';
@@ -22,7 +21,8 @@ export async function stillHolds(
   const call = pending?.at(0);
   if (deferral === null || call === undefined || run === undefined) return true;
   const held = { deferral, isReleased: false };
-  const asked = { taskId, call, request: run.request, requester, held };
+  const task = ruledTask(run);
+  const asked = { taskId, call, request: run.request, requester, held, task, ran: run.ran };
   const ruling = await ruledAgain(asked, { clock, ...ports });
   if (ruling.kind === 'misfit') return true;
   return ruling.kind === 'defer' && ruling.deferral.id === deferral.id;
@@ -38,11 +38,15 @@ export async function mayRepeat(
 ): Promise<boolean> {
   const { held } = context;
   const call = currentCall(context);
-  const { id: taskId, request, requester } = context.run;
+  const { id: taskId, request, requester, ran } = context.run;
   const speakers = speakersIn(context);
-  const asked = { taskId, call, request, requester, speakers, held };
+  const task = ruledTask(context.run);
+  const asked = { taskId, call, request, requester, speakers, held, task, ran };
   // Intent alignment is skipped: the request has not changed since the call was compared with it.
-  const rulesFor = (one: ToolCall) => ({ ...policy.rulesFor(one), judgesIntent: false });
+  const rulesFor: Policy['rulesFor'] = (one, facts) => ({
+    ...policy.rulesFor(one, facts),
+    judgesIntent: false,
+  });
   const ruling = await ruledAgain(asked, { ...ports, policy: { ...policy, rulesFor } });
   return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
 }

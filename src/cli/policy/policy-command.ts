@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { jsonValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ExplainOptions } from './policy-explain.ts';
+import type { PolicyTestOptions } from './policy-test.ts';
 
 type TaskOptions = { task?: string; call?: string };
 
@@ -31,6 +32,16 @@ export function policyCommand(session: Session): Command {
         await policyExplain(session, tool ?? '', options);
       },
     );
+  policy
+    .command('test')
+    .description('evaluate tables of calls and compare the decisions; exit 5 if a row fails')
+    .argument('[file...]', 'tables (default: policy.test.yaml in the folder)')
+    .option('--coverage', 'list the rules that no row reaches')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (files: string[], options: PolicyTestOptions) => {
+      const { policyTest } = await import('./policy-test.ts');
+      await policyTest(session, files, options);
+    });
   policy
     .command('preview')
     .description('evaluate the last 100 calls under a changed service.yaml; nothing runs')

@@ -6,7 +6,7 @@ import type { Tool } from '../../actors/ports/tool.ts';
 import { randomIds } from '../../actors/random-ids.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/agent-governance.ts';
-import type { Message } from '../../machines/domain/task.ts';
+import type { Caller, Message, RanCall } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Explanation } from './explanation.ts';
@@ -20,6 +20,10 @@ export interface ImaginedCall {
   acr: string | null;
   /** The caller's request; `null` if unknown. */
   message: string | null;
+  /** The caller; one with the level `acr` when absent. */
+  requester?: Caller;
+  /** Calls that started in the session, oldest first; none when absent. */
+  ran?: readonly RanCall[];
 }
 
 export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
@@ -36,7 +40,7 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
  * credentials. Asks only the embedder, and only if there is a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
-  { tool, args, acr, message }: ImaginedCall,
+  { tool, args, acr, message, requester, ran = [] }: ImaginedCall,
   ports: ExplainPorts,
 ): Promise<Explanation> {
   ports.signal.throwIfAborted();
@@ -57,7 +61,8 @@ export async function explainCall(
       taskId: ids.next(),
       call,
       request,
-      requester: acr === null ? null : { provider: 'explain', userId: 'explain', acr },
+      requester: requester ?? (acr === null ? null : { ...someone, acr }),
+      ran,
       scores: [],
       now: ports.clock.now(),
     },
@@ -71,6 +76,8 @@ export async function explainCall(
   ports.signal.throwIfAborted();
   return explanationOf(call, ruled, { ...ports, isIntentUnknown });
 }
+
+const someone = { provider: 'explain', userId: 'explain' };
 
 /**
  * Denies a call whose message would be blocked before the model; `null` if the message passes
@@ -91,8 +98,8 @@ function withoutIdentity(tool: Tool): Tool {
 }
 
 function withoutIntent(policy: Policy): Policy {
-  const rulesFor: Policy['rulesFor'] = (call) => ({
-    ...policy.rulesFor(call),
+  const rulesFor: Policy['rulesFor'] = (call, facts) => ({
+    ...policy.rulesFor(call, facts),
     judgesIntent: false,
   });
   return { ...policy, rulesFor };

@@ -76,15 +76,16 @@ function unknownOf(call: RecordedCall, { policy, scorer }: ExplainPorts): Unknow
 function withoutUnknown(policy: Policy, unknown: Unknown, isWithoutArguments: boolean): Policy {
   return {
     ...policy,
-    rulesFor: (call) => {
-      const rules = policy.rulesFor(call);
+    rulesFor: (call, facts) => {
+      const rules = policy.rulesFor(call, facts);
       return {
         ...rules,
         refusal: isWithoutArguments ? ofTool(rules.refusal) : rules.refusal,
         requiredAcr: unknown.has('step_up') ? null : rules.requiredAcr,
       };
     },
-    modify: (call) => (isWithoutArguments ? { kind: 'unchanged' } : policy.modify(call)),
+    modify: (call, facts) =>
+      isWithoutArguments ? { kind: 'unchanged' } : policy.modify(call, facts),
   };
 }
 

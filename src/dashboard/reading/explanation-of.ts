@@ -76,10 +76,10 @@ const layersThatRule = ['intent_alignment', 'step_up', 'modify', 'defer'];
  */
 function explainLayers(records: readonly DecisionRecord[], notes: LayerNotes): ExplainedLayer[] {
   const said = presentDecisions(records).map(
-    ({ layer, decision, reason, duration_ms }): ExplainedLayer =>
+    ({ layer, decision, reason, duration_ms, rule }): ExplainedLayer =>
       notes.isIntentUnknown && layer === 'intent_alignment' && decision === 'allow'
         ? notAsked(layer, 'add --message')
-        : { layer, decision, reason, duration_ms },
+        : { layer, decision, reason, duration_ms, ...(rule === undefined ? {} : { rule }) },
   );
   const silent = layersThatRule
     .filter((name) => said.every(({ layer }) => layer !== name))

@@ -10,6 +10,8 @@ export interface ExplainedLayer {
   reason: string | null;
   /** `null` for a layer that was not evaluated. */
   duration_ms: number | null;
+  /** The rule of the configuration that decided; absent for none. */
+  rule?: string;
 }
 
 /** The approvers and the channel of a deferral. */

@@ -23,6 +23,8 @@ export interface Refusal {
   findings: Finding[];
   /** The layer that the refusal is attributed to; defaults to the layer that evaluated it. */
   layer?: Layer;
+  /** The rule of the configuration that denies, such as `guardrails.denied_tools[1]`; absent for a pattern. */
+  rule?: string;
   /** True if the call does not match its tool or schema, so the model may correct it. No rule denies it. */
   isMisfit?: true;
 }

@@ -9,7 +9,11 @@ import type { StepUpRequired, ToolCallContext } from './tool-call-setup.ts';
 
 /** Builds the denial of a layer, or of the layer named in the refusal; `took` is in milliseconds. */
 export function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
+  const rule = refusal?.rule;
+  return {
+    ...{ layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took },
+    ...(rule === undefined ? {} : { rule }),
+  };
 }
 
 /** Reports the rules that refused a call. */

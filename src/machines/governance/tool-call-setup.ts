@@ -102,6 +102,8 @@ type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes' |
   took?: number;
 };
 
+type Denial = Timed<{ layer: Layer; text: string; rule?: string }>;
+
 /** The rules before the policy has been consulted: nothing may run. */
 export const noPolicy: Timed<ToolRules> = {
   refusal: governanceFailed('the policy was not consulted'),
@@ -166,9 +168,12 @@ export const toolCallSetup = setup({
     takeModified: assign(({ context: { call, modification } }) => ({
       call: modification.kind === 'modified' ? modification.call : call,
     })),
-    deny: assign(({ context }, { layer, text, took }: Timed<{ layer: Layer; text: string }>) => ({
+    deny: assign(({ context }, { layer, text, took, rule }: Denial) => ({
       verdict: { kind: 'deny', layer, text } as const,
-      records: recorded(context, { layer, decision: 'deny', reason: text, took }),
+      records: recorded(context, {
+        ...{ layer, decision: 'deny', reason: text, took },
+        ...ruleNamed(rule),
+      }),
     })),
     turnDown: assign(
       ({ context }, { layer, text, took }: Timed<{ layer: Layer; text: string }>) => ({

@@ -133,7 +133,8 @@ export class PolicyRules {
     const { rule, name } = found;
     const text = `denied by guardrail: ${rule.message ?? `${call.tool} is a denied tool`}`;
     const gate = 'denied_tools';
-    return { text, findings: [{ gate, decision: 'deny', rule: name.replace('guardrails.', '') }] };
+    const finding = { gate, decision: 'deny', rule: name.replace('guardrails.', '') } as const;
+    return { text, findings: [finding], rule: name };
   }
 
   #deferRule(rule: DeferredTool): DeferRule {

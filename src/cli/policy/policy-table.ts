@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { load, YAMLException } from 'js-yaml';
+import * as z from 'zod';
+import { argumentsDigest } from '../../actors/governance/governance.ts';
+import { yamlLimits } from '../../actors/yaml-limits.ts';
+import type { Caller, RanCall } from '../../machines/domain/task.ts';
+import type { JsonObject } from '../../machines/json.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+
+const object = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  { error: 'this must be a map of keys and values' },
+);
+
+const caller = z.strictObject({
+  user_id: z.string(),
+  email: z.string().exactOptional(),
+  org_id: z.string().exactOptional(),
+  acr: z.string().exactOptional(),
+});
+
+const earlier = z.strictObject({
+  tool: z.string(),
+  args: object.default({}),
+  outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown']).default('succeeded'),
+});
+
+const row = z.strictObject({
+  name: z.string(),
+  tool: z.string(),
+  args: object.default({}),
+  caller: caller.exactOptional(),
+  /** Earlier calls of the session, oldest first. */
+  history: z.array(earlier).default([]),
+  expect: z.strictObject({
+    decision: z.enum(['allow', 'deny', 'modify', 'step_up', 'defer']),
+    rule: z.string().exactOptional(),
+    to: z.union([z.string(), z.array(z.string())]).exactOptional(),
+    quorum: z.int().exactOptional(),
+  }),
+});
+
+/** A row of a table of policy tests. */
+export type TestRow = z.output<typeof row> & { place: string };
+
+/** Reads a table of policy tests. Throws CliError for one that cannot be read; nothing has been evaluated then. */
+export async function readTable(file: string): Promise<TestRow[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw failure(`${file} cannot be read (${error.code ?? 'unknown error'})`, exitCodes.notFound);
+  });
+  const read = z.array(row).safeParse(parsed(file, text));
+  if (!read.success) {
+    const unknown = read.error.issues.find(({ code }) => code === 'unrecognized_keys');
+    const issue = unknown ?? read.error.issues[0];
+    const [number, ...path] = issue?.path ?? [];
+    const place = typeof number === 'number' ? ` row ${number + 1}` : '';
+    const key = path.length === 0 ? '' : `${path.join('.')}: `;
+    throw failure(`${file}${place}: ${key}${issue?.message ?? 'this is no table'}`);
+  }
+  return read.data.map((each, index) => ({ ...each, place: `${file} row ${index + 1}` }));
+}
+
+function parsed(file: string, text: string): unknown {
+  try {
+    return load(text, yamlLimits);
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const { mark, reason } = error;
+    throw failure(`${file}:${(mark?.line ?? 0) + 1}:${(mark?.column ?? 0) + 1}: ${reason}`);
+  }
+}
+
+/** Returns the caller of a row; `null` for a row without one. */
+export function callerOf({ caller: given }: TestRow): Caller | null {
+  if (given === undefined) return null;
+  const { user_id: userId, email, org_id: orgId, acr } = given;
+  return {
+    ...{ provider: 'test', userId },
+    ...(email === undefined ? {} : { email }),
+    ...(orgId === undefined ? {} : { orgId }),
+    ...(acr === undefined ? {} : { acr }),
+  };
+}
+
+/** Returns the earlier calls of a row. */
+export function ranBefore({ history }: TestRow): RanCall[] {
+  return history.map(({ tool, args, outcome }, index) => ({
+    tool,
+    callId: `earlier-${index}`,
+    argsSha256: argumentsDigest(args),
+    args: JSON.stringify(args),
+    outcome,
+    at: index,
+  }));
+}
+
+function failure(message: string, exitCode: CliError['exitCode'] = exitCodes.invalid): CliError {
+  return new CliError(plainLine(message), { code: 'invalid_table', exitCode });
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import type { ConfigProblem, ServiceConfig } from '../../src/actors/config/config.ts';
+import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import { conditionProblems } from '../../src/agent/rule-conditions.ts';
+import { toolCalled } from '../helpers/system-story.ts';
+
+const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
+const tools = new Map([['pay_out', { ...toolCalled('pay_out'), parameters }]]);
+
+function problemsOf(security: object): string[] {
+  const config = { security: securitySchema.parse(security) } as unknown as ServiceConfig;
+  const problemAt = (path: readonly (string | number)[], message: string): ConfigProblem => ({
+    ...{ message, file: 'service.yaml', line: 1, column: 1 },
+    path: path.join('.'),
+  });
+  return conditionProblems({ config, problemAt }, tools).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+}
+
+const wrong = 'args.amuont > 5.0';
+const said = 'No such key: amuont (column 6 of the expression)';
+
+it('finds a misspelled argument in every layer, under either spelling of the tool', () => {
+  const to = 'channel:console:*';
+  expect(
+    problemsOf({
+      guardrails: { denied_tools: ['x', { tool: 'pay_out', when: wrong }] },
+      step_up: { tools: { 'pay-out': { acr: 'gold', when: wrong } } },
+      modify: { tools: { pay_out: [{ when: wrong }, {}] } },
+      defer: { tools: { pay_out: [{ to }, { when: wrong, to }], other: { when: wrong, to } } },
+    }),
+  ).toEqual([
+    `security.guardrails.denied_tools.1.when: ${said}`,
+    `security.step_up.tools.pay-out.when: ${said}`,
+    `security.modify.tools.pay_out.0.when: ${said}`,
+    `security.defer.tools.pay_out.1.when: ${said}`,
+  ]);
+});
+
+it('names the line of a longer expression', () => {
+  const when = 'args.amount > 5.0\n  && args.amuont < 7.0';
+  expect(problemsOf({ step_up: { tools: { pay_out: { acr: 'gold', when } } } })).toEqual([
+    'security.step_up.tools.pay_out.when: No such key: amuont (line 2, column 11 of the expression)',
+  ]);
+});

@@ -1,0 +1,109 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { holdpointHere } from '../command-here.ts';
+import { cleanUp, refundAgent } from '../holdpoint.ts';
+
+afterAll(cleanUp);
+
+const agent = {
+  agent_id: 'refunds',
+  model: { provider: 'scripted', name: 'demo' },
+  security: {
+    guardrails: {
+      enabled: true,
+      denied_tools: [{ tool: 'issue_refund', when: 'double(args.amount) > 5000.0' }],
+    },
+    defer: {
+      enabled: true,
+      tools: {
+        issue_refund: [
+          { when: 'double(args.amount) <= 50.0 && has(caller.email)', allow: true },
+          { to: ['channel:console:*', 'channel:console:finance'] },
+        ],
+      },
+    },
+  },
+};
+
+async function tested(rows: object[] | string, ...flags: string[]) {
+  const dir = await refundAgent(JSON.stringify(agent));
+  const text = typeof rows === 'string' ? rows : JSON.stringify(rows);
+  await writeFile(join(dir, 'policy.test.yaml'), text);
+  const { code, stdout, stderr } = await holdpointHere([
+    ...['policy', 'test', '--dir', dir, '--no-color', ...flags],
+  ]);
+  const plain = (lines: string) => lines.replaceAll(`${dir}/`, '');
+  return { code, stdout: plain(stdout), stderr: plain(stderr) };
+}
+
+const call = (amount: string) => ({
+  tool: 'issue_refund',
+  args: { order_id: 'A-1042', amount },
+  caller: { user_id: 'u', email: 'ann@example.com' },
+});
+
+const allowed = { name: 'small', ...call('50'), expect: { decision: 'allow' } };
+const held = {
+  ...{ name: 'large', ...call('51') },
+  expect: {
+    decision: 'defer',
+    rule: 'defer.tools.issue_refund[1]',
+    to: 'channel:console:*, channel:console:finance',
+    quorum: 1,
+  },
+};
+const denied = {
+  ...{ name: 'huge', ...call('5001') },
+  expect: { decision: 'deny', rule: 'guardrails.denied_tools[0]' },
+};
+
+describe('a table of calls', () => {
+  it('passes when every row is decided as expected, and shows which rule no row reaches', async () => {
+    expect(await tested([allowed, held, denied], '--coverage')).toEqual({
+      ...{ code: 0, stdout: '3 passed, 0 failed\n', stderr: '' },
+    });
+    expect(await tested([allowed], '--coverage')).toMatchObject({
+      stdout:
+        'no row reaches guardrails.denied_tools[0]\nno row reaches defer.tools.issue_refund[1]\n1 passed, 0 failed\n',
+    });
+  });
+
+  it('fails with the difference of each row', async () => {
+    const { caller: _, ...anonymous } = { ...allowed, name: 'nobody' };
+    const wrong = { ...held, name: 'wrong', expect: { decision: 'deny', to: 'x' } };
+    expect(await tested([anonymous, wrong, held])).toEqual({
+      code: 5,
+      stdout: `✗ nobody (policy.test.yaml row 1)
+    decision: expected allow, got defer
+✗ wrong (policy.test.yaml row 2)
+    decision: expected deny, got defer
+    to: expected x, got channel:console:*, channel:console:finance
+1 passed, 2 failed
+`,
+      stderr: 'error: 2 of 3 rows differ\n',
+    });
+  });
+
+  it('prints one document', async () => {
+    const { stdout } = await tested(
+      [allowed, { ...held, expect: { decision: 'allow' } }],
+      '--json',
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ passed: 1, failed: 1 },
+      rows: [
+        { name: 'small', differences: [] },
+        { name: 'large', differences: ['decision: expected allow, got defer'] },
+      ],
+    });
+  });
+
+  it.each([
+    ['[', 'error: policy.test.yaml:1:2: unexpected end of the stream within a flow collection\n'],
+    ['- {name: a, tol: b}', 'error: policy.test.yaml row 1: Unrecognized key: "tol"\n'],
+    ['a: b', 'error: policy.test.yaml: Invalid input: expected array, received object\n'],
+  ])('that cannot be read is one sentence: %s', async (text, stderr) => {
+    expect(await tested(text)).toMatchObject({ code: 5, stderr });
+  });
+});
