@@ -124,14 +124,16 @@ function textOf(value: string | number | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** Lists the rules of tools that decide, by name. */
+type Terms = { when?: string | undefined };
+
+/** Lists the rules that decisions name: those with a condition, and those of a list. */
 function ruleNames({ guardrails, step_up, defer }: ServiceConfig['security']): string[] {
   const denied = guardrails.denied_tools.flatMap(({ when }, index) =>
     when === undefined ? [] : [`guardrails.denied_tools[${index}]`],
   );
   const ruled = [
-    ...placedRules('step_up', step_up.enabled ? step_up.tools : {}),
-    ...placedRules('defer', defer.enabled ? defer.tools : {}),
-  ];
+    ...placedRules<Terms>('step_up', step_up.enabled ? step_up.tools : {}),
+    ...placedRules<Terms>('defer', defer.enabled ? defer.tools : {}),
+  ].filter(({ rule, name }) => rule.when !== undefined || name.endsWith(']'));
   return [...(guardrails.enabled ? denied : []), ...ruled.map(({ name }) => name)];
 }

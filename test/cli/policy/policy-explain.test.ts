@@ -93,7 +93,7 @@ describe.concurrent('policy explain', () => {
   intent_alignment  allow          0.0 ms  no rule denies it
   step_up           allow          0.0 ms  no assurance level is required
   modify            allow          0.0 ms  no rule rewrites it
-  defer             defer          0.0 ms  awaiting channel:console:*
+  defer             defer          0.0 ms  awaiting channel:console:* (defer.tools.issue_refund[1])
   credentials       not asked              the call needs none
   output            not asked              no rule is configured
 

@@ -91,7 +91,7 @@ export class PolicyRules {
       requiredAcr: stepUp?.rule.acr ?? null,
       defer,
       names: {
-        ...(stepUp === null ? {} : { assurance: stepUp.name }),
+        ...(stepUp === null || stepUp.isPlain ? {} : { assurance: stepUp.name }),
         ...(name === null ? {} : { defer: name }),
       },
       shadows,
@@ -109,7 +109,8 @@ export class PolicyRules {
       would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
     });
     if (found === null) return { rule: null, name: null };
-    const { rule, name } = found;
+    const { rule } = found;
+    const name = found.isPlain ? null : found.name;
     return { rule: 'allow' in rule ? null : this.#deferRule(rule), name };
   }
 
@@ -165,14 +166,15 @@ function deniedRules(denied: readonly (string | DeniedTool)[]): NamedRule<Denied
   });
 }
 
-function listed<Rule>(
+function listed<Rule extends RuleTerms>(
   layer: string,
   { enabled, tools }: { enabled: boolean; tools: Readonly<Record<string, readonly Rule[]>> },
 ): NamedRule<Rule>[] {
   return Object.entries(enabled ? tools : {}).flatMap(([tool, rules]) =>
     rules.map((rule, index) => {
-      const place = rules.length === 1 ? '' : `[${index}]`;
-      return { tool, rule, name: `${layer}.tools.${tool}${place}` };
+      const isAlone = rules.length === 1;
+      const name = `${layer}.tools.${tool}${isAlone ? '' : `[${index}]`}`;
+      return { tool, rule, name, isPlain: isAlone && rule.when === undefined };
     }),
   );
 }

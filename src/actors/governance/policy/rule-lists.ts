@@ -9,6 +9,8 @@ import type { CallFacts } from '../conditions/condition-input.ts';
 export interface NamedRule<Rule> {
   tool: string;
   name: string;
+  /** True for the only rule of its tool, without a condition; decisions do not name it. */
+  isPlain?: boolean;
   rule: Rule;
 }
 

@@ -100,6 +100,7 @@ describe('a condition of another layer', () => {
     expect(of(security, { amount: 5_001 }).refusal).toEqual({
       text: 'denied by guardrail: too much',
       findings: [{ gate: 'denied_tools', decision: 'deny', rule: 'denied_tools[1]' }],
+      rule: 'guardrails.denied_tools[1]',
     });
     expect(of(security, {}).refusal).not.toBeNull();
   });

@@ -35,7 +35,6 @@ describe('the policy of a configuration', () => {
   it('holds a listed one, with the defaults of the document', () => {
     expect(rulesOf({ tools: { pay: hold } })).toEqual({
       ...plain,
-      names: { defer: 'defer.tools.pay' },
       refusal: null,
       defer: {
         to: ['channel:console:*'],
