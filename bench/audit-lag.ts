@@ -55,7 +55,7 @@ async function lagWhile(
     const timer = setInterval(() => {
       const due = Math.min(total, ((performance.now() - began) * perSecond) / 1_000);
       for (; sent < due; sent += 1) {
-        const event = auditEventOf(aFact(sent), envelope(sent), contents);
+        const event = auditEventOf(aFact(sent), envelope(sent), { capture: contents });
         store.record([event]).then(() => (recorded += 1), reject);
       }
       if (sent < total) return;
@@ -86,7 +86,8 @@ function aFact(index: number): TaskFact {
   const order = `{"order":${index},"customer":"ann@example.com","status":"paid\\nin full"},`;
   const result = order.repeat(Math.ceil(1_024 / order.length));
   const sizes = { argsSize: 64, resultSize: result.length };
-  return { type: 'tool.ended', tool: 'order_lookup', duration: 12, ...sizes, result };
+  const call = { callId: `c-${index}` };
+  return { type: 'tool.ended', call, tool: 'order_lookup', duration: 12, ...sizes, result };
 }
 
 /** What an agent scrubs with, for one secret of its own and the built-in rules. */

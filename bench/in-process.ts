@@ -83,6 +83,7 @@ export async function openSystem(
     ids: randomIds(),
     log: { info: () => undefined, warn: console.warn, error: console.error },
     envelope: { entity_id: 'bench', entity_type: 'agent' },
+    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: 'bench',
     onToolError: 'fail',

@@ -33,6 +33,8 @@ export interface SystemParts {
   toolbox: Toolbox;
   guardrails: Guardrails | null;
   modify: Modify | null;
+  /** The digest of the policy in force. */
+  policySha256: string;
   /** The model's system instructions; empty for none. */
   instructions: string;
   isAuthOn: boolean;
@@ -67,6 +69,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
     log: parts.log,
     egress,
     envelope: audit.entity,
+    policySha256: parts.policySha256,
     capture: createAgentCapture(config, hiding(scrub, parts.guardrails)),
     restAfter: 3_000,
     release: version,

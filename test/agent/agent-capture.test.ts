@@ -51,7 +51,14 @@ function captured(result: string): string | undefined {
     createAgentScrub({ config: config(), skills, directory, env, secretValues }),
   );
   const sizes = { argsSize: 2, resultSize: result.length };
-  const fact: TaskFact = { type: 'tool.ended', tool: 'pay', duration: 1, ...sizes, result };
+  const fact: TaskFact = {
+    type: 'tool.ended',
+    call: {},
+    tool: 'pay',
+    duration: 1,
+    ...sizes,
+    result,
+  };
   return capture?.(fact).result;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutCall } from '../helpers/call-fields.ts';
 import { type GovernedAgent, startGovernedAgent } from '../helpers/governed-agent.ts';
 import { readLog } from '../helpers/kept-log.ts';
 import { type AuditLine, expectIntact } from '../helpers/test-agent.ts';
@@ -40,12 +41,15 @@ describe('contents in the audit log', () => {
   it('are not there unless they are asked for', async () => {
     const agent = await startGovernedAgent(governed);
     await agent.send('t1', script);
-    const keys = agent.audit('t1').map(({ event, fields = {} }) => [event, Object.keys(fields)]);
+    const keys = agent
+      .audit('t1')
+      .map(({ event, fields }) => [event, Object.keys(withoutCall(fields))]);
     const called = [
       'llm_call',
       ['duration_ms', 'input_tokens', 'model', 'output_tokens', 'provider'],
     ];
     const ran = [
+      ['call_ruled', ['decision', 'layer', 'reason', 'tool']],
       ['tool_exec', ['args_size', 'phase', 'tool']],
       ['tool_exec', ['args_size', 'duration_ms', 'phase', 'result_size', 'tool']],
     ];
@@ -132,8 +136,8 @@ describe('contents in the audit log', () => {
     const agent = await startGovernedAgent({ audit: { capture } });
     const text = 'ü'.repeat(50);
     await agent.send('t1', [{ tool: 'tell', args: { text } }, { say: 'done' }]);
-    const { fields: start } = agent.audit('t1')[2]!;
-    const { fields: end } = agent.audit('t1')[3]!;
+    const { fields: start } = agent.audit('t1')[3]!;
+    const { fields: end } = agent.audit('t1')[4]!;
     expect(start).toMatchObject({
       args: `{"text":"${'ü'.repeat(15)} [cut: 111 bytes in all]`,
       args_size: 111,

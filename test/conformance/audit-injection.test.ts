@@ -78,15 +78,18 @@ describe('whatever a caller writes', () => {
         expect(decided.status).toBe(200);
         await sent;
         const events = agent.audit(id);
-        const names = ['session_start', 'llm_call', 'task_deferred', 'task_deferred_decision'];
+        const names = [
+          ...['session_start', 'llm_call', 'call_ruled'],
+          ...['task_deferred', 'task_deferred_decision'],
+        ];
         const ran = ['tool_exec', 'tool_exec', 'llm_call'];
         expect(events.map(({ event }) => event)).toEqual([
           ...names,
           ...(decision === 'approve' ? ran : []),
           'session_end',
         ]);
-        expect(events[3]?.fields).toMatchObject({ decision });
-        expect(events[3]?.fields).toMatchObject({
+        expect(events[4]?.fields).toMatchObject({ decision });
+        expect(events[4]?.fields).toMatchObject({
           note: legible(note).trim(),
           approver: oneLine(approver),
         });

@@ -218,7 +218,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       ['task_deferred_timeout', { tool: 'pay', timeout_ms: 150 }],
       ['session_end', { state: 'failed' }],
     ]);
-    expect(lines[3]?.fields?.['wait_ms']).toBeGreaterThanOrEqual(150);
+    expect(lines[4]?.fields?.['wait_ms']).toBeGreaterThanOrEqual(150);
     await expectIntact(agent.auditPath);
   });
 

@@ -61,13 +61,14 @@ describe('a host that is listed', () => {
     expect(lines.map(({ event, fields }) => [event, fields?.['phase']])).toEqual([
       ['session_start', undefined],
       ['llm_call', undefined],
+      ['call_ruled', undefined],
       ['tool_exec', 'start'],
       ['egress_allowed', undefined],
       ['tool_exec', 'end'],
       ['llm_call', undefined],
       ['session_end', undefined],
     ]);
-    expect(lines[3]?.fields).toEqual({ domain: '127.0.0.1', mode: 'allowlist' });
+    expect(lines[4]?.fields).toEqual({ domain: '127.0.0.1', mode: 'allowlist' });
     checkLogOf(lines as RecordedEvent[], 'pay');
   });
 
@@ -122,6 +123,7 @@ describe('a host that is not listed', () => {
     expect(lines.map(({ event }) => event)).toEqual([
       'session_start',
       'llm_call',
+      'call_ruled',
       'tool_exec',
       'egress_blocked',
       'tool_exec',
@@ -129,10 +131,10 @@ describe('a host that is not listed', () => {
     ]);
     checkLogOf(lines as RecordedEvent[], 'pay');
     const [start] = lines;
-    expect(lines[3]).toEqual({
+    expect(lines[4]).toEqual({
       ts: expect.any(String),
       event: 'egress_blocked',
-      seq: 4,
+      seq: 5,
       task_id: 't',
       correlation_id: start?.correlation_id,
       ...tags,
@@ -141,7 +143,7 @@ describe('a host that is not listed', () => {
       fields: { domain: 'shop.test', mode: 'allowlist', reason: 'is not on the allowlist' },
       prev_hash: expect.stringMatching(/^[\da-f]{64}$/),
     });
-    expect(lines[4]?.fields).toMatchObject({ phase: 'end', error: 'egress blocked' });
+    expect(lines[5]?.fields).toMatchObject({ phase: 'end', error: 'egress blocked' });
     await expectIntact(agent.auditPath);
   }
 

@@ -86,7 +86,7 @@ describe('the MCP face', () => {
       status: { state: 'completed' },
       history: [{ parts: [{ kind: 'data', data: { tool: 'echo', args: { a: '{result}' } } }] }, {}],
     });
-    const events = ['session_start', 'tool_exec', 'tool_exec', 'session_end'];
+    const events = ['session_start', 'call_ruled', 'tool_exec', 'tool_exec', 'session_end'];
     expect(agent.audit(id).map(({ event }) => event)).toEqual(events);
     await expectIntact(agent.auditPath);
   });

@@ -91,6 +91,7 @@ describe('a tool of an MCP server', () => {
     expect(textOf(await sent)).toBe('{"order":"A-1042"}');
     const told = agent.audit('t1').map(({ event, fields }) => [event, fields?.['tool']]);
     expect(told.filter(([, tool]) => tool !== undefined)).toEqual([
+      ['call_ruled', 'shop__echo'],
       ['task_deferred', 'shop__echo'],
       ['task_deferred_decision', 'shop__echo'],
       ['tool_exec', 'shop__echo'],

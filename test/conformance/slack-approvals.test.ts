@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutCall } from '../helpers/call-fields.ts';
 import { type SlackAgent, startSlackAgent, vouchedInSlack } from '../helpers/slack-agent.ts';
 import { expectIntact, textOf } from '../helpers/test-agent.ts';
 
@@ -16,7 +17,7 @@ function decisions({ agent }: SlackAgent): unknown[] {
   return agent
     .audit('t1')
     .filter(({ event }) => event === 'task_deferred_decision')
-    .map(({ fields: { wait_ms: _, ...fields } = {} }) => fields);
+    .map(({ fields: { wait_ms: _, ...fields } = {} }) => withoutCall(fields));
 }
 
 describe('a click on Approve', () => {

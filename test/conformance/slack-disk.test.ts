@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { withoutCall } from '../helpers/call-fields.ts';
 import { failingDisk } from '../helpers/failing-disk.ts';
 import { fullStore } from '../helpers/full-store.ts';
 import { isOverPostgres } from '../helpers/kept-store.ts';
@@ -13,7 +14,7 @@ const decisionsOn = (chat: SlackAgent): unknown[] =>
   chat.agent
     .audit('t1')
     .filter(({ event }) => event === 'task_deferred_decision')
-    .map(({ fields: { wait_ms: _, ...fields } = {} }) => fields);
+    .map(({ fields: { wait_ms: _, ...fields } = {} }) => withoutCall(fields));
 
 const approvedByAnn = {
   tool: 'pay',

@@ -113,6 +113,7 @@ const held = asking([{ tool: 'tell', args: { text: 'x' } }, { say: 'ok' }]);
 
 const everyKind = [
   'auth_step_up_required',
+  'call_ruled',
   'credential_failed',
   'credential_issued',
   'guardrail_check',
@@ -226,7 +227,7 @@ describe('tags of a request', () => {
     await sent;
     const lines = agent.audit('t1');
     expect(lines.map(({ event }) => event)).toEqual([
-      ...['session_start', 'llm_call', 'task_deferred', 'task_deferred_decision'],
+      ...['session_start', 'llm_call', 'call_ruled', 'task_deferred', 'task_deferred_decision'],
       ...['tool_exec', 'tool_exec', 'llm_call', 'session_end'],
     ]);
     for (const line of lines) expect(tagsOf(line)).toEqual(tags);
@@ -250,7 +251,7 @@ describe('the tenant of the agent', () => {
     const lines = agent.audit();
     expect([...new Set(lines.map(({ event }) => event))]).toEqual([
       ...['policy_loaded', 'agent_card_published', 'auth_fail', 'auth_verify', 'session_start'],
-      ...['llm_call', 'tool_exec', 'session_end'],
+      ...['llm_call', 'call_ruled', 'tool_exec', 'session_end'],
     ]);
     for (const line of lines) expect(tagsOf(line)).toEqual(statics);
   });

@@ -42,6 +42,7 @@ const script = [{ tool: 'pay' }, { say: 'done' }];
 const eventsOfScript = [
   'session_start',
   'llm_call',
+  'call_ruled',
   'tool_exec',
   'tool_exec',
   'llm_call',

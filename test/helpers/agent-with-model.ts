@@ -67,6 +67,7 @@ export async function startAgentWithModel(
     ids,
     log,
     envelope: { entity_id: config.agent_id, entity_type: 'agent' },
+    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: '0.0.0-test',
     onRestart: 'abandon',

@@ -7,7 +7,7 @@ import {
   startGovernedAgent,
 } from './governed-agent.ts';
 import { type Ending, expectedTask, type Said } from './governed-words.ts';
-import { expectIntact, story } from './test-agent.ts';
+import { type AuditLine, expectIntact, story } from './test-agent.ts';
 
 /** The ways in which a task can be sent. */
 export const transports = ['REST', 'JSON-RPC', 'SSE'] as const;
@@ -164,6 +164,7 @@ async function expectRecorded(
     ...events,
     ['session_end', { state }],
   ]);
+  expectRuled(agent.audit(id), decisions);
   expect((await looker.get(`/tasks/${id}`)).body).toEqual(task);
   const { body } = await looker.get(`/tasks/${id}?decisions=true`);
   expect((await looker.rpc('tasks/get', { id, decisions: true })).body.result).toEqual(body);
@@ -172,6 +173,29 @@ async function expectRecorded(
   expect((await looker.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
   await expectIntact(agent.auditPath);
 }
+
+/** Expects one ruling for each call: what the last layer before its run said, or that MODIFY changed it. */
+function expectRuled(lines: AuditLine[], decisions: readonly Said[]): void {
+  const calls = Map.groupBy(
+    decisions.filter(({ call, layer }) => call !== undefined && !laterLayers.includes(layer)),
+    ({ call }) => call,
+  );
+  const rulings = [...calls.values()].map((said) => {
+    const last = said.at(-1);
+    const decisive =
+      last?.decision === 'allow' ? said.find(({ decision }) => decision === 'modify') : last;
+    const { tool, layer, decision, reason } = decisive ?? last ?? {};
+    return { tool, layer, decision, reason };
+  });
+  const ruled = lines.filter(({ event }) => event === 'call_ruled');
+  expect(
+    ruled.map(({ fields: { tool, layer, decision, reason } = {} }) => ({
+      ...{ tool, layer, decision, reason },
+    })),
+  ).toEqual(rulings);
+}
+
+const laterLayers = ['credentials', 'output'];
 
 /** Decision records with the number of the call in place of its id; times are only looked at. */
 function numbered(records: { [key: string]: unknown }[]): object[] {

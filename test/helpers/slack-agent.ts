@@ -85,7 +85,8 @@ export async function startSlackAgent(options: SlackAgentOptions = {}): Promise<
 /** What the audit log says of who stands behind a click. */
 export function vouchedInSlack(user: string): object {
   const user_id = `slack:T0HOLDPNT1/${user}`;
-  return { vouched_by: 'chat:slack', provider: 'chat', user_id, source: 'slack' };
+  const chat = { vouched_by: 'chat:slack', method: 'chat', source: 'slack' };
+  return { ...chat, provider: 'chat', user_id };
 }
 
 /** Everything that a message says, its buttons in brackets. */

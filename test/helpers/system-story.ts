@@ -130,9 +130,10 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Names events in short: the name, with the phase of a tool or the state of an end. */
+/** Names events other than rulings in short: the name, with the phase of a tool or the state of an end. */
 export function briefly(events: readonly RecordedEvent[]): string[] {
-  return events.map(({ event, ...rest }) => {
+  const told = events.filter(({ event }) => event !== 'call_ruled');
+  return told.map(({ event, ...rest }) => {
     const fields = rest['fields'] as JsonObject | undefined;
     const detail = fields?.['phase'] ?? fields?.['state'] ?? fields?.['decision'] ?? null;
     return typeof detail === 'string' ? `${event} ${detail}` : event;

@@ -235,7 +235,7 @@ export function deferred(deferral: Deferral = aDeferral()): Ruling {
     deferral,
     credential: null,
     records: [{ ...record, reason: `awaiting ${to}`, duration: 0 }],
-    facts: [{ type: 'deferral.opened', deferral }],
+    facts: [{ type: 'deferral.opened', deferral, requester: null }],
     score: null,
   };
 }

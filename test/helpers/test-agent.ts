@@ -3,6 +3,7 @@ import type { Log } from '../../src/actors/ports/log.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
+import { withoutCall } from './call-fields.ts';
 import { readLog, verifyKept } from './kept-log.ts';
 import { storeEnvironment } from './kept-store.ts';
 
@@ -143,13 +144,22 @@ export function readAudit(path: string, taskId?: string): AuditLine[] {
   return taskId === undefined ? events : events.filter((event) => event.task_id === taskId);
 }
 
-/** What happened, in order: each event with the fields that do not vary from run to run. */
+const requesterFields = ['user_id', 'email', 'provider', 'org_id'];
+
+/**
+ * What happened, in order: each event with the fields that do not vary from run to run. Rulings, calls and requesters
+ * are the matter of evidence.test.ts.
+ */
 export function story(lines: AuditLine[]): [string, Record<string, unknown>?][] {
-  const told = lines.filter(({ event }) => event !== 'egress_allowed');
+  const told = lines.filter(({ event }) => event !== 'egress_allowed' && event !== 'call_ruled');
   return told.map(({ event, fields }) => {
     if (fields === undefined) return [event];
-    const { duration_ms: _, wait_ms: __, result_size: ___, args_size: ____, ...kept } = fields;
-    return [event, kept];
+    const { duration_ms: _, wait_ms: __, result_size: ___, args_size: ____, ...rest } = fields;
+    const { method: _____, ...kept } = withoutCall(rest);
+    if (event === 'session_start' || event === 'task_deferred') {
+      for (const name of requesterFields) delete kept[name];
+    }
+    return event === 'session_start' ? [event] : [event, kept];
   });
 }
 

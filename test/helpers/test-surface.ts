@@ -85,6 +85,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     ids,
     log,
     envelope: { entity_id: 'test', entity_type: 'agent' },
+    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: '0.0.0-test',
     onToolError: 'fail',

@@ -125,6 +125,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     envelope: { entity_id: 'test', entity_type: 'agent' },
+    policySha256: '0'.repeat(64),
     shared: null,
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,

@@ -106,6 +106,7 @@ export class SimulatedAgent {
       },
       audit: { store, entity, shared: null },
       instructions: '',
+      policySha256: '0'.repeat(64),
       isAuthOn: false,
       directory: folder,
       env: {},

@@ -57,6 +57,7 @@ describe('an agent under test', () => {
     expect(agent.events('t1').map(({ ts, event }) => `${ts.slice(11, 19)} ${event}`)).toEqual([
       '09:00:00 session_start',
       '09:00:00 llm_call',
+      '09:00:00 call_ruled',
       '09:00:00 task_deferred',
       '09:00:00 task_deferred_decision',
       '09:02:30 task_deferred_reminder',
@@ -66,7 +67,7 @@ describe('an agent under test', () => {
       '09:03:00 llm_call',
       '09:03:00 session_end',
     ]);
-    expect(await agent.verify()).toEqual({ ok: true, text: '11 events, chain intact, 0 signed' });
+    expect(await agent.verify()).toEqual({ ok: true, text: '12 events, chain intact, 0 signed' });
   });
 
   it('reminds, asks somebody else and gives up on its way through one long wait', async () => {
@@ -84,6 +85,7 @@ describe('an agent under test', () => {
     expect(agent.events('t1').map(({ ts, event }) => `${ts.slice(11, 19)} ${event}`)).toEqual([
       '09:00:00 session_start',
       '09:00:00 llm_call',
+      '09:00:00 call_ruled',
       '09:00:00 task_deferred',
       '09:02:30 task_deferred_reminder',
       '09:03:45 task_deferred_escalated',

@@ -36,6 +36,8 @@ export interface LiveTaskPorts {
   clock: Clock;
   /** Envelope keys of every audit event of the agent. */
   envelope: AgentEntity;
+  /** Digest of the policy in force. */
+  policySha256: string;
   /** Captures contents for the log; `null` if disabled. */
   capture: Capture | null;
   onCommitted: (live: LiveTask, saved: Saved) => void;
@@ -199,7 +201,7 @@ export class LiveTask {
           task_id: this.id,
           correlation_id: correlationId,
         },
-        this.#ports.capture,
+        this.#ports,
       ),
     );
     this.#measures.noted(fact);

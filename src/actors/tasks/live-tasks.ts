@@ -30,6 +30,8 @@ export interface LiveTasksOptions
   extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
+  /** Digest of the policy in force. */
+  policySha256: string;
   /** Captures contents for the audit log; absent if disabled. */
   capture?: LiveTaskPorts['capture'];
   watchers: Watchers;
@@ -81,6 +83,7 @@ export class LiveTasks {
       store,
       clock,
       envelope,
+      policySha256: options.policySha256,
       capture: options.capture ?? null,
       onCommitted: (task, saved) => this.#onCommitted(task, saved),
       onLost: (task, error) => this.#onLost(task, error),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { DecisionRecord, Layer } from '../../machines/domain/task.ts';
+import { layerNames } from '../../machines/domain/layer-names.ts';
+import type { DecisionRecord } from '../../machines/domain/task.ts';
 import { mostChangesKept } from '../../machines/governance/kept-changes.ts';
 
 /** The schema of the argument changes of MODIFY. */
@@ -29,17 +30,6 @@ export const decisionRecord = z
   })
   .meta({ id: 'DecisionRecord', description: "A governance layer's decision on a call." });
 
-/** The layer names in the configuration. */
-const names: Record<Layer, string> = {
-  prompt: 'prompt',
-  alignment: 'intent_alignment',
-  assurance: 'step_up',
-  modify: 'modify',
-  defer: 'defer',
-  credentials: 'credentials',
-  output: 'output',
-};
-
 /** Formats the records of all governance layers, in their order. */
 export function presentDecisions(
   records: readonly DecisionRecord[],
@@ -47,7 +37,7 @@ export function presentDecisions(
   return records.map(({ callId, tool, layer, decision, reason, duration, changes, rule }) => ({
     ...(callId === null ? {} : { call_id: callId }),
     ...(tool === null ? {} : { tool }),
-    layer: names[layer],
+    layer: layerNames[layer],
     decision,
     reason,
     duration_ms: duration,

@@ -28,8 +28,26 @@ export interface Heard {
   followUps: readonly Message[];
 }
 
+/** Identifies a call in the log; data of older releases may lack any member. */
+export interface CallMark {
+  callId?: string;
+  /** Absent if no person was asked about the call. */
+  deferralId?: string;
+  /** Digest of tool and arguments after MODIFY. */
+  callSha256?: string;
+  /** Digest of everything that determines the call's effect. */
+  runsSha256?: string;
+}
+
+/**
+ * How the sender of a decision was authenticated: by a chat, by a caller's token, by the daemon's own token, or not at
+ * all.
+ */
+export type DecisionMethod = 'chat' | 'token' | 'runtime_token' | 'none';
+
 /** The reported data of a decision, counted or refused. */
 export interface DecisionReport {
+  call: CallMark;
   tool: string;
   decision: SettledDeferral['decision'];
   approver: string;
@@ -38,6 +56,7 @@ export interface DecisionReport {
   wait: number;
   /** How the approver's name was established, as returned by `vouchedBy`. */
   vouchedBy: string;
+  method: DecisionMethod;
   /** The approver's identity established by a token or a chat; `null` without authentication. */
   caller: Pick<Caller, 'provider' | 'userId'> | null;
   /** The chat that submitted the decision; absent for the HTTP endpoint. */
@@ -49,7 +68,8 @@ export interface DecisionReport {
  * `said`, `args`, `result`) are only for `audit.capture`, and no chart stores a fact.
  */
 export type TaskFact =
-  | { type: 'session.started' }
+  /** `requester` is verified; `null` without authentication. */
+  | { type: 'session.started'; requester: Caller | null }
   /** `limit` is the exhausted limit that ended the run; absent for any other end. */
   | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'errors' | 'tokens' | 'time' }
   | {
@@ -96,32 +116,52 @@ export type TaskFact =
   /** A rule in shadow would have decided. */
   | { type: 'rule.shadowed'; tool: string; rule: string; would: DecisionRecord['decision'] }
   | { type: 'call.modified'; tool: string; part: 'arguments' | 'output'; rules: number[] }
-  | { type: 'credential.issued'; tool: string; provider: string; ttl: number | null }
+  | {
+      type: 'credential.issued';
+      call: CallMark;
+      tool: string;
+      provider: string;
+      ttl: number | null;
+    }
   | { type: 'credential.failed'; tool: string; provider: string }
-  | { type: 'tool.started'; tool: string; argsSize: number; args: JsonObject }
+  /** Governance has ruled on a call; `call` is the call after MODIFY. */
+  | ({ type: 'call.ruled'; call: CallMark; tool: string } & Pick<
+      DecisionRecord,
+      'decision' | 'layer' | 'rule' | 'reason'
+    >)
+  | { type: 'tool.started'; call: CallMark; tool: string; argsSize: number; args: JsonObject }
   | {
       type: 'tool.ended';
+      call: CallMark;
       tool: string;
       duration: number;
       argsSize: number;
       resultSize: number;
       /** The output after the output rules; absent if the call failed. */
       result?: string;
+      /** Lower-case hex SHA-256 of the UTF-8 bytes of `result`. */
+      resultSha256?: string;
       /** The kind of failure as a fixed text of ours; absent if the call succeeded. */
       error?: string;
       /** The tool's own error text after the output rules. */
       complaint?: string;
     }
   | { type: 'message.received'; size: number; sender: FollowUp['sender'] }
-  | { type: 'deferral.opened'; deferral: Deferral }
+  | { type: 'deferral.opened'; deferral: Deferral; requester: Caller | null }
   /** `requests` is the number of times the caller has requested the call so far. */
   | { type: 'call.repeated'; tool: string; requests: number }
   | (DecisionReport & { type: 'deferral.decided' })
   | (DecisionReport & { type: 'deferral.refused' })
   | { type: 'deferral.reminded'; tool: string; to: string; wait: number }
   | { type: 'deferral.escalated'; tool: string; to: string; wait: number }
-  | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }
-  | { type: 'deferral.abandoned'; tool: string; reason: AbandonReason; wait: number }
+  | { type: 'deferral.timedOut'; call: CallMark; tool: string; timeout: number; wait: number }
+  | {
+      type: 'deferral.abandoned';
+      call: CallMark;
+      tool: string;
+      reason: AbandonReason;
+      wait: number;
+    }
   | { type: 'invocation.cancelled'; reason: string }
   /** `reason` is why the hop was blocked; `null` if it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };

@@ -58,6 +58,8 @@ export interface ToolCall {
   args: JsonObject;
   /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
   argsSha256: string;
+  /** Lower-case hex SHA-256 of the RFC 8785 form of `{tool, args}`; absent in data of older releases. */
+  callSha256?: string;
   /** The model's arguments before MODIFY; absent if equal to `args`, and after the call has ended. */
   asked?: JsonObject;
   /** Digest of the tool definition offered to the model; absent if none was offered, and after the call has ended. */
@@ -177,6 +179,8 @@ export interface Deferral {
   args: JsonObject;
   /** Binds the decision to the arguments: exactly the approved arguments run. */
   argsSha256: string;
+  /** Digest of tool and arguments, as in the log; absent in data of older releases. */
+  callSha256?: string;
   /** Digest of everything that determines the call's effect; absent in data of older releases. */
   runsSha256?: string;
   /** An equal call of the session that ran earlier; absent if there is none. */
@@ -251,6 +255,8 @@ export interface DecisionRecord {
   layer: Layer;
   decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer';
   reason: string;
+  /** Name of the rule that decided, such as `defer.tools.issue_refund[1]`; absent if no named rule did. */
+  rule?: string;
   /** Duration of the layer in milliseconds, to the microsecond, without waits for people. */
   duration: number;
   /** The argument changes made by MODIFY. */

@@ -94,6 +94,7 @@ export function openDeferral(
     tool: call.tool,
     args: call.args,
     argsSha256: call.argsSha256,
+    ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
     context: renderContext(contextTemplate, call.tool, shown),
     shown,
     approvals: [],

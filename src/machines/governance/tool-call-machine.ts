@@ -1,3 +1,4 @@
+import { callRuled } from './call-ruled.ts';
 import type { Ruling, Verdict } from './ruling.ts';
 import {
   whenAssured,
@@ -143,9 +144,14 @@ export const toolCallMachine = toolCallSetup.createMachine({
 
 const noTask = { surface: '', session: '', tags: {} };
 
-function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ruling {
+function rulingOf(context: ToolCallContext): Ruling {
+  const { verdict, records, facts, score, held } = context;
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
   // Unchanged `allow` records of the first ruling are not recorded again.
   const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
-  return { ...(verdict ?? (unruled as Verdict)), records: news, facts, score };
+  const { [facts.length - 1]: last } = facts;
+  const opened = last?.type === 'deferral.opened' ? [last] : [];
+  const earlier = facts.slice(0, facts.length - opened.length);
+  const reported = [...earlier, ...callRuled(context), ...opened];
+  return { ...(verdict ?? (unruled as Verdict)), records: news, facts: reported, score };
 }

@@ -189,11 +189,11 @@ export const toolCallSetup = setup({
       }),
     })),
     defer: assign(({ context }, deferral: Deferral) => {
-      const { call, rules } = context;
+      const { call, rules, requester } = context;
       const reason = `awaiting ${deferral.to}`;
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
-        facts: [...context.facts, { type: 'deferral.opened', deferral } as const],
+        facts: [...context.facts, { type: 'deferral.opened', deferral, requester } as const],
         records: recorded(context, {
           ...{ layer: 'defer', decision: 'defer', reason },
           ...ruleNamed(rules.names?.defer),

@@ -1,14 +1,20 @@
-import type { AbandonReason, Heard, TaskFact } from '../domain/facts.ts';
+import { markOfCall, markOfDeferral } from '../domain/call-mark.ts';
+import type { AbandonReason, CallMark, DecisionMethod, Heard, TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
 import type { FollowUp, Message } from '../domain/task.ts';
-import { approverName, type DecisionAttempt, vouchedBy } from '../governance/approvers.ts';
+import {
+  approverName,
+  type DecisionAttempt,
+  runtimeProvider,
+  vouchedBy,
+} from '../governance/approvers.ts';
 import { noteOf } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
 import { limitOf } from './limits.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
-import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
+import { approvedDigest, currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 
 /** Reports the model calls of a turn, successful or failed; the last one is the turn's outcome. */
@@ -54,6 +60,11 @@ function heardBy(context: TaskContext): Heard {
   };
 }
 
+/** Reports the start of a run, with its requester. */
+export function sessionStarted({ run: { requester } }: TaskContext): TaskFact {
+  return { type: 'session.started', requester };
+}
+
 /** Reports that a run failed, and the limit that ended it, if any. */
 export function sessionFailed({ failure }: TaskContext): TaskFact {
   const limit = limitOf(failure);
@@ -85,14 +96,15 @@ export function credentialMade(context: TaskContext, outcome: MintOutcome): Task
   const { tool } = currentCall(context);
   const { provider } = outcome;
   return outcome.kind === 'issued'
-    ? { type: 'credential.issued', tool, provider, ttl: outcome.ttl }
+    ? { type: 'credential.issued', call: markOf(context), tool, provider, ttl: outcome.ttl }
     : { type: 'credential.failed', tool, provider };
 }
 
 /** Reports the start of the current call. */
 export function toolStarted(context: TaskContext): TaskFact {
   const { tool, args } = currentCall(context);
-  return { type: 'tool.started', tool, argsSize: utf8Size(JSON.stringify(args)), args };
+  const argsSize = utf8Size(JSON.stringify(args));
+  return { type: 'tool.started', call: markOf(context), tool, argsSize, args };
 }
 
 /** Reports the end of the current call, and the rules that matched its output. */
@@ -111,8 +123,11 @@ export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[
 function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   const { duration } = outcome;
   switch (outcome.kind) {
-    case 'returned':
-      return { ...endOf(context, duration, outcome.result), result: outcome.result };
+    case 'returned': {
+      const { result, resultSha256 } = outcome;
+      const digest = resultSha256 === undefined ? {} : { resultSha256 };
+      return { ...endOf(context, duration, result), result, ...digest };
+    }
     case 'failed':
     case 'barred': {
       const { failure = 'failed', error: complaint } = outcome;
@@ -153,12 +168,14 @@ export function decision(
   const { caller } = attempt;
   return {
     type,
+    call: markOfDeferral(deferral),
     tool: deferral.tool,
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
     note: noteOf(attempt),
     wait: waited(context, attempt.at),
     vouchedBy: vouchedBy(deferral, attempt),
+    method: methodOf(attempt),
     caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
   };
@@ -166,26 +183,43 @@ export function decision(
 
 /** Reports that the decision timed out. */
 export function timedOut(context: TaskContext, at: number): TaskFact {
-  const { tool, timeout } = pendingDeferral(context);
-  return { type: 'deferral.timedOut', tool, timeout, wait: waited(context, at) };
+  const deferral = pendingDeferral(context);
+  const { tool, timeout } = deferral;
+  const call = markOfDeferral(deferral);
+  return { type: 'deferral.timedOut', call, tool, timeout, wait: waited(context, at) };
 }
 
 /** Reports a wait that ended without a decision or a timeout. */
 export function abandoned(context: TaskContext, reason: AbandonReason, at: number): TaskFact {
-  const { tool } = pendingDeferral(context);
-  return { type: 'deferral.abandoned', tool, reason, wait: waited(context, at) };
+  const deferral = pendingDeferral(context);
+  const call = markOfDeferral(deferral);
+  const { tool } = deferral;
+  return { type: 'deferral.abandoned', call, tool, reason, wait: waited(context, at) };
 }
 
 function endOf(context: TaskContext, duration: number, result: string, error?: string) {
   const { tool, args } = currentCall(context);
   const fact = {
     type: 'tool.ended',
+    call: markOf(context),
     tool,
     duration,
     argsSize: utf8Size(JSON.stringify(args)),
     resultSize: utf8Size(result),
   } as const;
   return error === undefined ? fact : { ...fact, error };
+}
+
+function markOf(context: TaskContext): CallMark {
+  const { held } = context;
+  if (held === null || approvedDigest(context) === null) return markOfCall(currentCall(context));
+  return markOfDeferral(held.deferral);
+}
+
+function methodOf({ caller, source }: DecisionAttempt): DecisionMethod {
+  if (source !== undefined) return 'chat';
+  if (caller === null) return 'none';
+  return caller.provider === runtimeProvider ? 'runtime_token' : 'token';
 }
 
 function waited(context: TaskContext, at: number): number {

@@ -162,7 +162,7 @@ export interface RunToolInput {
 
 /**
  * The result of a tool call. Its text has passed the output rules, and is `withheld` if they block it. A `barred` call
- * was allowed but must not run after all. `duration` and `checking` are in milliseconds, `at` is in epoch milliseconds.
+ * was allowed but must not run after all. `resultSha256` is the lower-case hex digest of the result's UTF-8 bytes. `duration` and `checking` are in milliseconds, `at` is in epoch milliseconds.
  */
 export type ToolOutcome = {
   duration: number;
@@ -174,7 +174,7 @@ export type ToolOutcome = {
   /** Numbers, from 1, of the MODIFY rules that rewrote the output. */
   rewrites: number[];
 } & (
-  | ({ kind: 'returned'; result: string } & ResultExtras)
+  | ({ kind: 'returned'; result: string; resultSha256?: string } & ResultExtras)
   /** `failure` is the kind of failure without text from the tool; defaults to 'failed'. */
   | { kind: 'failed' | 'barred'; error: string; failure?: string }
   | { kind: 'withheld'; error: string }

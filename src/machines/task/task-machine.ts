@@ -49,7 +49,10 @@ export const taskMachine = taskSetup.createMachine({
     submitted: {
       description: 'Accepted; work starts immediately unless the message is denied.',
       tags: 'submitted',
-      entry: [{ type: 'note', params: { type: 'session.started' } }, 'screenPrompt'],
+      entry: [
+        { type: 'note', params: ({ context }) => factOf.sessionStarted(context) },
+        'screenPrompt',
+      ],
       on: {
         'prompt.screened': [
           {

@@ -42,14 +42,14 @@ describe('a disk that takes no writes', () => {
           'the service cannot record events at the moment, so it accepts no work; free disk space and try again',
       }),
     );
-    expect([pay.runs, events().length]).toEqual([[], 3]);
+    expect([pay.runs, events().length]).toEqual([[], 4]);
     disk.fix();
     expect(system.intake.isReady()).toBe(true);
     const answer = await system.decide(parked.id, decision('approve', clock.now()));
     expect(answer.kind).toBe('resolved');
     expect((await ends(system, parked.id)).text).toBe('done: pay ok');
-    expect(events().map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(await verify()).toMatchObject({ ok: true, events: 8 });
+    expect(events().map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(await verify()).toMatchObject({ ok: true, events: 9 });
   });
 
   it('lets no tool start whose start could not be recorded, and tells who waits', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { withoutCall } from '../../helpers/call-fields.ts';
 import { decision, ends, parks, toolCalled, turn } from '../../helpers/system-story.ts';
 import { nine, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
@@ -47,8 +48,8 @@ const nudges = [
 function nudgesOf(rig: TestSystem, id: string) {
   return rig
     .events(id)
-    .slice(3)
-    .map(({ event, fields }) => [event, fields]);
+    .slice(4)
+    .map(({ event, fields }) => [event, withoutCall(fields)]);
 }
 
 it('reminds and escalates while somebody follows the task', async () => {

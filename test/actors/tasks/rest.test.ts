@@ -53,7 +53,7 @@ describe('a parked task', () => {
     expect(answers.filter(({ kind }) => kind === 'resolved')).toHaveLength(1);
     expect((await ends(rig.system, id)).text).toBe('done: pay ok');
     expect(rig.pay.runs).toHaveLength(1);
-    expect(rig.events(id).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(rig.events(id).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('rests again after an event that left it waiting', async () => {

@@ -46,6 +46,7 @@ const system = new TaskSystem({
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },
   envelope: { entity_id: 'test' },
+  policySha256: '0'.repeat(64),
   onToolError: 'fail',
   onRestart: 'resume',
   restAfter: 3_000,

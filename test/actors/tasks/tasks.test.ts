@@ -48,7 +48,7 @@ describe('a task that needs a release', () => {
       'llm_call',
       'session_end completed',
     ]);
-    expect(await verify()).toMatchObject({ ok: true, events: 8 });
+    expect(await verify()).toMatchObject({ ok: true, events: 9 });
   });
 });
 

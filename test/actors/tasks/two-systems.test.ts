@@ -45,7 +45,7 @@ describe('a task that another process has decided', () => {
       'llm_call',
       'session_end completed',
     ]);
-    expect(await here.verify()).toMatchObject({ ok: true, events: 8 });
+    expect(await here.verify()).toMatchObject({ ok: true, events: 9 });
   });
 
   it('answers both with the truth when both decide in the same turn', async () => {

@@ -76,7 +76,8 @@ describe('an errand that is held and released', () => {
     expect(legacy.map(({ event, seq }) => [event, seq])).toEqual([
       ['session_start', 1],
       ['llm_call', 2],
-      ['task_deferred', 3],
+      ['call_ruled', 3],
+      ['task_deferred', 4],
       ['task_deferred_decision', expect.any(Number)],
       ['tool_exec', expect.any(Number)],
       ['tool_exec', expect.any(Number)],

@@ -27,7 +27,16 @@ describe('a call that nothing governs', () => {
       call: aCall(),
       credential: null,
       records: ['allow', 'allow', 'allow', 'allow'],
-      facts: [],
+      facts: [
+        {
+          type: 'call.ruled',
+          call: { callId: 'call-1' },
+          tool: 'issue_refund',
+          decision: 'allow',
+          layer: 'defer',
+          reason: 'no approval is required',
+        },
+      ],
       score: null,
     });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assign, createActor, fromPromise, toPromise } from 'xstate';
+import type { TaskFact } from '../../../src/machines/domain/facts.ts';
 import type { Refusal } from '../../../src/machines/domain/finding.ts';
 import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/domain/task.ts';
 import type {
@@ -109,11 +110,24 @@ function record(
   return { callId: 'call-1', tool: 'issue_refund', layer, decision, reason, duration: 0 };
 }
 
+/** What is reported of the ruling on the call. */
+function ruledFact(
+  layer: DecisionRecord['layer'],
+  decision: DecisionRecord['decision'],
+  reason: string,
+  callId = 'call-1',
+): TaskFact {
+  const tool = 'issue_refund';
+  return { type: 'call.ruled', call: { callId }, tool, decision, layer, reason };
+}
+
 const permitted = record('alignment', 'allow', 'no rule denies it');
 const sufficient = record('assurance', 'allow', 'acr is sufficient');
 const unneeded = record('assurance', 'allow', 'no assurance level is required');
 const unmodified = record('modify', 'allow', 'no rule rewrites it');
 const undeferred = record('defer', 'allow', 'no approval is required');
+
+const free = ruledFact('defer', 'allow', 'no approval is required');
 
 const refused = {
   type: 'rule.matched',
@@ -131,7 +145,7 @@ describe('the order of governance', () => {
       layer: 'alignment',
       text: 'denied by guardrail: refunds',
       records: [record('alignment', 'deny', 'denied by guardrail: refunds')],
-      facts: [refused],
+      facts: [refused, ruledFact('alignment', 'deny', 'denied by guardrail: refunds')],
       score: null,
     });
     expect(asked).toEqual([]);
@@ -150,7 +164,10 @@ describe('the order of governance', () => {
       layer: 'alignment',
       text: 'unknown tool: issue_refund',
       records: [{ ...record('alignment', 'deny', 'unknown tool: issue_refund'), duration: 0.5 }],
-      facts: [{ ...refused, gate: 'tool', rule: 'unknown tool' }],
+      facts: [
+        { ...refused, gate: 'tool', rule: 'unknown tool' },
+        ruledFact('alignment', 'deny', 'unknown tool: issue_refund'),
+      ],
       score: null,
     });
     expect(asked).toEqual([]);
@@ -165,7 +182,10 @@ describe('the order of governance', () => {
       layer: 'alignment',
       text,
       records: [record('alignment', 'deny', text)],
-      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...misfit }],
+      facts: [
+        { type: 'intent.judged', tool: 'issue_refund', ...misfit },
+        ruledFact('alignment', 'deny', text),
+      ],
       score: 0.1,
     });
     expect(asked).toEqual(['judge']);
@@ -191,6 +211,7 @@ describe('the order of governance', () => {
           presentedAcr: null,
           reason: 'no verified identity',
         },
+        ruledFact('assurance', 'step_up', 'no verified identity'),
       ],
       score: 0.8,
     });
@@ -205,7 +226,7 @@ describe('the order of governance', () => {
       layer: 'modify',
       text: 'no longer fits',
       records: [permitted, sufficient, record('modify', 'deny', 'no longer fits')],
-      facts: [refused],
+      facts: [refused, ruledFact('modify', 'deny', 'no longer fits')],
       score: null,
     });
   });
@@ -235,7 +256,8 @@ describe('the order of governance', () => {
       ],
       facts: [
         { type: 'call.modified', tool: 'issue_refund', part: 'arguments', rules: [1, 3] },
-        { type: 'deferral.opened', deferral },
+        ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds'),
+        { type: 'deferral.opened', deferral, requester: aCaller({ acr: 'gold' }) },
       ],
       score: null,
     });
@@ -265,7 +287,7 @@ describe('the order of governance', () => {
       call: aCall(),
       credential: 'sts_assume_role',
       records: [permitted, sufficient, unmodified, undeferred],
-      facts: [],
+      facts: [free],
       score: null,
     });
   });
@@ -276,7 +298,7 @@ describe('the order of governance', () => {
       call: aCall(),
       credential: null,
       records: [permitted, unneeded, unmodified, undeferred],
-      facts: [],
+      facts: [free],
       score: null,
     });
   });
@@ -294,7 +316,7 @@ describe('intent alignment', () => {
     expect(await ruleWith({ verdict }, { judgesIntent: true }).ruling).toMatchObject({
       kind: 'allow',
       records: [record('alignment', 'allow', 'score 0.40 is low'), {}, {}, {}],
-      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }],
+      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }, free],
       score: 0.4,
     });
   });
@@ -312,10 +334,11 @@ describe('intent alignment', () => {
           tool: 'issue_refund',
           reason: 'the mean of the last 2 scores is 0.45, below the drift threshold 0.50',
         },
+        free,
       ],
     });
     const steady = await ruleWith({ verdict: fits }, rules, { scores: [0.7] }).ruling;
-    expect(steady.facts).toEqual([{ type: 'intent.judged', tool: 'issue_refund', ...fits }]);
+    expect(steady.facts).toEqual([{ type: 'intent.judged', tool: 'issue_refund', ...fits }, free]);
   });
 
   it('takes a call without a score for no drift', async () => {
@@ -324,7 +347,7 @@ describe('intent alignment', () => {
     const rules = { judgesIntent: true, drift };
     const { facts, score } = await ruleWith({ verdict }, rules, { scores: [0.9, 0.5] }).ruling;
     expect({ facts, score }).toEqual({
-      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }],
+      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }, free],
       score: null,
     });
   });
@@ -345,6 +368,7 @@ describe('intent alignment', () => {
           tool: 'issue_refund',
           rule: 'intent alignment broke',
         },
+        ruledFact('alignment', 'deny', text),
       ],
       score: null,
     });
@@ -380,6 +404,7 @@ describe('step-up', () => {
           presentedAcr: requester?.acr ?? null,
           reason,
         },
+        ruledFact('assurance', 'step_up', reason),
       ],
       score: null,
     });
@@ -444,7 +469,7 @@ describe('a port that is not filled', () => {
       layer,
       text,
       records: [...before, record(layer, 'deny', text)],
-      facts: [{ ...refused, gate: 'governance', rule: what }],
+      facts: [{ ...refused, gate: 'governance', rule: what }, ruledFact(layer, 'deny', text)],
       score: null,
     };
   };
@@ -525,7 +550,7 @@ describe('a part that another program put in', () => {
 
   const unexplained = 'governance failed';
   const unmet = 'acr "gold" does not satisfy ""';
-  const silence = { facts: [], score: null };
+  const saying = (...facts: TaskFact[]) => ({ facts, score: null });
   it.each<[string, Parts, Ruling]>([
     [
       'turns a call down and does not say why',
@@ -535,7 +560,7 @@ describe('a part that another program put in', () => {
         layer: 'alignment',
         text: unexplained,
         records: [record('alignment', 'deny', unexplained)],
-        ...silence,
+        ...saying(ruledFact('alignment', 'deny', unexplained)),
       },
     ],
     [
@@ -546,7 +571,7 @@ describe('a part that another program put in', () => {
         layer: 'alignment',
         text: unexplained,
         records: [record('alignment', 'deny', unexplained)],
-        ...silence,
+        ...saying(ruledFact('alignment', 'deny', unexplained)),
       },
     ],
     [
@@ -565,6 +590,7 @@ describe('a part that another program put in', () => {
             presentedAcr: 'gold',
             reason: unmet,
           },
+          ruledFact('assurance', 'step_up', unmet),
         ],
         score: null,
       },
@@ -577,7 +603,7 @@ describe('a part that another program put in', () => {
         layer: 'modify',
         text: unexplained,
         records: [permitted, unneeded, record('modify', 'deny', unexplained)],
-        ...silence,
+        ...saying(ruledFact('modify', 'deny', unexplained)),
       },
     ],
     [
@@ -593,7 +619,7 @@ describe('a part that another program put in', () => {
           { ...record('modify', 'modify', 'rewritten by rules '), changes: [] },
           undeferred,
         ],
-        ...silence,
+        ...saying(ruledFact('modify', 'modify', 'rewritten by rules ')),
       },
     ],
     [
@@ -604,7 +630,7 @@ describe('a part that another program put in', () => {
         layer: 'alignment',
         text: 'governance ended without a ruling',
         records: [permitted, unneeded, unmodified],
-        ...silence,
+        ...saying(ruledFact('alignment', 'deny', 'governance ended without a ruling')),
       },
     ],
   ])('and that %s makes nothing up and lets nothing else run', (_, parts, expected) => {
@@ -662,7 +688,10 @@ describe('a call that was held', () => {
       records: [
         record('defer', 'deny', 'what would run has changed since the approval was requested'),
       ],
-      ...{ facts: [], score: null },
+      facts: [
+        ruledFact('defer', 'deny', 'what would run has changed since the approval was requested'),
+      ],
+      score: null,
     });
   });
 
@@ -716,6 +745,11 @@ describe('a call that was held', () => {
             approvals: [],
             quorum: rules.defer?.quorum ?? 2,
           },
+          facts: [
+            { type: 'call.modified' },
+            ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds', 'call-2'),
+            { type: 'deferral.opened' },
+          ],
         });
       }
     }

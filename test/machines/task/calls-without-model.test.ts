@@ -12,6 +12,7 @@ import {
 } from '../../helpers/step-task.ts';
 import {
   aCall,
+  aCaller,
   accepted,
   aDeferral,
   allowed,
@@ -49,7 +50,7 @@ describe('a run that begins with calls', () => {
       value: { working: 'accepting' },
       tags: ['working'],
       effects: [
-        ['note', { type: 'session.started' }],
+        ['note', { type: 'session.started', requester: aCaller() }],
         ['start', 'accept', { taskId: 'task-1', calls }],
       ],
     });

@@ -4,6 +4,9 @@ import type { DecisionAttempt } from '../../../src/machines/governance/approvers
 import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import { aCall, aDeferral, anAttempt, digest, saved, times } from '../../helpers/task-fixtures.ts';
 
+/** The held call in the log. */
+const held = { callId: 'call-1', deferralId: 'call-1' };
+
 function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {
   return decideAgain(restingStates.asked(aDeferral(deferral)), attempt);
 }
@@ -13,9 +16,17 @@ function decideAgain(from: Step, attempt: Partial<DecisionAttempt>): Step {
 }
 
 function decided(decision: 'approve' | 'reject', approver: string, note = ''): Effect {
-  const fact = { tool: 'issue_refund', decision, approver, note, wait: 28_000 } as const;
+  const fact = {
+    call: held,
+    tool: 'issue_refund',
+    decision,
+    approver,
+    note,
+    wait: 28_000,
+  } as const;
   const vouchedBy = approver === 'unknown' ? 'nobody' : 'asserted';
-  return ['note', { type: 'deferral.decided', ...fact, vouchedBy, caller: null }];
+  const by = { vouchedBy, method: 'none', caller: null } as const;
+  return ['note', { type: 'deferral.decided', ...fact, ...by }];
 }
 
 function counted(
@@ -161,6 +172,8 @@ describe('a deferred task that stays deferred', () => {
           'note',
           {
             type: 'deferral.refused',
+            call: { callId: 'call-1', deferralId: 'call-1' },
+            method: 'none',
             tool: 'issue_refund',
             decision: verb,
             approver: 'Bob',
@@ -186,6 +199,8 @@ describe('a deferred task that stays deferred', () => {
           'note',
           {
             type: 'deferral.refused',
+            call: { callId: 'call-1', deferralId: 'call-1' },
+            method: 'chat',
             tool: 'issue_refund',
             decision: 'approve',
             approver: 'Ann',
@@ -230,7 +245,13 @@ describe('a deferred task that stays deferred', () => {
 describe('a deferred task whose wait ends without a decision', () => {
   const timedOut: Effect = [
     'note',
-    { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000 },
+    {
+      type: 'deferral.timedOut',
+      call: held,
+      tool: 'issue_refund',
+      timeout: 300_000,
+      wait: 300_000,
+    },
   ];
   const autoDeny = {
     kind: 'timedOut',
@@ -283,7 +304,16 @@ describe('a deferred task whose wait ends without a decision', () => {
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
-        ['note', { type: 'deferral.abandoned', tool: 'issue_refund', reason, wait: 28_000 }],
+        [
+          'note',
+          {
+            type: 'deferral.abandoned',
+            call: { callId: 'call-1', deferralId: 'call-1' },
+            tool: 'issue_refund',
+            reason,
+            wait: 28_000,
+          },
+        ],
         ended,
       ],
     });
@@ -303,7 +333,13 @@ describe('a deferred task whose wait ends without a decision', () => {
       effects: [
         [
           'note',
-          { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'canceled', wait: 28_000 },
+          {
+            type: 'deferral.abandoned',
+            call: { callId: 'call-1', deferralId: 'call-1' },
+            tool: 'issue_refund',
+            reason: 'canceled',
+            wait: 28_000,
+          },
         ],
         ['note', { type: 'invocation.cancelled', reason: 'over budget' }],
         ['note', { type: 'session.ended', state: 'canceled' }],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { initialTransition } from 'xstate';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { begin, seen } from '../../helpers/step-task.ts';
-import { aTaskInput } from '../../helpers/task-fixtures.ts';
+import { aCaller, aTaskInput } from '../../helpers/task-fixtures.ts';
 
 const text = 'denied by guardrail: no secrets';
 const rule = { gate: 'deny_prompts', decision: 'deny', rule: 'deny_prompts[0]' } as const;
@@ -13,7 +13,7 @@ it('ends a task whose message is denied before the model hears of it', () => {
     value: 'failed',
     tags: ['failed', 'final'],
     effects: [
-      ['note', { type: 'session.started' }],
+      ['note', { type: 'session.started', requester: aCaller() }],
       ['note', { type: 'rule.matched', tool: null, ...rule }],
       ['note', { type: 'session.ended', state: 'failed' }],
     ],

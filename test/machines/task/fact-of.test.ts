@@ -237,11 +237,22 @@ describe('the facts of a message', () => {
 
 describe('the facts of a call', () => {
   const tool = 'issue_refund';
-  const ended = { type: 'tool.ended', tool, duration: 500, argsSize: 11, resultSize: 0 };
+  const ended = {
+    type: 'tool.ended',
+    call: { callId: 'call-1' },
+    tool,
+    duration: 500,
+    argsSize: 11,
+    resultSize: 0,
+  };
   const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
 
   it.each([
-    ['issued', { ...minted(), ttl: 9 }, { type: 'credential.issued', ttl: 9 }],
+    [
+      'issued',
+      { ...minted(), ttl: 9 },
+      { type: 'credential.issued', call: { callId: 'call-1' }, ttl: 9 },
+    ],
     ['refused', minted('no role'), { type: 'credential.failed' }],
   ])('name who was asked for its credentials: %s', (_, outcome, fact) => {
     expect(factOf.credentialMade(aContext(), outcome as MintOutcome)).toStrictEqual({
@@ -286,6 +297,7 @@ describe('the facts of a call', () => {
     const context = aContext({ startedAt: times.began });
     expect(factOf.toolStarted(context)).toStrictEqual({
       type: 'tool.started',
+      call: { callId: 'call-1' },
       tool,
       argsSize: 11,
       args: { order: 7 },
@@ -315,25 +327,51 @@ describe('the facts of a wait', () => {
       { type: 'deferral.reminded', tool, to: 'channel:slack:#refunds', wait },
       { ...escalation, to: target },
       { ...escalation, to: '' },
-      { type: 'deferral.timedOut', tool, timeout: 300_000, wait },
-      { type: 'deferral.abandoned', tool, reason: 'service_restart', wait },
+      {
+        type: 'deferral.timedOut',
+        call: { callId: 'call-1', deferralId: 'call-1' },
+        tool,
+        timeout: 300_000,
+        wait,
+      },
+      {
+        type: 'deferral.abandoned',
+        call: { callId: 'call-1', deferralId: 'call-1' },
+        tool,
+        reason: 'service_restart',
+        wait,
+      },
     ]);
   });
 
   it.each([
-    ['nobody', {}, { caller: null, vouchedBy: 'asserted' }],
+    ['nobody', {}, { caller: null, vouchedBy: 'asserted', method: 'none' }],
     [
       'a caller, of whom no more is told',
       { caller: aCaller({ orgId: 'acme' }) },
-      { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted' },
+      { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted', method: 'token' },
     ],
-    ['a chat', { source: 'slack' }, { caller: null, source: 'slack', vouchedBy: 'chat:slack' }],
+    [
+      'the operator',
+      { caller: aCaller({ provider: 'runtime' }) },
+      {
+        caller: { provider: 'runtime', userId: 'rita' },
+        vouchedBy: 'asserted',
+        method: 'runtime_token',
+      },
+    ],
+    [
+      'a chat',
+      { source: 'slack' },
+      { caller: null, source: 'slack', vouchedBy: 'chat:slack', method: 'chat' },
+    ],
   ])('are what was decided, and who stands behind it: %s', (_, more, expected) => {
     const attempt = anAttempt({ verb: 'reject', note: ' no receipt ', ...more });
     const context = aContext({ deferral: aDeferral() });
     for (const type of ['deferral.decided', 'deferral.refused'] as const) {
       expect(factOf.decision(type, context, attempt)).toStrictEqual({
         type,
+        call: { callId: 'call-1', deferralId: 'call-1' },
         tool,
         decision: 'reject',
         approver: 'Ann',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
-import { aCall, returned, said, saved, times } from '../../helpers/task-fixtures.ts';
+import { aCall, returned, runsDigest, said, saved, times } from '../../helpers/task-fixtures.ts';
 
 const lookUp = aCall({ tool: 'look_up' });
 const cancel: TaskEvent = { type: 'task.cancel', reason: 'workflow_failure', at: times.ended };
@@ -65,7 +65,13 @@ describe('a task that is called off', () => {
     run.clock.set(times.expired);
     expect(run.task).toMatchObject({ state: 'canceled', deferral: null, settled: null });
     expect(run.facts.slice(-3)).toEqual([
-      { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'canceled', wait: 28_000 },
+      {
+        type: 'deferral.abandoned',
+        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
+        tool: 'issue_refund',
+        reason: 'canceled',
+        wait: 28_000,
+      },
       { type: 'invocation.cancelled', reason: 'workflow_failure' },
       { type: 'session.ended', state: 'canceled' },
     ]);

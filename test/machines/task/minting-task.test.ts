@@ -12,7 +12,13 @@ import {
 } from '../../helpers/task-fixtures.ts';
 
 const { governing, minting, mintingAgain } = restingStates;
-const issued = { type: 'credential.issued', tool: 'issue_refund', provider: 'static', ttl: null };
+const issued = {
+  type: 'credential.issued',
+  call: { callId: 'call-1' },
+  tool: 'issue_refund',
+  provider: 'static',
+  ttl: null,
+};
 const refused = { type: 'credential.failed', tool: 'issue_refund', provider: 'static' };
 const mint = ['start', 'mint', { taskId: 'task-1', call: aCall(), provider: 'static' }];
 const record = { callId: 'call-1', tool: 'issue_refund', layer: 'credentials', duration: 3 };
@@ -54,7 +60,16 @@ describe('a call that needs credentials', () => {
       effects: [
         ['stop', 'mint'],
         ['note', issued],
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
+        [
+          'note',
+          {
+            type: 'tool.started',
+            call: { callId: 'call-1' },
+            tool: 'issue_refund',
+            argsSize: 11,
+            args: { order: 7 },
+          },
+        ],
       ],
     });
     expect(begun.snapshot.context.records).toEqual([
@@ -138,6 +153,7 @@ describe('a call that a restart repeats', () => {
           'note',
           {
             type: 'tool.ended',
+            call: { callId: 'call-1' },
             tool: 'issue_refund',
             duration: 0,
             argsSize: 11,

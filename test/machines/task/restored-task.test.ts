@@ -5,6 +5,7 @@ import {
   anAttempt,
   digest,
   returned,
+  runsDigest,
   said,
   saved,
   times,
@@ -84,7 +85,11 @@ describe('a stored task that was deferred', () => {
     expect(restored.factsOf('deferral.decided')).toMatchObject([{ wait: 28_000 }]);
     await restored.runsTool(returned('refunded'));
     expect(restored.inputs.runTool).toMatchObject([{ call: aCall(), approvedSha256: digest }]);
-    expect(restored.facts.at(-1)).toMatchObject({ type: 'tool.started', tool: second.tool });
+    expect(restored.facts.at(-1)).toMatchObject({
+      type: 'tool.started',
+      call: { callId: second.id },
+      tool: second.tool,
+    });
   });
 
   it('keeps the approvals of its quorum', async () => {
@@ -116,6 +121,7 @@ describe('a stored task whose call had started', () => {
     expect(restored.facts).toEqual([
       {
         type: 'tool.ended',
+        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
         tool: 'issue_refund',
         duration: 0,
         argsSize: 11,

@@ -34,7 +34,7 @@ describe('a task that was accepted', () => {
       value: { working: 'thinking' },
       tags: ['working'],
       effects: [
-        ['note', { type: 'session.started' }],
+        ['note', { type: 'session.started', requester: aCaller() }],
         [
           'start',
           'think',
@@ -130,7 +130,7 @@ describe('a task that is working', () => {
       tags: ['deferred', 'asked'],
       effects: [
         ['stop', 'govern'],
-        ['note', { type: 'deferral.opened', deferral: aDeferral() }],
+        ['note', { type: 'deferral.opened', deferral: aDeferral(), requester: null }],
       ],
     });
     expect(parked.snapshot.context).toMatchObject({ deferral: aDeferral(), settled: null });
@@ -142,7 +142,16 @@ describe('a task that is working', () => {
       tags: ['working', 'saving'],
       effects: [
         ['stop', 'govern'],
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
+        [
+          'note',
+          {
+            type: 'tool.started',
+            call: { callId: 'call-1' },
+            tool: 'issue_refund',
+            argsSize: 11,
+            args: { order: 7 },
+          },
+        ],
       ],
     });
   });

@@ -9,6 +9,7 @@ import {
   digest,
   modelFailed,
   returned,
+  runsDigest,
   said,
   times,
   toolFailed,
@@ -49,6 +50,7 @@ describe('a task from its acceptance to its end', () => {
     expect(run.facts.map(({ type }) => type)).toEqual([
       'session.started',
       'model.called',
+      'call.ruled',
       'tool.started',
       'tool.ended',
       'model.called',
@@ -82,7 +84,11 @@ describe('a task from its acceptance to its end', () => {
     const run = new TaskRun();
     await run.finish('think', said('', [aCall({ tool: 'wipe_disk' })]));
     expect(run.task).toMatchObject({ state: 'failed', text: 'unknown tool: wipe_disk' });
-    expect(run.journal.slice(2)).toEqual(['note model.called', 'note session.ended']);
+    expect(run.journal.slice(2)).toEqual([
+      'note model.called',
+      'note call.ruled',
+      'note session.ended',
+    ]);
   });
 
   it('waits for an approval, runs, thinks again and completes', async () => {
@@ -104,6 +110,7 @@ describe('a task from its acceptance to its end', () => {
       'think',
       'note session.started',
       'note model.called',
+      'note call.ruled',
       'note deferral.opened',
       'note deferral.decided',
       'note tool.started',
@@ -138,7 +145,13 @@ describe('a task from its acceptance to its end', () => {
       settled: null,
     });
     expect(run.factsOf('deferral.timedOut')).toEqual([
-      { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000 },
+      {
+        type: 'deferral.timedOut',
+        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
+        tool: 'issue_refund',
+        timeout: 300_000,
+        wait: 300_000,
+      },
     ]);
   });
 

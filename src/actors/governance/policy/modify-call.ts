@@ -3,7 +3,7 @@ import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Modification } from '../../../machines/governance/ruling.ts';
 import type { Modify } from '../modify/modify.ts';
 import { argumentChanges } from './argument-changes.ts';
-import { argumentsDigest } from './arguments-digest.ts';
+import { callDigests } from './arguments-digest.ts';
 
 /**
  * Rewrites the arguments of a call. The result must fit the tool's schema and pass the static denials again
@@ -25,7 +25,7 @@ export function modifyCall(
 ): Modification {
   const { args, applied } = modify.modifyArguments(call.tool, call.args, entry);
   if (applied.length === 0) return { kind: 'unchanged' };
-  const modified = { ...call, args, argsSha256: argumentsDigest(args), asked: call.args };
+  const modified = { ...call, args, ...callDigests(call.tool, args), asked: call.args };
   const refusal = refusalOf(modified);
   if (refusal === null) {
     const changes = argumentChanges(call.args, args, scrub);

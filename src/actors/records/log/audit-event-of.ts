@@ -1,4 +1,7 @@
-import type { DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
+import { markOfDeferral } from '../../../machines/domain/call-mark.ts';
+import type { CallMark, DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
+import { layerNames } from '../../../machines/domain/layer-names.ts';
+import type { Caller } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
@@ -10,28 +13,38 @@ export type AuditEnvelope = Omit<AuditEvent, 'event' | 'fields'>;
 
 type FactOf<Type extends TaskFact['type']> = Extract<TaskFact, { type: Type }>;
 type Fields = Record<string, JsonValue | undefined>;
-type EventWords = [event: string, fields?: Fields];
-type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords };
+type EventWords = [event: string, fields?: Fields | undefined];
+type Wording = {
+  [Type in TaskFact['type']]: (fact: FactOf<Type>, policySha256: string | undefined) => EventWords;
+};
 
 const maximumContextRunes = 512;
 
-/**
- * Converts a fact of a task to an audit event (docs/contract/audit.md). Without `capture`, the contents of the fact are
- * omitted.
- */
+/** The parts of an event that the agent provides. */
+export interface EventSource {
+  /** `null` omits the contents of facts. */
+  capture?: Capture | null;
+  /** Digest of the policy in force. */
+  policySha256?: string | undefined;
+}
+
+/** Converts a fact of a task to an audit event (docs/contract/audit.md). */
 export function auditEventOf(
   fact: TaskFact,
   envelope: AuditEnvelope,
-  capture: Capture | null = null,
+  { capture = null, policySha256 }: EventSource = {},
 ): AuditEvent {
-  const inWords = wording[fact.type] as (fact: TaskFact) => EventWords;
-  const [event, fields] = inWords(fact);
+  const inWords = wording[fact.type] as (fact: TaskFact, policy: string | undefined) => EventWords;
+  const [event, fields] = inWords(fact, policySha256);
   if (fields === undefined) return { ...envelope, event };
   return { ...envelope, event, fields: { ...withoutUndefined(fields), ...capture?.(fact) } };
 }
 
 const wording: Wording = {
-  'session.started': () => ['session_start'],
+  'session.started': ({ requester }) => [
+    'session_start',
+    requester === null ? undefined : requesterFields(requester),
+  ],
   'session.ended': ({ state, limit }) => [
     'session_end',
     { state, reason: limit === undefined ? undefined : `${limit}_limit` },
@@ -72,23 +85,34 @@ const wording: Wording = {
   ],
   'rule.shadowed': ({ tool, rule, would }) => ['policy_shadow', { tool, rule, would }],
   'call.modified': ({ tool, part, rules }) => ['tool_call_modified', { tool, part, rules }],
-  'credential.issued': ({ tool, provider, ttl }) => [
+  'credential.issued': ({ call, tool, provider, ttl }, policy) => [
     'credential_issued',
-    { tool, provider, ttl: ttl === null ? undefined : Math.round(ttl / 1_000) },
+    {
+      ...callFields(call, policy),
+      tool,
+      provider,
+      ttl: ttl === null ? undefined : Math.round(ttl / 1_000),
+    },
   ],
   'credential.failed': ({ tool, provider }) => ['credential_failed', { tool, provider }],
-  'tool.started': ({ tool, argsSize }) => [
-    'tool_exec',
-    { tool, phase: 'start', args_size: argsSize },
+  'call.ruled': ({ call, tool, decision, layer, rule, reason }, policy) => [
+    'call_ruled',
+    { ...callFields(call, policy), tool, decision, layer: layerNames[layer], rule, reason },
   ],
-  'tool.ended': (fact) => [
+  'tool.started': ({ call, tool, argsSize }, policy) => [
+    'tool_exec',
+    { ...callFields(call, policy), tool, phase: 'start', args_size: argsSize },
+  ],
+  'tool.ended': (fact, policy) => [
     'tool_exec',
     {
+      ...callFields(fact.call, policy),
       tool: fact.tool,
       phase: 'end',
       duration_ms: Math.round(fact.duration),
       args_size: fact.argsSize,
       result_size: fact.resultSize,
+      result_sha256: fact.resultSha256,
       error: fact.error,
     },
   ],
@@ -96,9 +120,11 @@ const wording: Wording = {
     'message_received',
     { size, provider: sender?.provider, user_id: sender?.userId },
   ],
-  'deferral.opened': ({ deferral }) => [
+  'deferral.opened': ({ deferral, requester }, policy) => [
     'task_deferred',
     {
+      ...callFields(markOfDeferral(deferral), policy),
+      ...(requester === null ? {} : requesterFields(requester)),
       tool: deferral.tool,
       to: deferral.to,
       timeout_ms: Math.round(deferral.timeout),
@@ -107,10 +133,10 @@ const wording: Wording = {
     },
   ],
   'call.repeated': ({ tool, requests }) => ['task_deferred_repeated', { tool, requests }],
-  'deferral.decided': (fact) => ['task_deferred_decision', decisionFields(fact)],
-  'deferral.refused': (fact) => [
+  'deferral.decided': (fact, policy) => ['task_deferred_decision', decisionFields(fact, policy)],
+  'deferral.refused': (fact, policy) => [
     'task_deferred_decision',
-    { ...decisionFields(fact), authorized: false },
+    { ...decisionFields(fact, policy), authorized: false },
   ],
   'deferral.reminded': ({ tool, to, wait }) => [
     'task_deferred_reminder',
@@ -120,26 +146,48 @@ const wording: Wording = {
     'task_deferred_escalated',
     { tool, to, wait_ms: Math.round(wait) },
   ],
-  'deferral.timedOut': ({ tool, timeout, wait }) => [
+  'deferral.timedOut': ({ call, tool, timeout, wait }, policy) => [
     'task_deferred_timeout',
-    { tool, timeout_ms: Math.round(timeout), wait_ms: Math.round(wait) },
+    {
+      ...callFields(call, policy),
+      tool,
+      timeout_ms: Math.round(timeout),
+      wait_ms: Math.round(wait),
+    },
   ],
-  'deferral.abandoned': ({ tool, reason, wait }) => [
+  'deferral.abandoned': ({ call, tool, reason, wait }, policy) => [
     'task_deferred_abandoned',
-    { tool, reason, wait_ms: Math.round(wait) },
+    { ...callFields(call, policy), tool, reason, wait_ms: Math.round(wait) },
   ],
   'invocation.cancelled': ({ reason }) => ['invocation_cancelled', { reason }],
   'egress.judged': (fact) => egressWords(fact),
 };
 
-function decisionFields(fact: DecisionReport): Fields {
+/** Returns the fields that identify a call in an event. */
+export function callFields(call: CallMark, policySha256: string | undefined): Fields {
   return {
+    call_id: call.callId,
+    deferral_id: call.deferralId,
+    args_sha256: call.callSha256,
+    runs_sha256: call.runsSha256,
+    policy_sha256: policySha256,
+  };
+}
+
+function requesterFields({ userId, email, provider, orgId }: Caller): Fields {
+  return { user_id: userId, email, provider, org_id: orgId };
+}
+
+function decisionFields(fact: DecisionReport, policySha256: string | undefined): Fields {
+  return {
+    ...callFields(fact.call, policySha256),
     tool: fact.tool,
     decision: fact.decision,
     approver: fact.approver,
     note: fact.note,
     wait_ms: Math.round(fact.wait),
     vouched_by: fact.vouchedBy,
+    method: fact.method,
     provider: fact.caller?.provider,
     user_id: fact.caller?.userId,
     source: fact.source,

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
+import { callFields } from '../log/audit-event-of.ts';
 import { maximumLineBytes } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
@@ -53,7 +54,9 @@ export function wordsOfLostWaits(waits: readonly TaskInLog[], at: number): Audit
   return waits.flatMap(({ envelope, seq, waiting }): AuditEvent[] => {
     if (waiting === null) return [];
     const wait = Math.max(0, at - waiting.since);
-    const fields = { tool: waiting.tool, reason: 'store_lost', wait_ms: wait };
+    const { call, policySha256, tool } = waiting;
+    const named = callFields(call, policySha256);
+    const fields = { ...named, tool, reason: 'store_lost', wait_ms: wait };
     return [{ ...envelope, event: 'task_deferred_abandoned', ts, seq: seq + 1, fields }];
   });
 }

@@ -1,8 +1,12 @@
+import type { CallMark } from '../../../machines/domain/facts.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 
 /** A call that waits for a decision. */
 export interface WaitingCall {
+  call: CallMark;
+  /** Digest of the policy in the line of the call; absent for a call from the store. */
+  policySha256?: string;
   tool: string;
   /** Epoch milliseconds. */
   since: number;
@@ -66,7 +70,7 @@ export class TaskInLog {
     const tool = typeof named === 'string' ? named : '';
     switch (event) {
       case 'task_deferred':
-        this.waiting = { tool, since: at };
+        this.waiting = { ...namedIn(fields), tool, since: at };
         return;
       case 'task_deferred_decision': {
         // One of several approvals may not end the wait; later events show that.
@@ -84,7 +88,7 @@ export class TaskInLog {
       case 'tool_exec': {
         const hasStarted = fields['phase'] === 'start';
         const argsSize = Number(fields['args_size'] ?? 0);
-        this.started = hasStarted ? { tool, since: at, argsSize } : null;
+        this.started = hasStarted ? { ...namedIn(fields), tool, since: at, argsSize } : null;
         this.waiting = null;
         return;
       }
@@ -97,6 +101,20 @@ export class TaskInLog {
         this.waiting = null;
     }
   }
+}
+
+function namedIn(fields: JsonObject): Pick<WaitingCall, 'call' | 'policySha256'> {
+  const text = <Name extends string>(name: Name, value: unknown) =>
+    (typeof value === 'string' ? { [name]: value } : {}) as { [Key in Name]?: string };
+  return {
+    call: {
+      ...text('callId', fields['call_id']),
+      ...text('deferralId', fields['deferral_id']),
+      ...text('callSha256', fields['args_sha256']),
+      ...text('runsSha256', fields['runs_sha256']),
+    },
+    ...text('policySha256', fields['policy_sha256']),
+  };
 }
 
 /** Returns the task id of a line; `null` if it names none. */

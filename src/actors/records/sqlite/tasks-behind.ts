@@ -1,3 +1,4 @@
+import { markOfCall, markOfDeferral } from '../../../machines/domain/call-mark.ts';
 import type { Task } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
@@ -83,12 +84,22 @@ function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskI
   known.seq = auditSeq;
   known.isUnderWay = true;
   const { deferral } = task;
-  if (deferral !== null) known.waiting = { tool: deferral.tool, since: deferral.requestedAt };
+  if (deferral !== null) {
+    const { tool, requestedAt: since } = deferral;
+    known.waiting = { call: markOfDeferral(deferral), tool, since };
+  }
   const context = (snapshot as { context?: Partial<TaskContext> } | null)?.context;
   const call = context?.pending?.[0];
   if (startedCall !== null && call !== undefined) {
     const argsSize = Buffer.byteLength(JSON.stringify(call.args));
-    known.started = { tool: call.tool, since: context?.startedAt || task.changedAt, argsSize };
+    const { held = null } = context ?? {};
+    const isReleased = held?.isReleased === true && held.deferral.id === call.id;
+    known.started = {
+      call: isReleased ? markOfDeferral(held.deferral) : markOfCall(call),
+      tool: call.tool,
+      since: context?.startedAt || task.changedAt,
+      argsSize,
+    };
   }
   return known;
 }
@@ -105,6 +116,7 @@ function lastWords(
       : [
           {
             type: 'deferral.abandoned',
+            call: waiting.call,
             tool: waiting.tool,
             reason: 'service_restart',
             wait: Math.max(0, at - waiting.since),
@@ -115,6 +127,7 @@ function lastWords(
       : [
           {
             type: 'tool.ended',
+            call: started.call,
             tool: started.tool,
             duration: Math.max(0, at - started.since),
             argsSize: started.argsSize,
@@ -125,7 +138,10 @@ function lastWords(
     { type: 'session.ended', state: 'failed' } as const,
   ];
   const ts = new Date(at).toISOString();
-  return facts.map((fact, index) => auditEventOf(fact, { ...envelope, ts, seq: seq + 1 + index }));
+  const policySha256 = (started ?? waiting)?.policySha256;
+  return facts.map((fact, index) =>
+    auditEventOf(fact, { ...envelope, ts, seq: seq + 1 + index }, { policySha256 }),
+  );
 }
 
 /** Creates the remainder of a task that exists only in the log. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { changedSinceApproval } from '../../../machines/domain/finding.ts';
 import type { ResultExtras, WaitElsewhere } from '../../../machines/domain/task.ts';
@@ -161,7 +162,7 @@ async function confirmed(tool: Tool, approved: string, policy: Policy): Promise<
 
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
   (
-    | ({ kind: 'returned'; result: string } & ResultExtras)
+    | ({ kind: 'returned'; result: string; resultSha256: string } & ResultExtras)
     | { kind: 'failed' | 'barred'; error: string; failure: string }
     | { kind: 'withheld'; error: string }
   );
@@ -184,7 +185,9 @@ async function checkedOutcome(
       return { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
     }
     const kept = checked.text === raw.text ? raw.extras : {};
-    return { kind: raw.kind, result: checked.text, ...kept, findings, rewrites };
+    const { text: result } = checked;
+    const resultSha256 = hash('sha256', result, 'hex');
+    return { kind: raw.kind, result, resultSha256, ...kept, findings, rewrites };
   } catch (error) {
     log.error({ error, tool }, 'governance: the output could not be checked');
     const what = 'the output could not be checked';

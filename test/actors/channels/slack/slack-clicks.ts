@@ -17,6 +17,7 @@ import { UserDirectory } from '../../../../src/actors/channels/slack/link/user-d
 import { messageOf } from '../../../../src/actors/channels/slack/messages/message.ts';
 import type { Caller, Task } from '../../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
+import { withoutCall } from '../../../helpers/call-fields.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';
@@ -211,7 +212,7 @@ export class SlackClicks {
   /** What the audit log says of the decisions on a task. */
   decisions({ id }: Task): unknown[] {
     const decided = this.rig.events(id).filter(({ event }) => event === 'task_deferred_decision');
-    return decided.map(({ fields }) => fields);
+    return decided.map(({ fields }) => withoutCall(fields));
   }
 
   /** What is logged as wrong. */

@@ -3,6 +3,16 @@ import { auditEventOf } from '../../../../src/actors/records/log/audit.ts';
 import type { TaskFact } from '../../../../src/machines/domain/facts.ts';
 import type { Deferral } from '../../../../src/machines/domain/task.ts';
 
+const call = { callId: 'c-1', deferralId: 'c-1', callSha256: 'ab12', runsSha256: 'cd34' };
+const policySha256 = 'ef56';
+const callFields = {
+  call_id: 'c-1',
+  deferral_id: 'c-1',
+  args_sha256: 'ab12',
+  runs_sha256: 'cd34',
+  policy_sha256: 'ef56',
+};
+
 const envelope = {
   ts: '2026-07-01T09:00:00.000Z',
   seq: 3,
@@ -12,10 +22,12 @@ const envelope = {
 };
 
 const deferral: Deferral = {
-  id: 'd-1',
+  id: 'c-1',
   tool: 'issue_refund',
   args: { amount: 10 },
   argsSha256: 'ab',
+  callSha256: 'ab12',
+  runsSha256: 'cd34',
   to: 'channel:slack:#refunds',
   timeout: 300_000,
   context: 'tool=issue_refund args={"amount":10}',
@@ -36,9 +48,11 @@ const deferral: Deferral = {
 const opened = (change: Partial<Deferral>): TaskFact => ({
   type: 'deferral.opened',
   deferral: { ...deferral, ...change },
+  requester: null,
 });
 
 const deferred = {
+  ...callFields,
   tool: 'issue_refund',
   to: 'channel:slack:#refunds',
   timeout_ms: 300_000,
@@ -47,12 +61,14 @@ const deferred = {
 
 const decided = {
   type: 'deferral.decided',
+  call,
   tool: 'issue_refund',
   decision: 'reject',
   approver: 'ann@example.com',
   note: 'too much',
   wait: 1234.4,
   vouchedBy: 'asserted',
+  method: 'none',
   caller: null,
 } as const;
 
@@ -69,16 +85,55 @@ const called = {
 
 const ran = {
   type: 'tool.ended',
+  call,
   tool: 'issue_refund',
   duration: 3.2,
   argsSize: 13,
   resultSize: 2,
   result: 'ok',
+  resultSha256: '0a1b',
 } as const;
 
 describe('auditEventOf', () => {
   it.each<[string, TaskFact, string, Record<string, unknown> | undefined]>([
-    ['a session that starts', { type: 'session.started' }, 'session_start', undefined],
+    [
+      'a session that starts',
+      {
+        type: 'session.started',
+        requester: { provider: 'sso', userId: 'u-1', email: 'ann@example.com', orgId: 'o-1' },
+      },
+      'session_start',
+      { provider: 'sso', user_id: 'u-1', email: 'ann@example.com', org_id: 'o-1' },
+    ],
+    [
+      'a session without authentication',
+      { type: 'session.started', requester: null },
+      'session_start',
+      undefined,
+    ],
+    [
+      'a ruling',
+      {
+        type: 'call.ruled',
+        call: { callId: 'c-1', callSha256: 'ab12' },
+        tool: 'issue_refund',
+        decision: 'defer',
+        layer: 'defer',
+        rule: 'defer.tools.issue_refund[1]',
+        reason: 'awaiting channel:slack:#refunds',
+      },
+      'call_ruled',
+      {
+        call_id: 'c-1',
+        args_sha256: 'ab12',
+        policy_sha256: 'ef56',
+        tool: 'issue_refund',
+        decision: 'defer',
+        layer: 'defer',
+        rule: 'defer.tools.issue_refund[1]',
+        reason: 'awaiting channel:slack:#refunds',
+      },
+    ],
     [
       'a session that ends',
       { type: 'session.ended', state: 'failed' },
@@ -119,21 +174,36 @@ describe('auditEventOf', () => {
     ],
     [
       'a tool that starts',
-      { type: 'tool.started', tool: 'issue_refund', argsSize: 13, args: { amount: 10 } },
+      { type: 'tool.started', call, tool: 'issue_refund', argsSize: 13, args: { amount: 10 } },
       'tool_exec',
-      { tool: 'issue_refund', phase: 'start', args_size: 13 },
+      { ...callFields, tool: 'issue_refund', phase: 'start', args_size: 13 },
     ],
     [
       'a tool that ends',
       ran,
       'tool_exec',
-      { tool: 'issue_refund', phase: 'end', duration_ms: 3, args_size: 13, result_size: 2 },
+      {
+        ...callFields,
+        tool: 'issue_refund',
+        phase: 'end',
+        duration_ms: 3,
+        args_size: 13,
+        result_size: 2,
+        result_sha256: '0a1b',
+      },
     ],
     [
       'a tool that failed',
-      { ...ran, resultSize: 0, error: 'exit code 1', complaint: 'no card 4711' },
+      {
+        ...ran,
+        resultSha256: undefined as never,
+        resultSize: 0,
+        error: 'exit code 1',
+        complaint: 'no card 4711',
+      },
       'tool_exec',
       {
+        ...callFields,
         tool: 'issue_refund',
         phase: 'end',
         duration_ms: 3,
@@ -210,15 +280,15 @@ describe('auditEventOf', () => {
     ],
     [
       'credentials',
-      { type: 'credential.issued', tool: 'issue_refund', provider: 'aws', ttl: 899_600 },
+      { type: 'credential.issued', call, tool: 'issue_refund', provider: 'aws', ttl: 899_600 },
       'credential_issued',
-      { tool: 'issue_refund', provider: 'aws', ttl: 900 },
+      { ...callFields, tool: 'issue_refund', provider: 'aws', ttl: 900 },
     ],
     [
       'credentials without an end',
-      { type: 'credential.issued', tool: 'issue_refund', provider: 'static', ttl: null },
+      { type: 'credential.issued', call, tool: 'issue_refund', provider: 'static', ttl: null },
       'credential_issued',
-      { tool: 'issue_refund', provider: 'static' },
+      { ...callFields, tool: 'issue_refund', provider: 'static' },
     ],
     [
       'credentials that were not given',
@@ -258,6 +328,16 @@ describe('auditEventOf', () => {
     ],
     ['a deferral', opened({}), 'task_deferred', deferred],
     [
+      'a deferral with its requester',
+      {
+        type: 'deferral.opened',
+        deferral,
+        requester: { provider: 'sso', userId: 'u-1', email: 'ann@example.com', orgId: 'o-1' },
+      },
+      'task_deferred',
+      { ...deferred, provider: 'sso', user_id: 'u-1', email: 'ann@example.com', org_id: 'o-1' },
+    ],
+    [
       'a deferral with an allowlist',
       opened({ approvers: ['ann@example.com'] }),
       'task_deferred',
@@ -280,12 +360,14 @@ describe('auditEventOf', () => {
       decided,
       'task_deferred_decision',
       {
+        ...callFields,
         tool: 'issue_refund',
         decision: 'reject',
         approver: 'ann@example.com',
         note: 'too much',
         wait_ms: 1234,
         vouched_by: 'asserted',
+        method: 'none',
       },
     ],
     [
@@ -293,25 +375,34 @@ describe('auditEventOf', () => {
       { ...decided, decision: 'approve', approver: 'unknown', note: '', vouchedBy: 'nobody' },
       'task_deferred_decision',
       {
+        ...callFields,
         tool: 'issue_refund',
         decision: 'approve',
         approver: 'unknown',
         note: '',
         wait_ms: 1234,
         vouched_by: 'nobody',
+        method: 'none',
       },
     ],
     [
       'a decision with a token',
-      { ...decided, vouchedBy: 'token:sso', caller: { provider: 'sso', userId: 'u-1' } },
+      {
+        ...decided,
+        vouchedBy: 'token:sso',
+        method: 'token',
+        caller: { provider: 'sso', userId: 'u-1' },
+      },
       'task_deferred_decision',
       {
+        ...callFields,
         tool: 'issue_refund',
         decision: 'reject',
         approver: 'ann@example.com',
         note: 'too much',
         wait_ms: 1234,
         vouched_by: 'token:sso',
+        method: 'token',
         provider: 'sso',
         user_id: 'u-1',
       },
@@ -321,12 +412,14 @@ describe('auditEventOf', () => {
       { ...decided, type: 'deferral.refused', note: '' },
       'task_deferred_decision',
       {
+        ...callFields,
         tool: 'issue_refund',
         decision: 'reject',
         approver: 'ann@example.com',
         note: '',
         wait_ms: 1234,
         vouched_by: 'asserted',
+        method: 'none',
         authorized: false,
       },
     ],
@@ -337,17 +430,20 @@ describe('auditEventOf', () => {
         decision: 'approve',
         note: '',
         vouchedBy: 'chat:slack',
+        method: 'chat',
         caller: { provider: 'chat', userId: 'slack:T1/U1' },
         source: 'slack',
       },
       'task_deferred_decision',
       {
+        ...callFields,
         tool: 'issue_refund',
         decision: 'approve',
         approver: 'ann@example.com',
         note: '',
         wait_ms: 1234,
         vouched_by: 'chat:slack',
+        method: 'chat',
         provider: 'chat',
         user_id: 'slack:T1/U1',
         source: 'slack',
@@ -355,15 +451,21 @@ describe('auditEventOf', () => {
     ],
     [
       'a timeout',
-      { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000.6 },
+      { type: 'deferral.timedOut', call, tool: 'issue_refund', timeout: 300_000, wait: 300_000.6 },
       'task_deferred_timeout',
-      { tool: 'issue_refund', timeout_ms: 300_000, wait_ms: 300_001 },
+      { ...callFields, tool: 'issue_refund', timeout_ms: 300_000, wait_ms: 300_001 },
     ],
     [
       'an abandoned wait',
-      { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'caller_disconnected', wait: 5 },
+      {
+        type: 'deferral.abandoned',
+        call,
+        tool: 'issue_refund',
+        reason: 'caller_disconnected',
+        wait: 5,
+      },
       'task_deferred_abandoned',
-      { tool: 'issue_refund', reason: 'caller_disconnected', wait_ms: 5 },
+      { ...callFields, tool: 'issue_refund', reason: 'caller_disconnected', wait_ms: 5 },
     ],
     [
       'a cancelled invocation',
@@ -385,6 +487,6 @@ describe('auditEventOf', () => {
     ],
   ])('says %s', (_, fact, event, fields) => {
     const expected = fields === undefined ? { ...envelope, event } : { ...envelope, event, fields };
-    expect(auditEventOf(fact, envelope)).toStrictEqual(expected);
+    expect(auditEventOf(fact, envelope, { policySha256 })).toStrictEqual(expected);
   });
 });

@@ -30,11 +30,19 @@ function capturing(fact: TaskFact, change: Partial<CaptureSettings> = {}, scrub 
 }
 
 function started(args: Extract<TaskFact, { type: 'tool.started' }>['args']): TaskFact {
-  return { type: 'tool.started', tool: 'pay', argsSize: 13, args };
+  return { type: 'tool.started', call: {}, tool: 'pay', argsSize: 13, args };
 }
 
 function ended(result: string): TaskFact {
-  return { type: 'tool.ended', tool: 'pay', duration: 1, argsSize: 13, resultSize: 2, result };
+  return {
+    type: 'tool.ended',
+    call: {},
+    tool: 'pay',
+    duration: 1,
+    argsSize: 13,
+    resultSize: 2,
+    result,
+  };
 }
 
 const call = { id: 'c-1', tool: 'pay', args: { amount: 10 }, argsSha256: 'ab' };
@@ -112,7 +120,7 @@ describe('createCapture', () => {
     expect(capturing(failed)).toStrictEqual({ error: 'no [hidden]' });
     expect(capturing(failed, { tool_result: false })).toStrictEqual({});
     expect(capturing({ ...bare, error: 'canceled: timeout' })).toStrictEqual({});
-    expect(capturing({ type: 'session.started' })).toStrictEqual({});
+    expect(capturing({ type: 'session.started', requester: null })).toStrictEqual({});
   });
 
   it('scrubs before it cuts, and states the size of the original', () => {
@@ -230,11 +238,7 @@ describe('auditEventOf with a capture', () => {
     const fact = started({ amount: 10 });
     expect(auditEventOf(fact, envelope)).toStrictEqual({ ...event, fields });
     expect(
-      auditEventOf(
-        fact,
-        envelope,
-        createCapture(everything, () => hide),
-      ),
+      auditEventOf(fact, envelope, { capture: createCapture(everything, () => hide) }),
     ).toStrictEqual({
       ...event,
       fields: { ...fields, args: '{"amount":10}' },

@@ -6,7 +6,7 @@ it('says how long a call had waited, and none for less than no time', () => {
   const waits = [7_000, 9_000].map((since) => {
     const task = new TaskInLog('t-1');
     task.seq = 4;
-    task.waiting = { tool: 'pay', since };
+    task.waiting = { call: { callId: 'c-1' }, policySha256: 'ef56', tool: 'pay', since };
     return task;
   });
   const word = {
@@ -15,8 +15,9 @@ it('says how long a call had waited, and none for less than no time', () => {
     task_id: 't-1',
     seq: 5,
   };
+  const named = { call_id: 'c-1', policy_sha256: 'ef56' };
   expect(wordsOfLostWaits([...waits, new TaskInLog('t-2')], 8_000)).toEqual([
-    { ...word, fields: { tool: 'pay', reason: 'store_lost', wait_ms: 1_000 } },
-    { ...word, fields: { tool: 'pay', reason: 'store_lost', wait_ms: 0 } },
+    { ...word, fields: { ...named, tool: 'pay', reason: 'store_lost', wait_ms: 1_000 } },
+    { ...word, fields: { ...named, tool: 'pay', reason: 'store_lost', wait_ms: 0 } },
   ]);
 });

@@ -26,7 +26,14 @@ async function rowsOf(...writes: ReturnType<typeof aWrite>[]): Promise<SqliteTas
   return new SqliteTaskRows(database);
 }
 
-const cutOff = { tool: call.tool, phase: 'end', args_size: 11, result_size: 0, error: outcome };
+const cutOff = {
+  call_id: 'call-1',
+  tool: call.tool,
+  phase: 'end',
+  args_size: 11,
+  result_size: 0,
+  error: outcome,
+};
 const failed = { event: 'session_end', ts, fields: { state: 'failed' } };
 
 describe('unfinished tasks that lines which are gone may have named', () => {
@@ -73,7 +80,13 @@ describe('unfinished tasks that lines which are gone may have named', () => {
               ts,
               task_id: 'waits',
               seq: 8,
-              fields: { tool: 'issue_refund', reason: 'service_restart', wait_ms: 58_000 },
+              fields: {
+                call_id: 'waits-d',
+                deferral_id: 'waits-d',
+                tool: 'issue_refund',
+                reason: 'service_restart',
+                wait_ms: 58_000,
+              },
             },
             { ...failed, task_id: 'waits', seq: 9 },
           ],

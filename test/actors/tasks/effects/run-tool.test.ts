@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { CredentialVault } from '../../../../src/actors/governance/credentials/credentials.ts';
@@ -61,6 +62,7 @@ describe('running a tool', () => {
     expect(await outcome).toEqual({
       kind: 'returned',
       result: 'paid \ufffd',
+      resultSha256: hash('sha256', 'paid \ufffd', 'hex'),
       at: 7_000,
       duration: expect.any(Number),
       checking: expect.any(Number),
@@ -95,10 +97,14 @@ describe('running a tool', () => {
       checkOutput: async () => ({ kind: 'passed', text: 'card [x]', findings: [], rewrites: [1] }),
     };
     const outcomes = [start(pay), start(pay, { policy: changing })].map(({ outcome }) => outcome);
+    const digested = (result: string) => ({
+      result,
+      resultSha256: hash('sha256', result, 'hex'),
+    });
     const rest = { kind: 'returned', at: 7_000, duration: expect.any(Number), findings: [] };
     expect(await Promise.all(outcomes)).toEqual([
-      { ...rest, result: 'card 4', ...extras, rewrites: [], checking: expect.any(Number) },
-      { ...rest, result: 'card [x]', rewrites: [1], checking: expect.any(Number) },
+      { ...rest, ...digested('card 4'), ...extras, rewrites: [], checking: expect.any(Number) },
+      { ...rest, ...digested('card [x]'), rewrites: [1], checking: expect.any(Number) },
     ]);
   });
 

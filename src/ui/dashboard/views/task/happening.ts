@@ -115,6 +115,10 @@ const words: Record<string, (fields: Fields) => Words> = {
     tone: decision === 'redact' ? 'modify' : 'deny',
     detail: list([text(gate)?.replaceAll('_', ' '), text(rule)]),
   }),
+  call_ruled: ({ decision, rule, reason }) => ({
+    ...(rulings[String(decision)] ?? { says: 'Ruled on' }),
+    detail: list([text(rule), text(reason)]),
+  }),
   intent_alignment: ({ decision, score, reason }) => ({
     says: decision === 'deny' ? 'Intent mismatch:' : 'Intent match:',
     tone: decision === 'deny' ? 'deny' : 'allow',
@@ -220,6 +224,14 @@ const words: Record<string, (fields: Fields) => Words> = {
     tone: 'deny',
     detail: list([text(reason)]),
   }),
+};
+
+const rulings: Record<string, Pick<Happening, 'says' | 'tone'>> = {
+  allow: { says: 'Allowed:', tone: 'allow' },
+  deny: { says: 'Denied:', tone: 'deny' },
+  modify: { says: 'Allowed with changes:', tone: 'modify' },
+  step_up: { says: 'Sign-in level required for', tone: 'step-up' },
+  defer: { says: 'Approval required for', tone: 'hold' },
 };
 
 function text(value: unknown): string | null {

@@ -16,6 +16,7 @@ const destinations: Record<string, (fields: Record<string, unknown>) => string[]
   llm_call: () => ['working.governing', 'completed', 'failed'],
   guardrail_check: ({ gate }) =>
     gate === 'deny_output' || gate === 'redact' ? ['working.executing.recording', 'failed'] : ruled,
+  call_ruled: () => ruled,
   intent_alignment: () => ruled,
   intent_drift: () => ruled,
   auth_step_up_required: () => ['failed'],
