@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import {
   agentEntity,
@@ -43,7 +43,11 @@ export async function copyAgentStore(parts: CopyParts): Promise<StoreCopy> {
       audit: { ...audit, path },
     });
     await checkAgent(path, agentId);
-    const { signer, published: keys } = openAuditKeys(audit.signing, env);
+    const { signer, published: keys } = openAuditKeys(audit, {
+      env,
+      folder: join(directory, '.service'),
+      creates: true,
+    });
     const closed = await closeSource({
       path: source,
       audit: { path, chain: audit.chain, signer, keys },

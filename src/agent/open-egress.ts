@@ -128,6 +128,9 @@ function tracingSettings({ config, env }: EgressParts) {
 const exposedKey =
   'scripts run as the user of the daemon and can read its environment, the key of the audit log in it; set egress.sandbox to bwrap';
 
+const exposedKeyFile =
+  'scripts run as the user of the daemon and can read the key of the audit log in .service; set egress.sandbox to bwrap';
+
 const exposedToken =
   "scripts run without a sandbox while tools wait for approval: a script could read the operator's token in .service and decide itself; install the package bubblewrap and set egress.sandbox to bwrap";
 
@@ -177,4 +180,5 @@ function noSandbox(warning: string | undefined): string {
 function warnOfOpenScripts({ security: { defer }, audit }: ServiceConfig, log: Log): void {
   if (defer.enabled && Object.keys(defer.tools).length > 0) log.warn({}, exposedToken);
   if (audit.signing.enabled) log.warn({}, exposedKey);
+  else if (audit.sign) log.warn({}, exposedKeyFile);
 }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Guardrails } from '../actors/governance/governance.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
@@ -77,7 +77,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   const { config, directory, env, clock, log } = parts;
   const { audit } = config;
   const path = resolve(directory, audit.path);
-  const keys = openAuditKeys(audit.signing, env);
+  const keys = openAuditKeys(audit, { env, folder: join(directory, '.service'), creates: true });
   // Without a key there is nothing to compare, and the search for a signed line would read the whole log.
   const rotated =
     keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);

@@ -43,11 +43,17 @@ import {
   restAgentCard,
   restCardPath,
 } from './routes/agent-card-routes.ts';
+import {
+  type AuditKeysPorts,
+  auditKeys,
+  auditKeysPath,
+  cachedAuditKeys,
+} from './routes/audit-keys.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
-import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
+import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
@@ -67,7 +73,7 @@ import {
 } from './wire/admission.ts';
 import { noDecision } from './wire/decision.ts';
 
-type AuditPorts = Parameters<typeof auditKeys>[0] &
+type AuditPorts = AuditKeysPorts &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;
 
 export interface AppPorts
@@ -179,6 +185,7 @@ function createRouter(
   router.get('/readyz', readyz({ system }));
   router.get('/metrics', metrics);
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
+  router.get(auditKeysPath, cachedAuditKeys(ports));
   router.get(restCardPath, restAgentCard(ports));
   router.get(cardPath, agentCard(ports));
   router.get(legacyCardPath, legacyAgentCard(ports));

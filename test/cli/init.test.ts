@@ -134,6 +134,7 @@ it('asks at a terminal what no flag says, one question after another', async () 
   expect(valid.stdout).toContain('held   uuid_generate');
   expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toEqual({
     ...{ agent_id: 'desk', version: '0.1.0', description: 'The agent desk' },
+    audit: { sign: true },
     model: { provider: 'scripted' },
     builtin_tools: ['uuid_generate'],
     egress: { allowed_domains: ['api.example.com'] },
@@ -199,6 +200,7 @@ it('makes all of an agent from answers that were written down, and shows no secr
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
   expect(parse(read('service.yaml'))).toEqual({
     ...{ agent_id: 'refund-desk', version: '0.1.0', description: 'The agent refund-desk' },
+    audit: { sign: true },
     model: {
       ...{ provider: 'openai-compatible', name: 'm: x', base_url: 'http://127.0.0.1:9/v1' },
       api_key_env: 'MODEL_API_KEY',

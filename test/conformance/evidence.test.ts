@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
+import { verifyFiles } from '../../src/actors/records/log/audit.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
+import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startGovernedAgent } from '../helpers/governed-agent.ts';
-import { type AuditLine, deferring, startTestAgent } from '../helpers/test-agent.ts';
+import { type AuditLine, deferring, launchAgent, startTestAgent } from '../helpers/test-agent.ts';
 
 const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
 const callDigest = (tool: string, args: JsonObject) => sha256(canonicalize({ tool, args }) ?? '');
@@ -105,5 +109,37 @@ describe('a call that nobody is asked about', () => {
     expect(end).toMatchObject({ ...call, phase: 'end' });
     expect(end?.['call_id']).toBe(start?.['call_id']);
     expect(fieldsOf(lines, 'session_start')).toEqual([{}]);
+  });
+});
+
+describe('an agent with audit.sign', () => {
+  it('signs every line with a key of its own, which it keeps over a restart', async () => {
+    const folder = new AgentFolder({ audit: { sign: true } });
+    const before = await launchAgent({}, { folder });
+    const { body, headers } = await before.get('/.well-known/audit-keys.json');
+    expect(body).toEqual({
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: expect.any(String),
+          kid: body.keys[0].kid,
+          use: 'sig',
+          alg: 'EdDSA',
+        },
+      ],
+    });
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+    const key = statSync(join(folder.path, '.service', 'audit-key.pem'));
+    expect(key.mode & 0o777).toBe(0o600);
+    await before.stop();
+    const agent = await startTestAgent({}, { folder });
+    await agent.send('t1', [{ say: 'hello' }]);
+    expect((await agent.get('/.well-known/audit-keys.json')).body).toEqual(body);
+    const lines = agent.audit();
+    expect(new Set(lines.map(({ kid }) => kid))).toEqual(new Set([body.keys[0].kid]));
+    expect(await verifyFiles([agent.auditPath], { keys: body, requireSigned: true })).toMatchObject(
+      { ok: true, events: lines.length, signed: lines.length },
+    );
   });
 });

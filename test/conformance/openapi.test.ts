@@ -165,6 +165,7 @@ describe('what is answered is as described', () => {
     ['GET', '/readyz', 200, undefined],
     ['GET', '/metrics', 200, undefined],
     ['GET', '/.well-known/service-audit-keys', 200, undefined],
+    ['GET', '/.well-known/audit-keys.json', 200, undefined],
     ['GET', '/.well-known/agent-card.json', 200, undefined],
     ['GET', '/.well-known/agent.json', 200, undefined],
     ['GET', '/', 200, undefined],

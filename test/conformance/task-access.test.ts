@@ -335,6 +335,7 @@ const taskless = [
   'GET /readyz',
   'GET /metrics',
   'GET /.well-known/service-audit-keys',
+  'GET /.well-known/audit-keys.json',
   'GET /.well-known/agent-card.json',
   'GET /.well-known/agent.json',
   'GET /',

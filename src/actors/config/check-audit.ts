@@ -9,10 +9,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * signatures require (docs/contract/audit.md).
  */
 export function checkAudit(
-  { audit: { signing, chain } }: ServiceConfig,
+  { audit: { sign, signing, chain } }: ServiceConfig,
   env: Environment,
 ): Finding[] {
-  return [...(signing.enabled && !chain ? [unchained] : []), ...keyFindings(signing, env)];
+  const isSigned = sign || signing.enabled;
+  return [...(isSigned && !chain ? [unchained] : []), ...keyFindings(signing, env)];
 }
 
 const unchained = warningAt(
@@ -22,7 +23,7 @@ const unchained = warningAt(
 
 function keyFindings(signing: ServiceConfig['audit']['signing'], env: Environment): Finding[] {
   try {
-    openAuditKeys(signing, env);
+    openAuditKeys({ sign: false, signing }, { env, folder: null });
     return [];
   } catch (error) {
     const key = error instanceof SigningKeyError ? 'key_env' : 'kid';

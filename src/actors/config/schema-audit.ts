@@ -90,6 +90,12 @@ export const auditSchema = z.object({
     example: '/var/log/refunds/audit.ndjson',
   }),
   chain: z.boolean().default(true).describe('Writes the hash of the previous line into each line.'),
+  sign: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Signs every line with a key in .service/, which the first start makes; a key of `signing` wins.',
+    ),
   signing: signingSchema.prefault({}).describe('Signatures of the lines.'),
   capture: captureSchema.prefault({}).describe('Contents stored in the log; none by default.'),
   rotation: rotationSchema.prefault({}).describe('When the log starts a new file.'),

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import { openAuditKeys, type PublicKeySet } from '../../actors/records/records.ts';
 import { configFailure } from '../config-failure.ts';
@@ -24,11 +25,12 @@ export async function auditKeys(session: Session, { dir, url }: AuditKeysOptions
   output.json(keys);
 }
 
-async function keysOf(directory: string, session: Session): Promise<PublicKeySet> {
+/** Returns the published keys of an agent from its folder. */
+export async function keysOf(directory: string, session: Session): Promise<PublicKeySet> {
   const env = await environmentOf(session, directory);
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
-  return openAuditKeys(loaded.config.audit.signing, env).published;
+  return openAuditKeys(loaded.config.audit, { env, folder: join(directory, '.service') }).published;
 }
 
 function keysAt(url: string, env: NodeJS.ProcessEnv): Promise<PublicKeySet> {

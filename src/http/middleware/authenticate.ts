@@ -27,6 +27,7 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/healthz',
   '/readyz',
   '/.well-known/service-audit-keys',
+  '/.well-known/audit-keys.json',
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
   '/openapi.json',

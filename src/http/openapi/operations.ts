@@ -327,6 +327,19 @@ export const operations: Readonly<Record<string, Operation>> = {
     form,
     isPublic: true,
   },
+  'GET /.well-known/audit-keys.json': {
+    id: 'getCachedAuditKeys',
+    tag: 'agent',
+    says: 'Shows the public keys of the audit log and of receipts, for caches.',
+    answers: {
+      200: holding('The keys, as a JWKS.', auditKeys, {
+        headers: { ETag: 'The same for equal bytes.', 'Cache-Control': 'Lets caches keep them.' },
+      }),
+      304: unchanged,
+    },
+    form,
+    isPublic: true,
+  },
   'GET /openapi.json': {
     id: 'getDescription',
     tag: 'agent',

@@ -1,5 +1,6 @@
 import type { CardSource, CardVersion } from '../../actors/ports/card-source.ts';
 import type { RoutedContext } from '../request-state.ts';
+import { isKnownTag } from '../wire/entity-tag.ts';
 import { Problem } from '../wire/problem.ts';
 
 /** The path of the card (docs/contract/agent-card.md). */
@@ -30,7 +31,7 @@ function cardShower({ card }: { card: CardSource }, forRest: boolean) {
     ctx.vary('A2A-Version');
     ctx.set('Cache-Control', 'max-age=60');
     ctx.set('ETag', published.etag);
-    if (isKnown(ctx.get('If-None-Match'), published.etag)) {
+    if (isKnownTag(ctx.get('If-None-Match'), published.etag)) {
       ctx.status = 304;
       return;
     }
@@ -48,17 +49,6 @@ export function legacyAgentCard(ports: { card: CardSource }) {
     ctx.set('Link', `<${cardPath}>; rel="successor-version"`);
     show(ctx);
   };
-}
-
-/**
- * Returns true if the client already has this version. Koa's own check honours `Cache-Control: no-cache`, which `fetch`
- * adds to every request with `If-None-Match`.
- */
-function isKnown(header: string, etag: string): boolean {
-  return header
-    .split(',')
-    .map((known) => known.trim().replace(/^W\//, ''))
-    .some((known) => known === '*' || known === etag);
 }
 
 /** A client without a known version may use either. */

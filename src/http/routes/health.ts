@@ -29,14 +29,3 @@ export function readyz({ system }: { system: Pick<TaskSystem, 'intake'> }) {
       : { error: 'the service is starting, shutting down, or cannot record anything' };
   };
 }
-
-/** `GET /.well-known/service-audit-keys`: the audit log's public keys as a JWKS; empty while the log is unsigned. */
-export function auditKeys({
-  auditKeys: { keys } = { keys: [] },
-}: {
-  auditKeys?: { keys: readonly object[] };
-} = {}) {
-  return function publishKeys(ctx: RoutedContext) {
-    ctx.body = { keys };
-  };
-}

@@ -72,6 +72,7 @@ function serviceOf(id: string, answers: AgentAnswers): JsonObject {
     ...(Object.keys(approvals).length === 0
       ? {}
       : { security: { defer: { enabled: true, tools: rulesOf(approvals) } } }),
+    audit: { sign: true },
   };
 }
 

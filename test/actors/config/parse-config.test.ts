@@ -254,6 +254,7 @@ it('fills in every default', () => {
       audit: {
         path: '.service/audit.ndjson',
         chain: true,
+        sign: false,
         signing: { enabled: false, key_env: 'SERVICE_AUDIT_SIGNING_KEY', kid: 'service-audit-v1' },
         capture: { tool_args: false, tool_result: false, llm_messages: false, max_bytes: 16_384 },
         rotation: { max_bytes: 67_108_864, daily: false, keep: 0 },

@@ -251,7 +251,7 @@ describe('a caller who is not known', () => {
 describe('the audit log', () => {
   it('is told nothing of what anybody may read', async () => {
     const { client, events } = await serveGate();
-    const paths = ['/healthz', '/readyz', '/.well-known/service-audit-keys'];
+    const paths = ['/healthz', '/readyz', '/.well-known/audit-keys.json'];
     for (const path of paths) await client.get(path, bearer('secret'));
     await client.request('OPTIONS', '/tasks');
     expect(events).toEqual([]);

@@ -15,6 +15,7 @@ const smallest: AgentPlan = {
     agent_id: 'refund-desk',
     version: '0.1.0',
     description: 'The agent refund-desk',
+    audit: { sign: true },
     model: { provider: 'scripted' },
     builtin_tools: ['datetime_now'],
   },
@@ -72,6 +73,7 @@ describe('the plan of an agent', () => {
         agent_id: 'refund-desk',
         version: '0.1.0',
         description: 'The agent refund-desk',
+        audit: { sign: true },
         model: {
           provider: 'openai',
           name: 'gpt-5',

@@ -10,7 +10,7 @@ export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
-export { type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
+export { type AuditKeySettings, type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
 export { prunedAt, standingBefore } from './pruned-at.ts';
 export {
   type PublicKey,

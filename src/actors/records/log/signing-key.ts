@@ -3,7 +3,7 @@ import { commandLine } from '../../command-line.ts';
 import { type LineSigner, lineSigner } from './line-signer.ts';
 import { type PublicKey, publicKey } from './public-keys.ts';
 
-/** The signing key of the log is invalid; the message names the variable and never contains its value. */
+/** The signing key of the log is invalid; the message names its place and never contains its value. */
 export class SigningKeyError extends Error {
   readonly code = 'signing_key_unusable';
 }
@@ -33,15 +33,20 @@ export function readSigningKey(
       `the environment variable ${variable} is not set; it must hold the audit key, which ${commandLine('key generate')} makes`,
     );
   }
-  const privateKey = parseKey(text, variable);
+  const privateKey = parseSigningKey(text, `the environment variable ${variable}`);
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return { signer: lineSigner(kid, privateKey), publicKey: publicKey(kid, x as string) };
 }
 
-function parseKey(text: string, variable: string): KeyObject {
+/**
+ * Parses an Ed25519 private key. `place` names where the text is, for errors.
+ *
+ * @throws SigningKeyError for any other text
+ */
+export function parseSigningKey(text: string, place: string): KeyObject {
   const says = (what: string) =>
     new SigningKeyError(
-      `the environment variable ${variable} ${what}; it must hold an Ed25519 private key as PKCS#8, PEM or base64`,
+      `${place} ${what}; it must hold an Ed25519 private key as PKCS#8, PEM or base64`,
     );
   const label = pem.exec(text)?.[1];
   if (label?.includes('PUBLIC') === true) throw says('holds a public key');

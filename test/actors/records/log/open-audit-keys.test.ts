@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type AuditKeySettings,
+  type AuditKeys,
   keyRotation,
   lastSignedLine,
   openAuditKeys,
@@ -19,6 +21,10 @@ const environment = (keys: unknown) => ({
   SERVICE_AUDIT_VERIFY_KEYS: typeof keys === 'string' ? keys : JSON.stringify(keys),
 });
 
+function openKeys(signing: AuditKeySettings['signing'], env: NodeJS.ProcessEnv): AuditKeys {
+  return openAuditKeys({ sign: false, signing }, { env, folder: null });
+}
+
 let folder: string;
 
 beforeEach(async () => {
@@ -30,8 +36,8 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('openAuditKeys', () => {
   it('signs and publishes nothing while signing is off', () => {
     const off = { ...settings, enabled: false };
-    expect(openAuditKeys(off, {})).toStrictEqual({ signer: null, published: { keys: [] } });
-    expect(openAuditKeys(off, environment({ keys: [older.publicKey] }))).toStrictEqual({
+    expect(openKeys(off, {})).toStrictEqual({ signer: null, published: { keys: [] } });
+    expect(openKeys(off, environment({ keys: [older.publicKey] }))).toStrictEqual({
       signer: null,
       published: { keys: [older.publicKey] },
     });
@@ -42,7 +48,7 @@ describe('openAuditKeys', () => {
     await writeFile(path, JSON.stringify({ keys: [older.publicKey, publicKey] }));
     const keys = [publicKey, older.publicKey];
     for (const source of [path, { keys: [older.publicKey] }]) {
-      const { signer, published } = openAuditKeys(settings, environment(source));
+      const { signer, published } = openKeys(settings, environment(source));
       expect(signer?.kid).toBe('new');
       expect(published).toStrictEqual({ keys });
     }
@@ -53,7 +59,7 @@ describe('openAuditKeys', () => {
     const text = JSON.stringify({ keys: [older.publicKey] });
     await writeFile(path, text);
     const published = (source: string) =>
-      openAuditKeys(settings, environment(source)).published.keys.map(({ kid }) => kid);
+      openKeys(settings, environment(source)).published.keys.map(({ kid }) => kid);
     expect([' \n', ` ${text}\n`, ` ${path} `].map(published)).toStrictEqual([
       ['new'],
       ['new', 'old'],
@@ -78,14 +84,14 @@ describe('openAuditKeys', () => {
       'the file that SERVICE_AUDIT_VERIFY_KEYS names cannot be read (ENOENT); it must hold a JWKS',
     ],
   ])('refuses %s', (_, keys, message) => {
-    expect(() => openAuditKeys(settings, environment(keys))).toThrow(
+    expect(() => openKeys(settings, environment(keys))).toThrow(
       expect.objectContaining({ code: 'audit_keys_invalid', message }),
     );
   });
 });
 
 describe('the change of a key', () => {
-  const keys = openAuditKeys(settings, { KEY });
+  const keys = openKeys(settings, { KEY });
 
   async function logged(...contents: string[]): Promise<string[]> {
     const paths = contents.map((_, index) => join(folder, `${index}.ndjson`));
@@ -111,7 +117,7 @@ describe('the change of a key', () => {
     expect(await keyRotation(null, keys)).toBeNull();
     const own = JSON.parse(logOf(events(1), undefined, keys.signer).lines[0]!);
     expect(await keyRotation(own, keys)).toBeNull();
-    const off = openAuditKeys({ ...settings, enabled: false }, {});
+    const off = openKeys({ ...settings, enabled: false }, {});
     expect(await keyRotation(own, off)).toBeNull();
   });
 
@@ -128,12 +134,12 @@ describe('the change of a key', () => {
 
 describe('the private key', () => {
   it('is in nothing that is written, published, told or can be looked at', async () => {
-    const { signer, published } = openAuditKeys(settings, { KEY });
+    const { signer, published } = openKeys(settings, { KEY });
     const line = logOf(events(3), undefined, signer).lines.join('');
     const refused = [{ KEY: KEY.slice(0, 80) }, { KEY: `${KEY}x`.replace('PRIVATE', 'EC') }];
     const told = refused.map((env) => {
       try {
-        return inspect(openAuditKeys(settings, env), { depth: 9, showHidden: true });
+        return inspect(openKeys(settings, env), { depth: 9, showHidden: true });
       } catch (error) {
         return inspect(error, { depth: 9 });
       }

@@ -27,8 +27,8 @@ async function session(key: ReturnType<typeof keyOf>, published: string) {
   const path = join(folder, 'audit.ndjson');
   const pem = key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const keys = openAuditKeys(
-    { enabled: true, key_env: 'KEY', kid: key.publicKey.kid },
-    { KEY: pem, SERVICE_AUDIT_VERIFY_KEYS: published },
+    { sign: false, signing: { enabled: true, key_env: 'KEY', kid: key.publicKey.kid } },
+    { env: { KEY: pem, SERVICE_AUDIT_VERIFY_KEYS: published }, folder: null },
   );
   const rotation = await keyRotation(await lastSignedLine([path]), keys);
   const audit = { path, chain: true, signer: keys.signer };
