@@ -261,8 +261,6 @@ export interface DecisionRecord {
   duration: number;
   /** The argument changes made by MODIFY. */
   changes?: ArgumentChange[];
-  /** The rule of the configuration that decided, such as `defer.tools.pay[1]`; absent for none. */
-  rule?: string;
 }
 
 /**
