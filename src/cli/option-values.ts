@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from 'commander';
+import { systemClock } from '../actors/system-clock.ts';
 import { parseDuration } from '../machines/duration.ts';
 import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { messageOf } from '../machines/message-of.ts';
+import { readTimeRange, type TimeRange } from '../machines/time-range.ts';
+import { CliError, exitCodes } from './cli-error.ts';
 
 /** Appends the value of a repeatable option; returns all values. */
 export function addValue(text: string, earlier: string[] = []): string[] {
@@ -29,6 +32,20 @@ export function durationValue(text: string): number {
   }
   if (milliseconds > 0) return milliseconds;
   throw new InvalidArgumentError('it must be longer than 0s.');
+}
+
+/** Parses the options `--from` and `--to`. Throws CliError with exit code 2. */
+export function rangeOf(ends: { from?: string | undefined; to?: string | undefined }): TimeRange {
+  try {
+    return readTimeRange(ends, systemClock().now());
+  } catch (error) {
+    throw new CliError(messageOf(error), {
+      code: 'usage',
+      exitCode: exitCodes.usage,
+      hint: 'both ends belong to the range',
+      cause: error,
+    });
+  }
 }
 
 /** Parses an option that is a SHA-256 in hexadecimal. */

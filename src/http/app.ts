@@ -155,7 +155,7 @@ function createRouter(
   router.get('/tasks/:id/events', tasksEvents());
   router.get('/tasks/:id/inspection', tasksInspection());
   router.get('/tasks/:id', tasksGet());
-  router.get('/tasks', tasksList());
+  router.get('/tasks', tasksList(ports));
   router.get('/events', eventsFollow());
   router.get('/sessions/:id', sessionsGet());
   router.get('/sessions', sessionsList());

@@ -2,24 +2,31 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Milliseconds per duration unit; a day is 24 hours. */
-const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: 24 * hour };
+const day = 24 * hour;
+
+/** Milliseconds per duration unit. */
+const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day };
 
 /** Maximum configurable duration: 24 days in milliseconds. Timers beyond 2^31 ms fire immediately. */
-export const maximumDuration = 24 * 24 * hour;
+export const maximumDuration = 24 * day;
 
 /**
  * Parses a Go-style duration such as `90s`, `1h30m`, `1.5h` or `250ms`, or days (`7d`), to whole milliseconds. Throws
  * RangeError with a message that does not repeat the text (docs/contract/configuration.md).
+ *
+ * @param maximum the longest duration in milliseconds, whole hours
  */
-export function parseDuration(text: string): number {
+export function parseDuration(text: string, maximum = maximumDuration): number {
   if (text === '0') return 0;
   if (text.trim() === '') throw new RangeError(`a duration must not be empty; write ${example}`);
   if (text.startsWith('-'))
     throw new RangeError(`a duration must not be negative; write ${example}`);
   if (/^[\d.]+$/.test(text)) throw new RangeError('a duration needs a unit; write 5s, 5m or 5h');
   const total = sumOfTerms(text);
-  if (total > maximumDuration) throw new RangeError('a duration must be at most 24 days (576h)');
+  if (total > maximum) {
+    const days = Math.floor(maximum / day);
+    throw new RangeError(`a duration must be at most ${days} days (${maximum / hour}h)`);
+  }
   return Math.round(total);
 }
 

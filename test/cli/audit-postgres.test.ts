@@ -118,6 +118,22 @@ describe('the audit commands over PostgreSQL', () => {
     expect((await run(...tail, '-n', '999', '--json')).stdout).toBe(`${all.join('\n')}\n`);
   });
 
+  it('show and export the events of a range of time', async () => {
+    const all = await lines();
+    const [from, to] = [2, 5].map((index) => String(JSON.parse(all[index]!).ts));
+    const range = ['--dir', folder.path, '--from', from!, '--to', to!];
+    const expected = all.filter((line) => {
+      const { ts } = JSON.parse(line);
+      return ts >= from! && ts <= to!;
+    });
+    const tail = ['audit', 'tail', ...range, '--json'];
+    expect(expected.length).toBeGreaterThanOrEqual(4);
+    expect((await run(...tail)).stdout).toBe(`${expected.join('\n')}\n`);
+    expect((await run(...tail, '-n', '2')).stdout).toBe(`${expected.slice(-2).join('\n')}\n`);
+    expect((await run('audit', 'export', ...range)).stdout).toBe(`${expected.join('\n')}\n`);
+    expect((await run('audit', 'tail', '--dir', folder.path, '--to', '90d')).stdout).toBe('');
+  });
+
   it('follow the log while daemons write it, and over an end of the connection', async () => {
     const env = { SERVICE_DATABASE_URL: server.url(database) };
     const words = ['audit', 'tail', '-f', '-n', '1', '--event', 'session_end', '--json'];

@@ -103,6 +103,57 @@ describe.concurrent('audit verify', () => {
   });
 });
 
+describe.concurrent('a range of time', () => {
+  it('is shown and exported whole, both ends included', async () => {
+    const copy = join(await temporaryFolder(), 'audit.ndjson');
+    const lines = Array.from({ length: 40 }, (_, index) => {
+      const ts = new Date(Date.UTC(2026, 6, 1, 0, index)).toISOString();
+      return `{"event":"x","task_id":"t-${index % 2}","ts":"${ts}"}\n`;
+    });
+    await writeFile(copy, lines.join(''));
+    const range = ['--from', '2026-07-01T00:05:00Z', '--to', '2026-07-01T02:30:00+02:00'];
+    const [tail, two, exported, ofTask] = await Promise.all([
+      holdpointHere(['audit', 'tail', '--file', copy, ...range, '--json']),
+      holdpointHere(['audit', 'tail', '--file', copy, ...range, '-n', '2', '--json']),
+      holdpointHere(['audit', 'export', '--file', copy, ...range]),
+      holdpointHere(['audit', 'export', '--file', copy, ...range, '--task', 't-1']),
+    ]);
+    const expected = lines.slice(5, 31);
+    expect(tail.stdout).toBe(expected.join(''));
+    expect(two.stdout).toBe(expected.slice(-2).join(''));
+    expect(exported.stdout).toBe(expected.join(''));
+    expect(ofTask.stdout).toBe(expected.filter((line) => line.includes('t-1')).join(''));
+    expect(await holdpointHere(['audit', 'export', '--file', copy, '--to', '9000d'])).toMatchObject({
+      code: 3,
+      stderr:
+        'error: the log holds no event of this time; check the range, and name another log with --dir or --file\n',
+    });
+  });
+
+  it.each([
+    [
+      ['tail', '--from', 'yesterday'],
+      'from must be a time such as 2026-07-01T09:00:00Z, or a duration before now such as 7d; both ends belong to the range',
+    ],
+    [
+      ['export', '--from', '1d', '--to', '7d'],
+      'from must not be after to; both ends belong to the range',
+    ],
+    [
+      ['tail', '-f', '--to', '1d'],
+      '--follow and --to exclude each other; leave out --to to follow new events',
+    ],
+    [
+      ['export'],
+      'an export needs --task, --from or --to; name a task, or a range of time such as --from 7d',
+    ],
+  ])('ends in 2 for %j', async (words, sentence) => {
+    expect(await holdpointHere(['audit', ...words])).toEqual({
+      ...{ code: 2, signal: null, stdout: '', stderr: `error: ${sentence}\n` },
+    });
+  });
+});
+
 describe.concurrent('audit tail', () => {
   it('shows the latest events of a task or of a name', async () => {
     const tail = ['audit', 'tail', '--dir', directory];

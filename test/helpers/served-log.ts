@@ -39,11 +39,16 @@ export function answerLog(
   if (url.pathname !== base) return undefined;
   const end = Math.min(total, (number('before') ?? total + 1) - 1);
   const wanted = ['event', 'task', 'decision'].map((name) => url.searchParams.get(name) ?? '');
-  const isSearch = wanted.some((text) => text !== '');
+  const [from = '', to = ''] = ['from', 'to'].map((name) => url.searchParams.get(name) ?? '');
+  const isSearch = [...wanted, from, to].some((text) => text !== '');
   const first = isSearch ? gone + 1 : Math.max(gone + 1, end - (number('limit') ?? 200) + 1);
   const events = lines
     .slice(first - 1 - gone, end - gone)
     .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') }))
-    .filter(({ line }) => wanted.every((text) => line.includes(text)));
+    .filter(({ line }) => wanted.every((text) => line.includes(text)))
+    .filter(({ line }) => {
+      const { ts } = isSearch ? (JSON.parse(line) as { ts: string }) : { ts: '' };
+      return (from === '' || ts >= from) && (to === '' || ts <= to);
+    });
   return { events, first, total, pruned, keys, path, files };
 }

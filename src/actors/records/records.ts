@@ -37,6 +37,7 @@ export {
   standingBefore,
   type TailedLine,
   type Tailing,
+  type TakeLine,
   tailLines,
   type VerifyFilesOptions,
   verdictSentence,

@@ -6,6 +6,10 @@ import type { AuditKeysOptions } from './audit-keys.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
 
+function timeOption(events: string): string {
+  return `${events}: RFC 3339, or a duration such as 7d for that long ago`;
+}
+
 /** Defines `audit verify`, `audit keys`, `audit tail` and `audit export`. */
 export function auditCommand(session: Session): Command {
   const audit = new Command('audit').description('check and read the audit log');
@@ -50,7 +54,13 @@ export function auditCommand(session: Session): Command {
     .option('--file <file>', "a log (default: the agent's own)")
     .option('--task <id>', 'only events of this task')
     .option('--event <name>', 'only events of this name; a final * stands for any ending')
-    .option('-n, --lines <count>', 'how many events to begin with', countValue, 20)
+    .option('--from <time>', timeOption('events from this time on'))
+    .option('--to <time>', timeOption('events up to this time'))
+    .option(
+      '-n, --lines <count>',
+      'how many events to begin with (default: 20, with --from or --to all)',
+      countValue,
+    )
     .option('-f, --follow', 'follow new events until interrupted')
     .action(async (options: AuditTailOptions) => {
       const { auditTail } = await import('./audit-tail.ts');
@@ -58,8 +68,10 @@ export function auditCommand(session: Session): Command {
     });
   audit
     .command('export')
-    .description('write out every event of one task, line for line')
-    .requiredOption('--task <id>', 'the task')
+    .description('write out the events of a task, of a range of time, or both')
+    .option('--task <id>', 'only events of this task')
+    .option('--from <time>', timeOption('events from this time on'))
+    .option('--to <time>', timeOption('events up to this time'))
     .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--file <file>', "a log (default: the agent's own)")
     .option('-o, --output <file>', 'a new file, readable by its owner alone (default: stdout)')

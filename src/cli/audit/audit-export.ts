@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
-import { type ExportedLine, type ExportSummary, exportTask } from '../../actors/records/records.ts';
+import {
+  type ExportedLine,
+  type ExportSummary,
+  exportTask,
+  type TakeLine,
+} from '../../actors/records/records.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { rangeOf } from '../option-values.ts';
 import type { TerminalStream } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
@@ -10,7 +16,9 @@ import type { Session } from '../session.ts';
 import { auditSourceOf, withLog } from './audit-source.ts';
 
 export interface AuditExportOptions {
-  task: string;
+  task?: string;
+  from?: string;
+  to?: string;
   dir?: string;
   file?: string;
   output?: string;
@@ -18,14 +26,15 @@ export interface AuditExportOptions {
 }
 
 /**
- * `audit export --task ID`: exports the lines of one task exactly as they are in the log, across all its files. With
- * --proof, exports one JSON document with each line's position and hash, the length of the log and its last hash.
+ * `audit export`: exports the lines of a task, of a range of time, or both, exactly as they are in the log, across all
+ * its files. With --proof, exports one JSON document with each line's position and hash, the length of the log and its last hash.
  * Writes nothing if no line matches, and no proof unless the chain is intact.
  */
 export async function auditExport(session: Session, options: AuditExportOptions): Promise<void> {
-  const { task, dir, file, proof: withProof = false } = options;
+  const { task = null, from, to, dir, file, proof: withProof = false } = options;
+  if (task === null && from === undefined && to === undefined) throw unbounded();
+  const exporting = { task, withProof, ...rangeOf({ from, to }) };
   const source = file === undefined ? await auditSourceOf(dir, session) : { path: file };
-  const exporting = { task, withProof };
   if ('path' in source) {
     await writeOut(session, (take) => exportTask({ ...source, ...exporting }, take), options);
     return;
@@ -36,19 +45,25 @@ export async function auditExport(session: Session, options: AuditExportOptions)
   });
 }
 
-/** Reads the log from its first line and passes on the lines of the task. */
-type ReadLog = (take: (line: ExportedLine) => Promise<void>) => Promise<ExportSummary>;
+/** Reads the log from its first line and passes on the wanted lines. */
+type ReadLog = (take: TakeLine) => Promise<ExportSummary>;
 
 async function writeOut(
   session: Session,
   read: ReadLog,
-  { task, output: target, proof: withProof = false }: AuditExportOptions,
+  options: AuditExportOptions,
 ): Promise<void> {
+  const { output: target, proof: withProof = false } = options;
+  const task = options.task ?? null;
   const { output, interruption } = session;
   const signal = interruption.listen();
   const stop = showProgress(output, 'reading the log');
-  const nothing = async (): Promise<void> => signal.throwIfAborted();
-  refuse(await read(nothing).finally(stop), task);
+  // A proof needs an intact log, anything else only one line.
+  const look = async (): Promise<boolean> => {
+    signal.throwIfAborted();
+    return withProof;
+  };
+  refuse(await read(look).finally(stop), task);
   const sink = target === undefined ? sinkOf(output.stdout, signal) : await openFile(target);
   try {
     const form = withProof ? proofForm(task) : plainForm;
@@ -56,19 +71,24 @@ async function writeOut(
     const summary = await read(async (line) => {
       signal.throwIfAborted();
       await sink.write(form.line(line));
+      return true;
     });
     await sink.write(form.tail(summary));
     await sink.close();
     if (target === undefined) return;
     const { exported: events } = summary;
     output.line(
-      plainLine(`${events} event${events === 1 ? '' : 's'} of task ${task} written to ${target}`),
+      plainLine(`${events} event${events === 1 ? '' : 's'}${ofTask(task)} written to ${target}`),
     );
-    output.json({ task_id: task, events, file: target });
+    output.json({ ...(task === null ? {} : { task_id: task }), events, file: target });
   } catch (error) {
     await sink.discard();
     throw error;
   }
+}
+
+function ofTask(task: string | null): string {
+  return task === null ? '' : ` of task ${task}`;
 }
 
 /** The format of an export; `line` is called in log order. */
@@ -84,10 +104,11 @@ const plainForm: ExportForm = {
   tail: () => '',
 };
 
-function proofForm(task: string): ExportForm {
+function proofForm(task: string | null): ExportForm {
   let separator = '';
+  const named = task === null ? '' : `"task_id":${JSON.stringify(task)},`;
   return {
-    head: `{"task_id":${JSON.stringify(task)},"lines":[`,
+    head: `{${named}"lines":[`,
     line({ file, lineNumber, sha256, bytes }) {
       const line = new TextDecoder().decode(bytes);
       const place = { file, line_number: lineNumber, sha256, line };
@@ -99,13 +120,24 @@ function proofForm(task: string): ExportForm {
   };
 }
 
-function refuse({ exported, broken }: ExportSummary, task: string): void {
+function unbounded(): CliError {
+  return new CliError('an export needs --task, --from or --to', {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'name a task, or a range of time such as --from 7d',
+  });
+}
+
+function refuse({ exported, broken }: ExportSummary, task: string | null): void {
   if (exported === 0) {
-    throw new CliError(plainLine(`the log holds no event of task ${task}`), {
-      code: 'not_found',
-      exitCode: exitCodes.notFound,
-      hint: 'check the id, and name another log with --dir or --file',
-    });
+    throw new CliError(
+      plainLine(`the log holds no event${ofTask(task)}${task === null ? ' of this time' : ''}`),
+      {
+        code: 'not_found',
+        exitCode: exitCodes.notFound,
+        hint: `check the ${task === null ? 'range' : 'id'}, and name another log with --dir or --file`,
+      },
+    );
   }
   if (broken === null) return;
   throw new CliError(plainLine(`${broken.file}:${broken.lineNumber} breaks the chain`), {

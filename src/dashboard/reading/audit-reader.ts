@@ -8,6 +8,7 @@ import {
 import type { AuditJson, AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
 import type { TimelineEntryJson } from '../../http/wire/dashboard/task-detail-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import type { TimeRange } from '../../machines/time-range.ts';
 import { type OpenAuditLog, openAuditLog, refused } from './audit-files.ts';
 import { AuditVerdicts } from './audit-verdicts.ts';
 
@@ -19,8 +20,8 @@ export interface AuditQuery {
   limit: number;
   /** Returns lines before this line number; `null` for the end of the log. */
   before: number | null;
-  /** Filter texts; an empty text matches anything. `null` disables the filter. */
-  wanted: { event: string; task: string; decision: string } | null;
+  /** Filter texts and a range of time; an empty text matches anything. `null` disables the filter. */
+  wanted: ({ event: string; task: string; decision: string } & TimeRange) | null;
   isVerified: boolean;
 }
 

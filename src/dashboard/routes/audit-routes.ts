@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type Router from '@koa/router';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
+import { readRange } from '../../http/wire/query.ts';
 import type { AuditQuery } from '../reading/audit-reader.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { queryText } from './query-text.ts';
@@ -17,14 +18,14 @@ const patience = 60_000;
 /** Adds the routes of an agent's audit log. Reading stops when the client disconnects. */
 export function addAuditRoutes(
   router: Router<RequestState>,
-  { workspace, audit }: DashboardPorts,
+  { workspace, audit, clock }: DashboardPorts,
 ): void {
   router.get('/api/agents/:id/audit', async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
     const query = {
       limit: Math.min(mostEvents, wholeOf(ctx, 'limit') ?? 200),
       before: wholeOf(ctx, 'before'),
-      wanted: wantedOf(ctx),
+      wanted: wantedOf(ctx, clock.now()),
       isVerified: ctx.query['verified'] !== 'false',
     };
     const found = await audit.page(agent.directory, query, whileAsked(ctx));
@@ -65,14 +66,16 @@ async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
   }
 }
 
-/** Reads the search terms; `null` if there are none. */
-function wantedOf(ctx: RoutedContext): AuditQuery['wanted'] {
+/** Reads the search terms and the range of time; `null` if there are none. */
+function wantedOf(ctx: RoutedContext, now: number): AuditQuery['wanted'] {
   const [event, task, decision] = [
     queryText(ctx, 'event') ?? '',
     queryText(ctx, 'task') ?? '',
     queryText(ctx, 'decision') ?? '',
   ];
-  return event + task + decision === '' ? null : { event, task, decision };
+  const range = readRange(ctx.query, now);
+  const isOpen = range.from === undefined && range.to === undefined;
+  return event + task + decision === '' && isOpen ? null : { event, task, decision, ...range };
 }
 
 function wholeOf(ctx: RoutedContext, name: string): number | null {

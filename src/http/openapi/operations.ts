@@ -154,6 +154,12 @@ export const operations: Readonly<Record<string, Operation>> = {
         'Adds history and artifacts, where each task comes from, or both, with a comma.',
         z.enum(['artifacts', 'origin', 'artifacts,origin']),
       ),
+      query('from', 'Tasks that were created at this time or later; see `to`.', z.string()),
+      query(
+        'to',
+        'Tasks that were created at this time or earlier: in RFC 3339, or a duration such as `7d`, that long before now.',
+        z.string(),
+      ),
       ...page,
     ],
     answers: { 200: holding('One page.', taskPage), 400: badQuery },

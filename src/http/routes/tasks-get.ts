@@ -1,3 +1,4 @@
+import type { Clock } from '../../actors/ports/clock.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
@@ -22,9 +23,9 @@ export function tasksGet() {
 }
 
 /** `GET /tasks`: a page of tasks, newest first; messages are included only on request (docs/contract/transports.md). */
-export function tasksList() {
+export function tasksList({ clock }: { clock: Clock }) {
   return async function list(ctx: RoutedContext) {
-    const { withOrigin, ...query } = readTaskQuery(ctx.query);
+    const { withOrigin, ...query } = readTaskQuery(ctx.query, clock.now());
     const { tasks, cursor } = await ctx.state.tasks.list(query);
     ctx.body = {
       tasks: tasks.map((task) => presentTask(task, { withOrigin })),

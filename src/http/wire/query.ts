@@ -1,6 +1,8 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { TaskQuery } from '../../actors/tasks/tasks.ts';
 import { type TaskState, taskStates } from '../../machines/domain/task.ts';
+import { messageOf } from '../../machines/message-of.ts';
+import { readTimeRange, type TimeRange } from '../../machines/time-range.ts';
 import { Problem } from './problem.ts';
 
 /** Default number of entries per page. */
@@ -9,10 +11,18 @@ const usualLimit = 50;
 /** Maximum number of entries per page. */
 const largestLimit = 500;
 
-/** Reads `state`, `include`, `limit` and `cursor` of a list request. Throws a 400 Problem that names the fault. */
-export function readTaskQuery(query: ParsedUrlQuery): TaskQuery & { withOrigin: boolean } {
+/**
+ * Reads `state`, `include`, `from`, `to`, `limit` and `cursor` of a list request. Throws a 400 Problem that names the
+ * fault.
+ *
+ * @param now epoch milliseconds
+ */
+export function readTaskQuery(
+  query: ParsedUrlQuery,
+  now: number,
+): TaskQuery & { withOrigin: boolean } {
   const { state, include } = query;
-  const page = { ...readPage(query), ...readInclude(include) };
+  const page = { ...readPage(query), ...readInclude(include), ...readRange(query, now) };
   if (state === undefined || state === '') return page;
   if (!isTaskState(state)) {
     throw new Problem(400, { error: `state must be one of ${taskStates.join(', ')}` });
@@ -43,6 +53,16 @@ export function readDeadlineOrder({ order }: ParsedUrlQuery): boolean {
   if (order === undefined || order === '') return false;
   if (order === 'deadline') return true;
   throw new Problem(400, { error: 'order must be deadline' });
+}
+
+/** Reads `from` and `to`; `now` in epoch milliseconds. Throws a 400 Problem. */
+export function readRange({ from = '', to = '' }: ParsedUrlQuery, now: number): TimeRange {
+  try {
+    // A repeated parameter is a list, which no time reads as.
+    return readTimeRange({ from: String(from), to: String(to) }, now);
+  } catch (error) {
+    throw new Problem(400, { error: messageOf(error) });
+  }
 }
 
 interface Page {

@@ -42,6 +42,32 @@ describe('the audit log of an agent over HTTP', () => {
     expect(quick.body).toEqual(others);
   });
 
+  it('has the lines of a range of time', async () => {
+    const [hour, day] = [3_600_000, 86_400_000];
+    const past = [30 * day, 3 * day, hour].map((ago) => new Date(Date.now() - ago).toISOString());
+    const { lines } = logOf(past.map((ts) => ({ event: 'x', ts })));
+    const page = await dashboardOf({ 'audit.ndjson': lines.join('') });
+    const found = async (query: string): Promise<number[]> => {
+      const { body } = await page.get(`/api/agents/refunds/audit?verified=false&${query}`);
+      return body.events.map(({ seq }: { seq: number }) => seq);
+    };
+    expect(await found('from=7d')).toEqual([2, 3]);
+    expect(await found('from=7d&to=1d')).toEqual([2]);
+    expect(await found(`to=${past[1]}`)).toEqual([1, 2]);
+    expect(await found(`from=${past[1]}&before=3`)).toEqual([2]);
+    const refused = async (query: string) => page.get(`/api/agents/refunds/audit?${query}`);
+    expect(await refused('from=1d&to=7d')).toMatchObject({
+      ...{ status: 400, body: { error: 'from must not be after to' } },
+    });
+    expect(await refused('to=later')).toMatchObject({
+      status: 400,
+      body: {
+        error:
+          'to must be a time such as 2026-07-01T09:00:00Z, or a duration before now such as 7d',
+      },
+    });
+  });
+
   it('is given byte for byte, from line to line', async () => {
     const { dashboard } = await dashboardOf(files);
     const address = `http://127.0.0.1:${dashboard.port}/api/agents/refunds/audit/lines`;

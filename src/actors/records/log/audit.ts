@@ -4,7 +4,7 @@ export { type Capture, type CaptureSettings, createCapture, longestCapture } fro
 export { checkpoint, GENESIS, type Standing } from './chain-format.ts';
 export { chainLine } from './chain-line.ts';
 export { egressWords } from './egress-words.ts';
-export { type ExportedLine, type ExportSummary, exportTask } from './export-task.ts';
+export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from './export-task.ts';
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 import { GENESIS } from './chain-format.ts';
 import { LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf } from './log-files.ts';
 import { recordedEvent } from './recorded-event.ts';
 
-/** A line of a task in the log. */
+/** An exported line of the log. */
 export interface ExportedLine {
   file: string;
   /** Line number in that file, from 1. */
@@ -17,7 +18,7 @@ export interface ExportedLine {
 
 /** Summary of an export. */
 export interface ExportSummary {
-  /** Number of lines of the task. */
+  /** Number of exported lines. */
   exported: number;
   /** Number of lines of the log. */
   count: number;
@@ -28,8 +29,9 @@ export interface ExportSummary {
 }
 
 /** Options of an export. */
-export interface Exporting {
-  task: string;
+export interface Exporting extends TimeRange {
+  /** Only lines of this task; `null` for all lines of the range. */
+  task: string | null;
   /** True hashes every line of the log, to prove the position of lines in the chain. */
   withProof: boolean;
 }
@@ -39,6 +41,9 @@ export interface ExportOptions extends Exporting {
   path: string;
 }
 
+/** Receives an exported line; false ends the export. */
+export type TakeLine = (line: ExportedLine) => Promise<boolean>;
+
 /** A part of a log, such as a file. Its lines come without newlines; each is valid until the next. */
 export interface LogPart {
   path: string;
@@ -46,26 +51,28 @@ export interface LogPart {
 }
 
 /**
- * Passes every line of a task to `take`, in the order of the log and across all its files, in constant memory. An
- * incomplete last line is skipped.
+ * Passes every line of a task and a range to `take`, in the order of the log and across all its files, in constant
+ * memory. An incomplete last line is skipped. Without a proof only the part of the log that can lie in the range is read.
  *
  * @throws AuditLogError when a file cannot be read
  */
 export function exportTask(
   { path, ...exporting }: ExportOptions,
-  take: (line: ExportedLine) => Promise<void>,
+  take: TakeLine,
 ): Promise<ExportSummary> {
-  return exportFrom(filesOf(path), exporting, take);
+  const { withProof, from, to } = exporting;
+  const isWhole = withProof || (from === undefined && to === undefined);
+  return exportFrom(filesOf(path, isWhole ? null : exporting), exporting, take);
 }
 
 /** Like `exportTask`, for a log given as an ordered sequence of parts. */
 export async function exportFrom(
   parts: AsyncIterable<LogPart> | Iterable<LogPart>,
-  { task, withProof }: Exporting,
-  take: (line: ExportedLine) => Promise<void>,
+  { task, withProof, ...range }: Exporting,
+  take: TakeLine,
 ): Promise<ExportSummary> {
   const summary: ExportSummary = { exported: 0, count: 0, head: GENESIS, broken: null };
-  const quoted = Buffer.from(JSON.stringify(task));
+  const quoted = task === null ? null : Buffer.from(JSON.stringify(task));
   for await (const log of parts) {
     let lineNumber = 0;
     for await (const bytes of log.lines()) {
@@ -81,13 +88,19 @@ export async function exportFrom(
         summary.head = sha256;
       }
       // Only lines whose bytes contain the task id are parsed.
-      if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(quoted)) continue;
-      if (recordedEvent(bytes)?.task_id !== task) continue;
+      if (quoted !== null && !viewOf(bytes).includes(quoted)) continue;
+      const event = recordedEvent(bytes);
+      if (event === null || (task !== null && event.task_id !== task)) continue;
+      if (!isInRange(Date.parse(event.ts), range)) continue;
       summary.exported += 1;
-      await take({ file, lineNumber, bytes, sha256 });
+      if (!(await take({ file, lineNumber, bytes, sha256 }))) return summary;
     }
   }
   return summary;
+}
+
+function viewOf(line: Uint8Array): Buffer {
+  return Buffer.from(line.buffer, line.byteOffset, line.length);
 }
 
 function previousHash(line: Uint8Array): unknown {
@@ -95,17 +108,20 @@ function previousHash(line: Uint8Array): unknown {
 }
 
 /** Opens the current file first, so that a concurrent rotation neither hides nor repeats a line. */
-async function* filesOf(path: string): AsyncGenerator<LogFileReader> {
+async function* filesOf(path: string, range: TimeRange | null): AsyncGenerator<LogFileReader> {
   const current = await LogFileReader.open(path);
   try {
     for (const { path: finished } of finishedFilesOf(path)) {
       const log = await LogFileReader.open(finished);
       try {
-        if (log.inode !== current.inode) yield log;
+        if (log.inode === current.inode) continue;
+        if (range !== null) await log.restrict(range);
+        yield log;
       } finally {
         await log.handle.close();
       }
     }
+    if (range !== null) await current.restrict(range);
     yield current;
   } finally {
     await current.handle.close();

@@ -1,8 +1,10 @@
 import { type FileHandle, stat } from 'node:fs/promises';
 import { codeOf } from '../../../machines/error-code.ts';
+import type { TimeRange } from '../../../machines/time-range.ts';
 import { openRegularFile } from '../../open-regular-file.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { spanOf } from './time-in-file.ts';
 import { AuditLogError } from './verify-files.ts';
 
 const blockSize = 64 * 1024;
@@ -13,6 +15,7 @@ export class LogFileReader {
   readonly handle: FileHandle;
   readonly inode: bigint;
   position = 0;
+  #end = Infinity;
   #splitter = new LineSplitter(maximumLineBytes);
 
   private constructor(path: string, handle: FileHandle, inode: bigint) {
@@ -49,11 +52,22 @@ export class LogFileReader {
     this.#splitter = new LineSplitter(maximumLineBytes);
   }
 
+  /** Restricts the following reads to the lines that can lie in a range of time. */
+  async restrict(range: TimeRange): Promise<void> {
+    const { size } = await this.handle.stat();
+    const { from, to } = await spanOf(this.handle, size, range);
+    this.position = from;
+    // Without an end the file is also read as it grows.
+    if (range.to !== undefined) this.#end = to;
+  }
+
   /** Yields the lines completed since the last call, without their newlines; each is valid until the next. */
   async *lines(): AsyncGenerator<Uint8Array> {
     const block = Buffer.alloc(blockSize);
     for (;;) {
-      const { bytesRead } = await this.handle.read(block, 0, blockSize, this.position);
+      const length = Math.min(blockSize, this.#end - this.position);
+      if (length <= 0) return;
+      const { bytesRead } = await this.handle.read(block, 0, length, this.position);
       if (bytesRead === 0) return;
       this.position += bytesRead;
       yield* this.#splitter.push(block.subarray(0, bytesRead));

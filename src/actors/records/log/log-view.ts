@@ -1,8 +1,11 @@
+import type { TimeRange } from '../../../machines/time-range.ts';
+import { positionsOf } from '../store/range-of-time.ts';
 import type { Standing } from './chain-format.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { type FileIndex, type LogIndexes, type OpenLogFile, spacing } from './log-index.ts';
 import { standingBefore } from './pruned-at.ts';
+import { timeOf } from './time-in-file.ts';
 import { takesLine, type WantedLine } from './wanted-line.ts';
 
 /** A line without its newline, with its number in the log, from 1. */
@@ -83,17 +86,19 @@ export class LogView {
 
   /**
    * Searches backwards from line `before`. Resolves with about `limit` matching lines at most, oldest first, and the
-   * lowest line number that was searched; a long log takes several calls.
+   * lowest line number that was searched; a long log takes several calls. Lines that cannot lie in the wanted range of
+   * time count as searched.
    */
   async search(
     { before, limit, wanted }: { before: number; limit: number; wanted: WantedLine },
     signal: AbortSignal,
   ): Promise<{ lines: NumberedLine[]; from: number }> {
     let lines: NumberedLine[] = [];
-    let from = Math.min(this.last + 1, before);
+    const span = await this.#numbersOf(wanted, signal);
+    let from = Math.min(span.to, before);
     let searched = 0;
     let size = 0;
-    while (from > this.first && lines.length < limit && searched < mostSearched) {
+    while (from > span.from && lines.length < limit && searched < mostSearched) {
       const block = this.#blockBefore(from);
       const found: NumberedLine[] = [];
       for await (const line of this.lines(block, signal)) {
@@ -106,7 +111,19 @@ export class LogView {
       from = block.from;
       if (size > mostBytes) break;
     }
-    return { lines, from };
+    return { lines, from: from > span.from ? from : this.first };
+  }
+
+  /** Finds the lines that can lie in a range of time: the number of the first, and of the one after the last. */
+  async #numbersOf(range: TimeRange, signal: AbortSignal): Promise<{ from: number; to: number }> {
+    const bounds = { first: this.first, end: this.last + 1 };
+    return positionsOf(range, bounds, async (from) => {
+      for await (const { number, bytes } of this.lines({ from, to: this.last }, signal)) {
+        const at = timeOf(bytes);
+        if (at !== null) return { position: number, at };
+      }
+      return null;
+    });
   }
 
   /** Yields lines in order; the bytes of each are valid until the next. */

@@ -1,13 +1,15 @@
+import type { TimeRange } from '../../../machines/time-range.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { linesFromEnd } from './lines-from-end.ts';
+import { type FoundLine, linesFromEnd } from './lines-from-end.ts';
 import { fileAt, LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
 import { type LineFilter, matchingLine, type TailedLine } from './tailed-line.ts';
+import { spanOf } from './time-in-file.ts';
 
 /** Options for tailing a log. */
 export interface Tailing extends LineFilter {
-  /** Number of latest lines to start with. */
-  limit: number;
+  /** Number of latest lines to start with; `null` for all lines of the range. */
+  limit: number | null;
   /** Continues with new events until the signal aborts; waits for the log if there is none yet. */
   follow?: boolean;
   signal?: AbortSignal;
@@ -32,7 +34,10 @@ export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLin
   const { path, follow, signal } = options;
   let log = follow === true ? await LogFileReader.find(path) : await LogFileReader.open(path);
   try {
-    if (log !== null) yield* latest(log, options);
+    if (log !== null)
+      yield* options.limit === null
+        ? all(log, options)
+        : latest(log, { ...options, limit: options.limit });
     while (follow === true && signal?.aborted !== true) {
       if (log !== null) yield* unread(log, options);
       const next = await successorOf(log, path);
@@ -55,10 +60,28 @@ async function* unread(log: LogFileReader, options: TailOptions): AsyncGenerator
   }
 }
 
-async function* latest(log: LogFileReader, options: TailOptions): AsyncGenerator<TailedLine> {
-  const { size } = await log.handle.stat();
+async function* all(current: LogFileReader, options: TailOptions): AsyncGenerator<TailedLine> {
+  for (const { path } of finishedFilesOf(options.path)) {
+    const log = await LogFileReader.find(path);
+    if (log === null) continue;
+    try {
+      if (log.inode === current.inode) continue;
+      await log.restrict(options);
+      yield* unread(log, options);
+    } finally {
+      await log.handle.close();
+    }
+  }
+  await current.restrict(options);
+  yield* unread(current, options);
+}
+
+async function* latest(
+  log: LogFileReader,
+  options: TailOptions & { limit: number },
+): AsyncGenerator<TailedLine> {
   const found: TailedLine[] = [];
-  for await (const { bytes, end } of linesFromEnd(log.handle, size)) {
+  for await (const { bytes, end } of linesOf(log, options)) {
     log.position = Math.max(log.position, end);
     if (found.length >= options.limit) break;
     const matching = matchingLine(bytes, options);
@@ -68,11 +91,21 @@ async function* latest(log: LogFileReader, options: TailOptions): AsyncGenerator
   yield* found.reverse();
 }
 
+/** Yields the lines of a file that can lie in the range, last first. */
+async function* linesOf({ handle }: LogFileReader, range: TimeRange): AsyncGenerator<FoundLine> {
+  const { size } = await handle.stat();
+  const span = await spanOf(handle, size, range);
+  for await (const line of linesFromEnd(handle, span.to)) {
+    if (line.end <= span.from) return;
+    yield line;
+  }
+}
+
 /** Returns the latest matching lines of the finished files, newest first. */
 async function latestBefore(
   current: LogFileReader,
   already: number,
-  options: TailOptions,
+  options: TailOptions & { limit: number },
 ): Promise<TailedLine[]> {
   const found: TailedLine[] = [];
   for (const { path } of finishedFilesOf(options.path).toReversed()) {
@@ -80,8 +113,7 @@ async function latestBefore(
     if (log === null) continue;
     try {
       if (log.inode === current.inode) continue;
-      const { size } = await log.handle.stat();
-      for await (const { bytes } of linesFromEnd(log.handle, size)) {
+      for await (const { bytes } of linesOf(log, options)) {
         const matching = matchingLine(bytes, options);
         if (matching !== null) found.push(matching);
         if (already + found.length >= options.limit) return found;

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonValue, parseJson } from '../../../machines/json.ts';
+import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 
 /** Search criteria for log lines; an empty text matches all. */
-export interface WantedLine {
+export interface WantedLine extends TimeRange {
   /** Substring of the event name. */
   event: string;
   /** Substring of the task id. */
@@ -31,7 +32,8 @@ export function takesLine(wanted: WantedLine, line: Uint8Array): boolean {
   return (
     text(read['event']).includes(event) &&
     (isWholeTask ? id === task : id.includes(task)) &&
-    (decision === '' || fields['decision'] === decision)
+    (decision === '' || fields['decision'] === decision) &&
+    isInRange(Date.parse(text(read['ts'])), wanted)
   );
 }
 

@@ -1,6 +1,14 @@
-import { type Exporting, type ExportSummary, exportFrom } from '../log/export-task.ts';
+import type { TimeRange } from '../../../machines/time-range.ts';
+import {
+  type Exporting,
+  type ExportSummary,
+  exportFrom,
+  type TakeLine,
+} from '../log/export-task.ts';
+import { timeOf } from '../log/time-in-file.ts';
 import type { ChainVerdict } from '../log/verdict.ts';
 import { type VerifyFilesOptions, verifyNamed } from '../log/verify-files.ts';
+import { positionsOf, type TimedEntry } from '../store/range-of-time.ts';
 import { readLines } from './committed-lines.ts';
 import { DatabaseError, databaseError } from './database-error.ts';
 import { checkSchema, findSchema } from './known-schema.ts';
@@ -93,13 +101,20 @@ export class PostgresLog {
     }
   }
 
-  /** Yields the lines up to a number, last first. */
-  async *fromEnd(last: number): AsyncGenerator<string> {
+  /** Finds the lines that can lie in a range of time: the number of the first, and of the one after the last. */
+  async numbersOf(range: TimeRange): Promise<{ from: number; to: number }> {
+    const { events } = await this.head();
+    return positionsOf(range, { first: 1, end: events + 1 }, (number) => this.#firstTimed(number));
+  }
+
+  /** Yields the lines from one number up to another, last first. */
+  async *fromEnd(last: number, first = 1): AsyncGenerator<string> {
     for (let next = last; ; ) {
       const rows = await this.#asked(() =>
         this.#database.query<{ line: number; text: string }>(
-          `SELECT line, text FROM audit_lines WHERE line <= $1 ORDER BY line DESC LIMIT ${mostLines}`,
-          [next],
+          `SELECT line, text FROM audit_lines WHERE line <= $1 AND line >= $2
+            ORDER BY line DESC LIMIT ${mostLines}`,
+          [next, first],
         ),
       );
       for (const { text } of rows) yield text;
@@ -127,11 +142,12 @@ export class PostgresLog {
   }
 
   /** Exports the lines of a task, like `exportTask`. */
-  async exportTask(
-    exporting: Exporting,
-    take: Parameters<typeof exportFrom>[2],
-  ): Promise<ExportSummary> {
-    return exportFrom([{ path: this.name, lines: () => this.#lines() }], exporting, take);
+  async exportTask(exporting: Exporting, take: TakeLine): Promise<ExportSummary> {
+    const { from, to } = exporting.withProof
+      ? { from: 1, to: Infinity }
+      : await this.numbersOf(exporting);
+    const part = { path: this.name, lines: () => this.#lines(from - 1, to - 1) };
+    return exportFrom([part], exporting, take);
   }
 
   async close(): Promise<void> {
@@ -144,8 +160,20 @@ export class PostgresLog {
     }
   }
 
-  async *#lines(): AsyncGenerator<Uint8Array> {
-    for await (const { texts } of this.pages(0)) for (const text of texts) yield Buffer.from(text);
+  async *#lines(after: number, last: number): AsyncGenerator<Uint8Array> {
+    for await (const { texts } of this.pages(after, last)) {
+      for (const text of texts) yield Buffer.from(text);
+    }
+  }
+
+  async #firstTimed(number: number): Promise<TimedEntry | null> {
+    for (let next = number - 1; ; ) {
+      const { first, texts } = await this.#asked(() => readLines(this.#database, next, 1));
+      if (texts[0] === undefined) return null;
+      const at = timeOf(Buffer.from(texts[0]));
+      if (at !== null) return { position: first, at };
+      next = first;
+    }
   }
 
   async #asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

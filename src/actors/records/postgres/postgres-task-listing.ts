@@ -1,6 +1,7 @@
 import { everything } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import { conditionsOfState } from '../store/listed-states.ts';
+import { positionsOf, type TimedEntry } from '../store/range-of-time.ts';
 import {
   type ChangedQuery,
   type ListedState,
@@ -19,6 +20,12 @@ import { addScope, Conditions } from './postgres-scope.ts';
 const elsewhere = `CASE WHEN strpos(task, '"waits":') > 0
   THEN task::json -> 'waits' IS NOT NULL ELSE false END`;
 
+/**
+ * The creation of a task; NULL if it is unreadable, which only its position places. Only texts and numbers precede it,
+ * in which the pattern cannot match.
+ */
+const createdAt = `substring(task FROM '"createdAt":([0-9]+)')::bigint`;
+
 /** Task lists of an agent in PostgreSQL. */
 export class PostgresTaskListing implements TaskListing {
   readonly #database: PostgresDatabase;
@@ -27,8 +34,12 @@ export class PostgresTaskListing implements TaskListing {
     this.#database = database;
   }
 
-  async made({ state, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
+  async made({ state, from, to, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
     const conditions = new Conditions();
+    if (from !== undefined || to !== undefined) {
+      const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+      await this.#addRange(conditions, range);
+    }
     if (page.cursor !== undefined) {
       conditions.add(`position < ${conditions.value(Number(page.cursor))}::bigint`);
     }
@@ -74,6 +85,28 @@ export class PostgresTaskListing implements TaskListing {
       conditions.values,
     );
     return row?.tasks ?? 0;
+  }
+
+  /** Restricts a query to tasks that were created in a range, and to the rows that can be such tasks. */
+  async #addRange(conditions: Conditions, range: { from: number; to: number }): Promise<void> {
+    const [ends] = await this.#database.query<{ first: number | null; last: number | null }>(
+      'SELECT min(position) AS first, max(position) AS last FROM tasks',
+    );
+    const bounds = { first: ends?.first ?? 0, end: (ends?.last ?? 0) + 1 };
+    const { from: least, to: end } = await positionsOf(range, bounds, async (position) => {
+      const [entry] = await this.#database.query<TimedEntry>(
+        `SELECT position, ${createdAt} AS at FROM tasks
+          WHERE position >= $1 AND ${createdAt} IS NOT NULL
+          ORDER BY position LIMIT 1`,
+        [position],
+      );
+      return entry ?? null;
+    });
+    const value = (number: number): string => `${conditions.value(number)}::bigint`;
+    conditions.add(`position >= ${value(least)} AND position < ${value(end)}`);
+    conditions.add(
+      `coalesce(${createdAt} BETWEEN ${value(range.from)} AND ${value(range.to)}, true)`,
+    );
   }
 
   async #page(

@@ -20,15 +20,17 @@ export async function* tailDatabase(
     if (signal?.aborted === true) return;
   }
   const { events } = await log.head();
-  yield* (await latest(log, events, options)).reverse();
+  const span = await log.numbersOf(options);
+  if (options.limit === null) {
+    for await (const { texts } of log.pages(span.from - 1, span.to - 1)) {
+      yield* matchingLines(texts, options);
+    }
+  } else yield* (await latest(log, span, { ...options, limit: options.limit })).reverse();
   let last = events;
   while (follow && signal?.aborted !== true) {
     try {
       for await (const { first, texts } of log.pages(last)) {
-        for (const text of texts) {
-          const matching = matchingLine(Buffer.from(text), options);
-          if (matching !== null) yield matching;
-        }
+        yield* matchingLines(texts, options);
         last = first + texts.length - 1;
       }
     } catch (error) {
@@ -38,10 +40,21 @@ export async function* tailDatabase(
   }
 }
 
-async function latest(log: PostgresLog, last: number, options: Tailing): Promise<TailedLine[]> {
+function* matchingLines(texts: readonly string[], options: Tailing): Generator<TailedLine> {
+  for (const text of texts) {
+    const matching = matchingLine(Buffer.from(text), options);
+    if (matching !== null) yield matching;
+  }
+}
+
+async function latest(
+  log: PostgresLog,
+  { from, to }: { from: number; to: number },
+  options: Tailing & { limit: number },
+): Promise<TailedLine[]> {
   const found: TailedLine[] = [];
   if (options.limit === 0) return found;
-  for await (const text of log.fromEnd(last)) {
+  for await (const text of log.fromEnd(to - 1, from)) {
     const matching = matchingLine(Buffer.from(text), options);
     if (matching !== null) found.push(matching);
     if (found.length >= options.limit) break;

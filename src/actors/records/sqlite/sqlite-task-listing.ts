@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { everything, type TaskScope } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import { conditionsOfState } from '../store/listed-states.ts';
+import { positionsOf } from '../store/range-of-time.ts';
 import { scopeFilter } from '../store/task-owners.ts';
 import {
   type ChangedQuery,
@@ -13,6 +14,9 @@ import {
 } from '../store/task-page.ts';
 import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
 import type { TaskListing } from '../store/task-rows.ts';
+
+/** The creation of a task; NULL if it is unreadable, which only its position places. */
+const createdAt = `CASE WHEN json_valid(task) THEN task ->> '$.createdAt' END`;
 
 type Values = Record<string, string | number>;
 
@@ -32,9 +36,13 @@ export class SqliteTaskListing implements TaskListing {
   }
 
   /** Lists tasks by creation, newest first; a task's position never changes. */
-  async made({ state, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
+  async made({ state, from, to, ...page }: TaskQuery, scope = everything): Promise<TaskPage> {
     const position = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor);
     const filter = scopeFilter(scope);
+    const range =
+      from === undefined && to === undefined
+        ? { where: '', values: {} }
+        : await this.#rangeFilter({ from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER });
     const whole = filter.where === '' ? 'tasks NOT INDEXED' : 'tasks INDEXED BY tasks_by_owner';
     const states = conditionsOfState(state, elsewhere);
     const sources =
@@ -42,10 +50,13 @@ export class SqliteTaskListing implements TaskListing {
         ? [`FROM ${whole} WHERE`]
         : states.map((condition) => `FROM tasks INDEXED BY tasks_by_state WHERE ${condition} AND`);
     const list = {
-      sources: sources.map((source) => `${source} position < :position ${filter.where}`),
+      sources: sources.map(
+        (source) => `${source} position < :position ${range.where} ${filter.where}`,
+      ),
       order: 'position DESC',
     };
-    return this.#page(list, { ...filter.values, position }, page, (row) => String(row['position']));
+    const values = { ...filter.values, ...range.values, position };
+    return this.#page(list, values, page, (row) => String(row['position']));
   }
 
   /** Lists tasks by their last state change, newest first. */
@@ -80,6 +91,32 @@ export class SqliteTaskListing implements TaskListing {
     const rows = sources.map((source) => `SELECT 1 ${source}`).join(' UNION ALL ');
     const sql = `SELECT count(*) AS tasks FROM (${rows} LIMIT ${mostCounted})`;
     return Number(this.#statement(sql).get(values)?.['tasks']);
+  }
+
+  /** Restricts a query to tasks that were created in a range, and to the rows that can be such tasks. */
+  async #rangeFilter(range: {
+    from: number;
+    to: number;
+  }): Promise<{ where: string; values: Values }> {
+    const ends = this.#statement('SELECT min(position) AS first, max(position) AS last FROM tasks');
+    const { first, last } = ends.get() ?? {};
+    const read = this.#statement(
+      `SELECT position, ${createdAt} AS at FROM tasks NOT INDEXED
+        WHERE position >= :position AND ${createdAt} IS NOT NULL
+        ORDER BY position LIMIT 1`,
+    );
+    const bounds = { first: Number(first ?? 0), end: Number(last ?? 0) + 1 };
+    const { from: least, to: end } = await positionsOf(range, bounds, (position) => {
+      const row = read.get({ position });
+      return row === undefined
+        ? null
+        : { position: Number(row['position']), at: Number(row['at']) };
+    });
+    return {
+      where: `AND position >= :least AND position < :end
+        AND ifnull(${createdAt} BETWEEN :from AND :to, TRUE)`,
+      values: { least, end, ...range },
+    };
   }
 
   #page(

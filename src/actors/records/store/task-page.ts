@@ -1,4 +1,5 @@
 import type { Task, TaskState } from '../../../machines/domain/task.ts';
+import type { TimeRange } from '../../../machines/time-range.ts';
 
 /** A page of tasks; `cursor` requests the next one. */
 export interface TaskPage {
@@ -18,8 +19,8 @@ export interface PageQuery {
 /** A public state, or `parked`: tasks that wait for a decision here. */
 export type ListedState = TaskState | 'parked';
 
-/** A list query, sorted by creation, newest first. */
-export interface TaskQuery extends PageQuery {
+/** A list query, sorted by creation, newest first; the range is that of the creation. */
+export interface TaskQuery extends PageQuery, TimeRange {
   state?: ListedState;
 }
 

@@ -21,8 +21,10 @@ export function listTasks({ workspace }: DashboardPorts) {
     for (let page = 0; page < mostPages && tasks.length < limit; page += 1) {
       const query = new URLSearchParams({ limit: String(limit), include: 'artifacts,origin' });
       if (next !== null) query.set('cursor', next);
-      const state = queryText(ctx, 'state');
-      if (state !== null) query.set('state', state);
+      for (const name of ['state', 'from', 'to']) {
+        const text = queryText(ctx, name);
+        if (text !== null) query.set(name, text);
+      }
       const path = `/tasks?${query.toString()}`;
       const { status, body } = await agent.line().json({ method: 'GET', path, signal });
       if (status !== 200) return pass(ctx, { status, body });

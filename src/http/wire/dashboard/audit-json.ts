@@ -1,11 +1,11 @@
 /**
- * Lines of an agent's audit log: `GET /api/agents/{id}/audit?limit=&before=&event=&task=&decision=&verified=`. The
- * unmodified lines are at `GET /api/agents/{id}/audit/lines?from=&to=`.
+ * Lines of an agent's audit log: `GET /api/agents/{id}/audit?limit=&before=&event=&task=&decision=&from=&to=&verified=`.
+ * The unmodified lines are at `GET /api/agents/{id}/audit/lines?from=&to=`.
  */
 export interface AuditJson {
   /** Unmodified lines, newest last; `seq` is the line's number in the log, from 1. */
   events: { seq: number; line: string }[];
-  /** Number of the lowest line that was searched. */
+  /** Number of the lowest line that was searched; lines outside the range of time count as searched. */
   first: number;
   /** Number of the log's last line. */
   total: number;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditLogError, exportTask, GENESIS } from '../../../../src/actors/records/log/audit.ts';
+import type { Exporting } from '../../../../src/actors/records/log/export-task.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
 import { openFilesIn } from '../../../helpers/open-files.ts';
 import { events, logOf } from './log-of.ts';
@@ -34,6 +35,7 @@ async function exported(withProof: boolean, task = 'ours') {
   const summary = await exportTask({ path, task, withProof }, async (line) => {
     const { bytes, ...place } = line;
     lines.push({ ...place, line: Buffer.from(bytes).toString() });
+    return true;
   });
   return { lines, summary };
 }
@@ -133,8 +135,80 @@ describe('exportTask', () => {
         await appendFile(path, lines[7]!);
       }
       found.push(Buffer.from(bytes).toString());
+      return true;
     });
     expect(found).toEqual([0, 2, 4, 6].map((index) => lines[index]!.trimEnd()));
+  });
+
+  describe('with a range of time', () => {
+    const hours = Array.from({ length: 8 }, (_, index) => Date.UTC(2026, 6, 1, index));
+    const timed = hours.map((at, index) => ({
+      event: 'x',
+      ts: new Date(at).toISOString(),
+      task_id: index % 2 === 0 ? 'even' : 'odd',
+    }));
+
+    async function inRange(exporting: Omit<Exporting, 'withProof'> & { withProof?: boolean }) {
+      const found: string[] = [];
+      const summary = await exportTask({ path, withProof: false, ...exporting }, async (line) => {
+        found.push(JSON.parse(Buffer.from(line.bytes).toString()).ts);
+        return true;
+      });
+      return { found, summary };
+    }
+
+    const times = (...indexes: number[]): string[] => indexes.map((index) => timed[index]!.ts);
+
+    beforeEach(async () => {
+      const { lines } = logOf(timed);
+      await writeFile(finishedPath(path, 1), lines.slice(0, 3).join(''));
+      await writeFile(finishedPath(path, 4), lines.slice(3, 5).join(''));
+      await writeFile(path, lines.slice(5).join(''));
+    });
+
+    it('hands over its lines over all files, both ends included', async () => {
+      const [two, five] = [hours[2]!, hours[5]!];
+      const [all, even] = [{ task: null }, { task: 'even' }];
+      expect((await inRange({ ...all, from: two, to: five })).found).toEqual(times(2, 3, 4, 5));
+      expect((await inRange({ ...all, from: two + 1 })).found).toEqual(times(3, 4, 5, 6, 7));
+      expect((await inRange({ ...all, to: two - 1 })).found).toEqual(times(0, 1));
+      expect((await inRange({ ...even, from: two, to: five })).found).toEqual(times(2, 4));
+      expect((await inRange({ ...all, from: hours[7]! + 1 })).found).toEqual([]);
+    });
+
+    it('reads only the part of the log that can have it, unless it proves', async () => {
+      const range = { task: null, from: hours[4], to: hours[4] };
+      expect((await inRange(range)).summary.count).toBe(1);
+      const proof = await inRange({ ...range, withProof: true });
+      expect(proof).toEqual({
+        found: times(4),
+        summary: { exported: 1, count: 8, head: logOf(timed).head, broken: null },
+      });
+    });
+
+    it('finds lines next to others without a time, above 4 MiB or out of order', async () => {
+      const line = (at: number) =>
+        `${JSON.stringify({ event: 'x', ts: new Date(at).toISOString() })}\n`;
+      const late = hours[3]! + 4_000;
+      const odd = ['nonsense\n', `{"event":"${'x'.repeat(5 * 1024 * 1024)}"}\n`, '\n'];
+      const parts = [line(hours[1]!), ...odd, line(late), line(hours[3]!), ...odd, line(hours[5]!)];
+      await Promise.all([1, 4].map((first) => rm(finishedPath(path, first))));
+      await writeFile(path, parts.join(''));
+      const { found } = await inRange({ task: null, from: hours[3], to: hours[3] });
+      expect(found).toEqual(times(3));
+      const { found: later } = await inRange({ task: null, from: late });
+      expect(later).toEqual([new Date(late).toISOString(), ...times(5)]);
+    });
+  });
+
+  it('ends when no more lines are wanted', async () => {
+    await writeFile(path, mixedLog(4).lines.join(''));
+    const found: number[] = [];
+    await exportTask({ path, task: 'ours', withProof: false }, async ({ lineNumber }) => {
+      found.push(lineNumber);
+      return found.length < 2;
+    });
+    expect(found).toEqual([1, 3]);
   });
 
   it('says that a log is not there', async () => {

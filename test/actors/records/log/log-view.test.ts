@@ -136,6 +136,31 @@ describe('the view of a log', () => {
     ).toEqual([2_001]);
   });
 
+  it('searches only the lines that can lie in a range of time', async () => {
+    const at = (number: number): number => Date.UTC(2026, 6, 1) + number * 60_000;
+    const all = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ event: 'tool_exec', ts: new Date(at(index + 1)).toISOString(), seq: 1 },
+      task_id: index % 2 === 0 ? 'even' : 'odd',
+    }));
+    const { lines } = logOf(all);
+    const view = await viewOf([lines.slice(0, 2_000).join(''), lines.slice(2_000).join('')]);
+    const search = async (range: object, before = view.last + 1, limit = 2_000) => {
+      const wanted = { event: '', task: 'even', decision: '', ...range };
+      const found = await view.search({ before, limit, wanted }, signal);
+      return { ...found, lines: found.lines.map(({ number }) => number) };
+    };
+    expect(await search({ from: at(1_997), to: at(2_003) })).toEqual({
+      ...{ lines: [1_997, 1_999, 2_001, 2_003], from: 1 },
+    });
+    expect(await search({ from: at(1_997), to: at(2_003) }, 2_001)).toEqual({
+      ...{ lines: [1_997, 1_999], from: 1 },
+    });
+    expect(await search({ from: at(5_001) })).toEqual({ lines: [], from: 1 });
+    const { lines: newest, from } = await search({ from: at(100) }, view.last + 1, 1);
+    expect(newest.at(-1)).toBe(4_999);
+    expect(from).toBe(newest[0]);
+  });
+
   it('refuses what no log has, before it has read it all', async () => {
     await expect(viewOf(['{}\n', 'x'.repeat(4 * 1024 * 1024 + 2_000_000)])).rejects.toThrow(
       LongLineError,

@@ -53,6 +53,37 @@ describe('tailLines', () => {
     expect(await Array.fromAsync(tail({ limit: 0 }))).toStrictEqual([]);
   });
 
+  it('yields all events of a range, or the latest of them', async () => {
+    const hours = Array.from({ length: 6 }, (_, index) => Date.UTC(2026, 6, 1, index));
+    const { lines } = logOf(hours.map((at) => ({ event: 'x', ts: new Date(at).toISOString() })));
+    await writeFile(finishedPath(path, 1), lines.slice(0, 3).join(''));
+    await writeFile(path, lines.slice(3).join(''));
+    const [from, to] = [hours[1]!, hours[4]!];
+    const found = (options: Partial<TailOptions>) => Array.fromAsync(tail(options));
+    expect(await found({ from, to, limit: null })).toStrictEqual(parsed(lines.slice(1, 5)));
+    expect(await found({ from, to, limit: 3 })).toStrictEqual(parsed(lines.slice(2, 5)));
+    expect(await found({ from, to, limit: 9 })).toStrictEqual(parsed(lines.slice(1, 5)));
+    expect(await found({ to: from, limit: null })).toStrictEqual(parsed(lines.slice(0, 2)));
+    expect(await found({ from: hours[5]! + 1, limit: null })).toStrictEqual([]);
+  });
+
+  it('yields all events since a time, then new ones', async () => {
+    const hours = Array.from({ length: 4 }, (_, index) => Date.UTC(2026, 6, 1, index));
+    const { lines } = logOf(hours.map((at) => ({ event: 'x', ts: new Date(at).toISOString() })));
+    await writeFile(path, lines.slice(0, 3).join(''));
+    const aborting = new AbortController();
+    const followed = tail({
+      ...{ from: hours[1]!, limit: null, follow: true },
+      signal: aborting.signal,
+    });
+    const next = async () => (await followed.next()).value;
+    expect([await next(), await next()]).toStrictEqual(parsed(lines.slice(1, 3)));
+    await appendFile(path, lines[3]!);
+    expect(await next()).toStrictEqual(tailed(lines[3]!));
+    aborting.abort();
+    await followed.return(undefined);
+  });
+
   it('yields nothing of an empty log', async () => {
     await writeFile(path, '');
     expect(await Array.fromAsync(tail())).toStrictEqual([]);

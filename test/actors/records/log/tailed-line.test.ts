@@ -31,6 +31,16 @@ describe('matchingLine', () => {
     expect(match(text, filter)).toBeNull();
   });
 
+  it('compares the time of an event with a range', () => {
+    const timed = JSON.stringify({ ...event, ts: '2026-07-01T09:00:00.000Z' });
+    const at = Date.UTC(2026, 6, 1, 9);
+    expect(match(timed, { from: at, to: at })?.text).toBe(timed);
+    expect(match(timed, { from: at + 1 })).toBeNull();
+    expect(match(timed, { to: at - 1 })).toBeNull();
+    expect(match(text, { from: 0 })).toBeNull();
+    expect(match('nonsense', { from: 0 })).toBeNull();
+  });
+
   it('shows a line without an event only to who asks for nothing', () => {
     expect(match('nonsense')).toStrictEqual({ text: 'nonsense', event: null });
     expect(match('nonsense', { event: '*' })).toBeNull();

@@ -5,6 +5,7 @@ import {
   largestPage,
   mostCounted,
   type TaskFilter,
+  type TaskQuery,
 } from '../../../../src/actors/records/store/task-page.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
 import { type Message, type Task, taskStates } from '../../../../src/machines/domain/task.ts';
@@ -44,6 +45,61 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     } while (cursor !== null);
     return pages;
   }
+
+  describe('tasks created in a range', () => {
+    const hour = 3_600_000;
+
+    async function created(query: Omit<TaskQuery, 'limit'>, limit = 50): Promise<string[][]> {
+      const pages: string[][] = [];
+      let cursor: string | null = null;
+      do {
+        const page = await store.rows.listing.made({
+          ...{ ...query, limit },
+          ...(cursor === null ? {} : { cursor }),
+        });
+        pages.push(idsOf(page.tasks));
+        ({ cursor } = page);
+      } while (cursor !== null);
+      return pages;
+    }
+
+    beforeEach(async () => {
+      // Two commits may be in another order than the times of their tasks.
+      const times = [1, 2, 3, 4, 5, 6].map((number) => number * hour).with(3, 4 * hour + 2_000);
+      const tasks = times.map((createdAt, index) =>
+        aTask({
+          ...{ id: `t-${index + 1}`, createdAt, changedAt: 99 * hour },
+          state: index % 2 === 0 ? 'completed' : 'failed',
+          text: '"createdAt":1',
+        }),
+      );
+      await keep(...tasks.toSpliced(4, 0, aTask({ id: 't-late', createdAt: 4 * hour })));
+    });
+
+    it('come newest first, page by page, both ends included', async () => {
+      expect(await created({ from: 2 * hour, to: 5 * hour }, 2)).toEqual([
+        ['t-5', 't-late'],
+        ['t-4', 't-3'],
+        ['t-2'],
+      ]);
+      expect(await created({ from: 4 * hour + 1 })).toEqual([['t-6', 't-5', 't-4']]);
+      expect(await created({ to: 4 * hour })).toEqual([['t-late', 't-3', 't-2', 't-1']]);
+      expect(await created({ from: 7 * hour })).toEqual([[]]);
+      expect(await created({ from: 4 * hour, to: 6 * hour, state: 'failed' })).toEqual([
+        ['t-6', 't-4'],
+      ]);
+    });
+
+    it('include an unreadable one by its place', async () => {
+      await place.execute(`UPDATE tasks SET task = 'torn' WHERE id = 't-2'`);
+      expect(await created({ from: hour, to: 3 * hour })).toEqual([['t-3', 't-2', 't-1']]);
+    });
+
+    it('are none in an empty store', async () => {
+      await place.execute('DELETE FROM tasks');
+      expect(await created({ from: 0, to: hour })).toEqual([[]]);
+    });
+  });
 
   describe('tasks in the order of their changes', () => {
     const present = fc.option(fc.nat(3), { nil: undefined });

@@ -9,25 +9,33 @@ export interface Found {
   searched: number;
   /** True if all lines were searched or enough were found. */
   over: boolean;
+  /** True if older lines are left to search. */
+  more: boolean;
 }
 
 const enough = 200;
 
-/** Searches a log from its end and yields the matches after each response. Throws ApiError. */
+/**
+ * Searches a log backwards from line `end`, `null` for its end, and yields the matches after each response. Throws
+ * ApiError.
+ */
 export async function* searchLog(
   reader: Pick<LogReader, 'read'>,
   wanted: Wanted,
+  end: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<Found> {
   let lines: LogLine[] = [];
-  let before: number | null = null;
+  let before = end;
   for (;;) {
     const { events, first, total, pruned } = await reader.read(enough, before, signal, wanted);
-    lines = [...events.map(logLine), ...lines].slice(-enough);
+    const all = [...events.map(logLine), ...lines];
+    lines = all.slice(-enough);
     const isAtStart = first <= (pruned?.count ?? 0) + 1 || first === before;
     before = first;
     const over = isAtStart || lines.length >= enough;
-    yield { lines, searched: total + 1 - first, over };
+    const more = over && (!isAtStart || all.length > enough);
+    yield { lines, searched: total + 1 - first, over, more };
     if (over) return;
   }
 }

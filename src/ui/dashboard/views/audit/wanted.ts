@@ -8,6 +8,9 @@ export interface Wanted {
   task: string;
   /** A decision such as `deny`. */
   decision: string;
+  /** Ends of a range of time: RFC 3339, or a duration before now such as `7d`. */
+  from: string;
+  to: string;
 }
 
 /** The decision values in the log. */
@@ -19,22 +22,27 @@ export function readWanted(query: URLSearchParams): Wanted {
     event: query.get('event') ?? '',
     task: query.get('task') ?? '',
     decision: query.get('decision') ?? '',
+    from: query.get('from') ?? '',
+    to: query.get('to') ?? '',
   };
 }
 
-/** Reads the line named in a URL; `null` for none. */
-export function readLine(query: URLSearchParams): number | null {
-  const text = query.get('line') ?? '';
+/** Reads a line named in a URL: a marked `line`, or the line after the last one shown; `null` for none. */
+export function readLine(query: URLSearchParams, name: 'line' | 'before' = 'line'): number | null {
+  const text = query.get(name) ?? '';
   return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : null;
 }
 
 /** Returns true if a search term is set. */
-export function isSearch({ event, task, decision }: Wanted): boolean {
-  return event !== '' || task !== '' || decision !== '';
+export function isSearch(wanted: Wanted): boolean {
+  return Object.values(wanted).some((term) => term !== '');
 }
 
-/** Returns the URL of an agent's log, with a line or search terms. */
-export function hrefOfLog(agent: string, to: Partial<Wanted> & { line?: number }): string {
+/** Returns the URL of an agent's log, with a line or search terms, and the line after the last one shown. */
+export function hrefOfLog(
+  agent: string,
+  to: Partial<Wanted> & { line?: number; before?: number },
+): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(to)) if (value !== '') query.set(name, String(value));
   return query.size === 0 ? hrefOf('audit', agent) : `${hrefOf('audit', agent)}?${query}`;

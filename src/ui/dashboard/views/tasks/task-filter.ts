@@ -1,3 +1,4 @@
+import { isBetween } from '../../components/local-time.ts';
 import type { ListedTask } from './task-order.ts';
 
 /** The filter of a task list; an empty text matches everything. */
@@ -8,6 +9,9 @@ export interface TaskFilter {
   tool: string;
   /** Id of a workflow execution. */
   execution: string;
+  /** Ends of the range of creation: RFC 3339, or a duration before now such as `7d`. */
+  from: string;
+  to: string;
 }
 
 /** Reads a filter from a URL. */
@@ -17,6 +21,8 @@ export function readFilter(query: URLSearchParams): TaskFilter {
     agent: query.get('agent') ?? '',
     tool: query.get('tool') ?? '',
     execution: query.get('workflow_execution_id') ?? '',
+    from: query.get('from') ?? '',
+    to: query.get('to') ?? '',
   };
 }
 
@@ -28,11 +34,19 @@ export function hrefOfFilter({ agent, ...filter }: TaskFilter): string {
 }
 
 /** Builds the query for an agent. */
-export function queryOf({ state, tool, execution }: Omit<TaskFilter, 'agent'>): URLSearchParams {
+export function queryOf({
+  state,
+  tool,
+  execution,
+  from,
+  to,
+}: Omit<TaskFilter, 'agent'>): URLSearchParams {
   const query = new URLSearchParams();
   if (state !== '') query.set('state', state);
   if (tool !== '') query.set('tool', tool);
   if (execution !== '') query.set('workflow_execution_id', execution);
+  if (from !== '') query.set('from', from);
+  if (to !== '') query.set('to', to);
   return query;
 }
 
@@ -42,6 +56,7 @@ export function passes(task: ListedTask, filter: TaskFilter): boolean {
     (filter.state === '' || task.state === filter.state) &&
     (filter.agent === '' || task.agent === filter.agent) &&
     (filter.execution === '' || task.workflow?.workflow_execution_id === filter.execution) &&
-    (filter.tool === '' || task.tool === filter.tool)
+    (filter.tool === '' || task.tool === filter.tool) &&
+    isBetween(task.created_at, filter)
   );
 }

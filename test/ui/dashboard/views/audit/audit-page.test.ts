@@ -143,6 +143,60 @@ describe('the page of an audit log', () => {
     ).toEqual(Array(3).fill('#/tasks/refunds/refund-1'));
   });
 
+  it('shows a range in the zone of the browser, page by page, under an address of its own', async () => {
+    const { lines } = logOf(
+      Array.from({ length: 1_440 }, (_, index) => ({
+        event: 'llm_call',
+        ts: new Date(Date.UTC(2026, 6, 1, 0, index)).toISOString(),
+        fields: { n: index },
+      })),
+    );
+    const server = await serveLog({ lines, keys: [] });
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/audit/refunds`);
+    const zone = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone);
+    await page.locator('search').getByText(zone, { exact: true }).waitFor();
+    // What the browser shows as a local time, whatever its zone is.
+    const local = (minute: number) =>
+      page.evaluate(
+        (at) => {
+          const time = new Date(at);
+          return new Date(at - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+        },
+        Date.UTC(2026, 6, 1, 0, minute),
+      );
+    await page.getByLabel('From').fill(await local(600));
+    await page.getByLabel('To').fill(await local(899));
+    await page.getByText('newest 200 found').waitFor();
+    const shown = async () => {
+      const all = await page
+        .locator('[data-line]')
+        .evaluateAll((rows: any[]) => rows.map((row) => Number(row.dataset.line)));
+      return [all.length, all[0], all.at(-1)];
+    };
+    expect(await shown()).toEqual([200, 701, 900]);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await page.getByText('100 found').waitFor();
+    expect(await shown()).toEqual([100, 601, 700]);
+    expect(new URL(page.url()).hash).toBe(
+      '#/audit/refunds?from=2026-07-01T10%3A00%3A00.000Z&to=2026-07-01T14%3A59%3A59.999Z&before=701',
+    );
+    await page.reload();
+    await page.getByText('100 found').waitFor();
+    expect(await shown()).toEqual([100, 601, 700]);
+    expect(await page.getByLabel('From').inputValue()).toBe(await local(600));
+    await page.getByRole('link', { name: 'Latest' }).click();
+    await page.getByText('newest 200 found').waitFor();
+    await page.goto(`${server.url}/#/audit/refunds`);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.locator('[data-line="1340"]').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/audit/refunds?before=1341');
+    await page.reload();
+    await page.locator('[data-line="1340"]').waitFor();
+    await page.goBack();
+    await page.locator('[data-line="1440"]').waitFor();
+  });
+
   it('shows what others wrote into a log as text', async () => {
     const { lines } = logOf(
       evilTexts.map((text) => ({

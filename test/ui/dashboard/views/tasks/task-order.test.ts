@@ -19,7 +19,9 @@ describe('the filter of tasks', () => {
     const text = fc.string({ maxLength: 12 });
     fc.assert(
       fc.property(
-        fc.record({ state: text, agent: text, tool: text, execution: text }),
+        fc.record({
+          ...{ state: text, agent: text, tool: text, execution: text, from: text, to: text },
+        }),
         (filter) => {
           const [, query = ''] = hrefOfFilter(filter).split('?', 2);
           expect(readFilter(new URLSearchParams(query))).toEqual(filter);
@@ -29,7 +31,7 @@ describe('the filter of tasks', () => {
   });
 
   it('lets through what has changed as the server would', () => {
-    const all = { state: '', agent: '', tool: '', execution: '' };
+    const all = { state: '', agent: '', tool: '', execution: '', from: '', to: '' };
     const held = { ...of('one', 1), state: 'deferred', tool: 'pay' };
     expect(passes(held, all)).toBe(true);
     expect(passes(held, { ...all, state: 'deferred', agent: 'one', tool: 'pay' })).toBe(true);
@@ -37,6 +39,11 @@ describe('the filter of tasks', () => {
     expect(passes(held, { ...all, agent: 'two' })).toBe(false);
     expect(passes(held, { ...all, tool: 'lookup_order' })).toBe(false);
     expect(passes(held, { ...all, execution: 'wx-1' })).toBe(false);
+    const at = held.created_at;
+    expect(passes(held, { ...all, from: at, to: at })).toBe(true);
+    expect(passes(held, { ...all, from: '7d' })).toBe(true);
+    expect(passes(held, { ...all, from: '2100-01-01T00:00:00Z' })).toBe(false);
+    expect(passes(held, { ...all, to: '2000-01-01T00:00:00Z' })).toBe(false);
   });
 });
 
