@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { csvHeader, csvLine, ocsfEvent } from '../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../src/actors/records/log/log-files.ts';
+import { version } from '../../src/version.ts';
 import { holdpointHere } from './command-here.ts';
 import { agentWithLog, cleanUp, temporaryFolder } from './holdpoint.ts';
 
@@ -51,6 +53,29 @@ describe.concurrent('audit export', () => {
     const second = await holdpointHere(command);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toBe(`error: ${target} is there already; name another file with -o\n`);
+  });
+
+  it('writes CSV and OCSF, one event a line', async () => {
+    const command = ['audit', 'export', '--task', 't-1', '--dir', directory, '--format'];
+    const [csv, ocsf, proof] = await Promise.all([
+      holdpointHere([...command, 'csv']),
+      holdpointHere([...command, 'ocsf']),
+      holdpointHere([...command, 'csv', '--proof']),
+    ]);
+    const rows = ofTask('t-1').map((line) => csvLine(Buffer.from(line)));
+    expect(csv).toMatchObject({ code: 0, stdout: [csvHeader, ...rows].join('') });
+    const objects = ofTask('t-1').map((line) => ocsfEvent(Buffer.from(line.trimEnd()), version));
+    expect(
+      ocsf.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(objects);
+    expect(proof).toMatchObject({
+      code: 2,
+      stderr:
+        'error: --proof and --format exclude each other; a proof is a JSON document of its own\n',
+    });
   });
 
   it('proves where each line stands in a chain of which it names the head', async () => {

@@ -123,11 +123,13 @@ describe.concurrent('a range of time', () => {
     expect(two.stdout).toBe(expected.slice(-2).join(''));
     expect(exported.stdout).toBe(expected.join(''));
     expect(ofTask.stdout).toBe(expected.filter((line) => line.includes('t-1')).join(''));
-    expect(await holdpointHere(['audit', 'export', '--file', copy, '--to', '9000d'])).toMatchObject({
-      code: 3,
-      stderr:
-        'error: the log holds no event of this time; check the range, and name another log with --dir or --file\n',
-    });
+    expect(await holdpointHere(['audit', 'export', '--file', copy, '--to', '9000d'])).toMatchObject(
+      {
+        code: 3,
+        stderr:
+          'error: the log holds no event of this time; check the range, and name another log with --dir or --file\n',
+      },
+    );
   });
 
   it.each([

@@ -1,10 +1,11 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { countValue, hashValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { AuditKeysOptions } from './audit-keys.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
+import { exportFormats } from './export-formats.ts';
 
 function timeOption(events: string): string {
   return `${events}: RFC 3339, or a duration such as 7d for that long ago`;
@@ -75,6 +76,11 @@ export function auditCommand(session: Session): Command {
     .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--file <file>', "a log (default: the agent's own)")
     .option('-o, --output <file>', 'a new file, readable by its owner alone (default: stdout)')
+    .addOption(
+      new Option('--format <format>', 'how to write events (default: ndjson)').choices(
+        exportFormats,
+      ),
+    )
     .option('--proof', 'one JSON document with the place and hash of each line')
     .action(async (options: AuditExportOptions) => {
       const { auditExport } = await import('./audit-export.ts');

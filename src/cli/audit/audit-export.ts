@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import {
+  csvHeader,
+  csvLine,
   type ExportedLine,
   type ExportSummary,
   exportTask,
+  ocsfEvent,
   type TakeLine,
 } from '../../actors/records/records.ts';
 import { codeOf } from '../../machines/error-code.ts';
+import { version } from '../../version.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { rangeOf } from '../option-values.ts';
 import type { TerminalStream } from '../output.ts';
@@ -14,6 +18,7 @@ import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { auditSourceOf, withLog } from './audit-source.ts';
+import type { ExportFormat } from './export-formats.ts';
 
 export interface AuditExportOptions {
   task?: string;
@@ -23,16 +28,19 @@ export interface AuditExportOptions {
   file?: string;
   output?: string;
   proof?: boolean;
+  format?: ExportFormat;
 }
 
 /**
  * `audit export`: exports the lines of a task, of a range of time, or both, exactly as they are in the log, across all
- * its files. With --proof, exports one JSON document with each line's position and hash, the length of the log and its last hash.
+ * its files, or as CSV or OCSF. With --proof, exports one JSON document with each line's position and hash, the length of the log and its last hash.
  * Writes nothing if no line matches, and no proof unless the chain is intact.
  */
 export async function auditExport(session: Session, options: AuditExportOptions): Promise<void> {
-  const { task = null, from, to, dir, file, proof: withProof = false } = options;
+  const { task = null, from, to, dir, file, format = 'ndjson' } = options;
+  const { proof: withProof = false } = options;
   if (task === null && from === undefined && to === undefined) throw unbounded();
+  if (withProof && format !== 'ndjson') throw unprovable();
   const exporting = { task, withProof, ...rangeOf({ from, to }) };
   const source = file === undefined ? await auditSourceOf(dir, session) : { path: file };
   if ('path' in source) {
@@ -66,7 +74,7 @@ async function writeOut(
   refuse(await read(look).finally(stop), task);
   const sink = target === undefined ? sinkOf(output.stdout, signal) : await openFile(target);
   try {
-    const form = withProof ? proofForm(task) : plainForm;
+    const form = withProof ? proofForm(task) : forms[options.format ?? 'ndjson'];
     await sink.write(form.head);
     const summary = await read(async (line) => {
       signal.throwIfAborted();
@@ -98,10 +106,18 @@ interface ExportForm {
   tail(summary: ExportSummary): string;
 }
 
-const plainForm: ExportForm = {
-  head: '',
-  line: ({ bytes }) => Buffer.concat([bytes, Buffer.from('\n')]),
-  tail: () => '',
+const forms: Readonly<Record<ExportFormat, ExportForm>> = {
+  ndjson: {
+    head: '',
+    line: ({ bytes }) => Buffer.concat([bytes, Buffer.from('\n')]),
+    tail: () => '',
+  },
+  csv: { head: csvHeader, line: ({ bytes }) => csvLine(bytes), tail: () => '' },
+  ocsf: {
+    head: '',
+    line: ({ bytes }) => `${JSON.stringify(ocsfEvent(bytes, version))}\n`,
+    tail: () => '',
+  },
 };
 
 function proofForm(task: string | null): ExportForm {
@@ -125,6 +141,14 @@ function unbounded(): CliError {
     code: 'usage',
     exitCode: exitCodes.usage,
     hint: 'name a task, or a range of time such as --from 7d',
+  });
+}
+
+function unprovable(): CliError {
+  return new CliError('--proof and --format exclude each other', {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'a proof is a JSON document of its own',
   });
 }
 

@@ -3,6 +3,7 @@ export { auditEventOf } from './audit-event-of.ts';
 export { type Capture, type CaptureSettings, createCapture, longestCapture } from './capture.ts';
 export { checkpoint, GENESIS, type Standing } from './chain-format.ts';
 export { chainLine } from './chain-line.ts';
+export { csvHeader, csvLine } from './csv-line.ts';
 export { egressWords } from './egress-words.ts';
 export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from './export-task.ts';
 export { formatBadLine, formatEvent } from './format-event.ts';
@@ -10,7 +11,14 @@ export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
-export { type AuditKeySettings, type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
+export { ocsfEvent } from './ocsf-event.ts';
+export {
+  type AuditKeySettings,
+  type AuditKeys,
+  type AuditKeys,
+  openAuditKeys,
+  openAuditKeys,
+} from './open-audit-keys.ts';
 export { prunedAt, standingBefore } from './pruned-at.ts';
 export {
   type PublicKey,

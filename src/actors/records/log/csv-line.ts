@@ -1,0 +1,30 @@
+import { recordedEvent } from './recorded-event.ts';
+
+/** The columns of the log as CSV, in the order of docs/audit-log.md. */
+const columns = [
+  ...['ts', 'event', 'seq', 'correlation_id', 'task_id', 'workflow_id', 'workflow_execution_id'],
+  ...['stage_id', 'step_id', 'invocation_caller', 'org_id', 'workspace_id', 'entity_id'],
+  ...['entity_type', 'trace_id', 'span_id', 'fields', 'prev_hash', 'kid', 'sig'],
+];
+
+/** The header of the log as CSV, with its line break. */
+export const csvHeader = `${columns.join(',')}\r\n`;
+
+/** A spreadsheet would run a cell that begins like this as a formula. */
+const formula = /^[=+\-@\t\r]/;
+
+/**
+ * Converts a line of the log to a row of CSV (RFC 4180) with its line break; `fields` is one column of JSON. A text that
+ * a spreadsheet would run as a formula gets an apostrophe before it. Empty for a line without an event.
+ */
+export function csvLine(line: Uint8Array): string {
+  const event = recordedEvent(line);
+  return event === null ? '' : `${columns.map((name) => cell(event[name])).join(',')}\r\n`;
+}
+
+function cell(value: unknown): string {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const safe = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

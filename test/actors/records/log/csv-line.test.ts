@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { csvHeader, csvLine } from '../../../../src/actors/records/log/audit.ts';
+
+const row = (event: object): string => csvLine(Buffer.from(JSON.stringify(event)));
+
+it('writes the keys of a line as columns, and its fields as JSON', () => {
+  expect(csvHeader).toBe(
+    'ts,event,seq,correlation_id,task_id,workflow_id,workflow_execution_id,stage_id,step_id,invocation_caller,' +
+      'org_id,workspace_id,entity_id,entity_type,trace_id,span_id,fields,prev_hash,kid,sig\r\n',
+  );
+  const event = {
+    ts: 'now',
+    event: 'x',
+    seq: 1,
+    task_id: 't-1',
+    entity_id: 'refunds',
+    fields: { n: 1 },
+  };
+  expect(row({ ...event, prev_hash: '00' })).toBe(
+    'now,x,1,,t-1,,,,,,,,refunds,,,,"{""n"":1}",00,,\r\n',
+  );
+});
+
+it('quotes what would end a cell, and marks what a spreadsheet would run', () => {
+  const event = {
+    ts: 'now',
+    event: 'x',
+    correlation_id: '=cmd()',
+    task_id: 'a "b",\n',
+    workflow_id: '@sum',
+  };
+  expect(row(event)).toBe(`now,x,,'=cmd(),"a ""b"",\n",'@sum,,,,,,,,,,,,,,\r\n`);
+});
+
+it('writes nothing for a line without an event', () => {
+  expect(csvLine(Buffer.from('nonsense'))).toBe('');
+});
