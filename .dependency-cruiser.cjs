@@ -77,6 +77,7 @@ const productPackages = [
   'js-yaml',
   'jsep',
   'json-p3',
+  'jszip',
   'koa',
   'koa-body',
   'koa-compress',

@@ -3,13 +3,21 @@ import canonicalize from 'canonicalize';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
+type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials'>;
+type PolicySkill = Pick<Skill, 'id' | 'guardrails'>;
+
+/** Returns the SHA-256 of the rules that decide on calls, in their canonical form. */
+export function policyDigest(config: PolicyConfig, skills: readonly PolicySkill[]): string {
+  return hash('sha256', policyText(config, skills), 'hex');
+}
+
 /**
- * Returns the SHA-256 of the rules that decide on calls: `security` with its defaults, the entries of `credentials`,
- * and the rules of the skills.
+ * Returns the canonical form (RFC 8785) of the rules that decide on calls: `security` with its defaults, the entries of
+ * `credentials`, and the rules of the skills.
  */
-export function policyDigest(
-  { security, credentials }: Pick<ServiceConfig, 'security' | 'credentials'>,
-  skills: readonly Pick<Skill, 'id' | 'guardrails'>[],
+export function policyText(
+  { security, credentials }: PolicyConfig,
+  skills: readonly PolicySkill[],
 ): string {
   const ofSkills = skills.flatMap(({ id, guardrails }) =>
     guardrails === undefined ? [] : [{ id, rules: guardrails.value }],
@@ -19,5 +27,5 @@ export function policyDigest(
     skills: ofSkills,
     ...(credentials.length === 0 ? {} : { credentials }),
   };
-  return hash('sha256', canonicalize(rules) ?? '', 'hex');
+  return canonicalize(rules) ?? '';
 }

@@ -1,3 +1,7 @@
+import { hash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import Zip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { patient } from '../helpers/patient.ts';
@@ -132,6 +136,31 @@ describe('the audit commands over PostgreSQL', () => {
     expect((await run(...tail, '-n', '2')).stdout).toBe(`${expected.slice(-2).join('\n')}\n`);
     expect((await run('audit', 'export', ...range)).stdout).toBe(`${expected.join('\n')}\n`);
     expect((await run('audit', 'tail', '--dir', folder.path, '--to', '90d')).stdout).toBe('');
+  });
+
+  it('bundle the log, with the verdict on all of it', async () => {
+    const all = await lines();
+    const target = join(folder.path, 'evidence.zip');
+    const bundle = ['audit', 'bundle', '--dir', folder.path, '--task', 't-2', '-o', target];
+    expect(await run(...bundle)).toMatchObject({ code: 0, stderr: '' });
+    const zip = await Zip.loadAsync(await readFile(target));
+    const text = async (path: string) => zip.file(path)!.async('string');
+    const { agents } = JSON.parse(await text('bundle.json'));
+    const [{ folder: place, runs, verdict }] = agents;
+    const wanted = all.filter((line) => line.includes('"task_id":"t-2"'));
+    expect(await text(`${place}/log.ndjson`)).toBe(wanted.map((line) => `${line}\n`).join(''));
+    expect(runs).toEqual([[all.indexOf(wanted[0]!) + 1, wanted.length]]);
+    expect(await text(`${place}/policies.ndjson`)).toBe(
+      all
+        .filter((line) => line.includes('"policy_loaded"'))
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(verdict).toEqual({
+      ...{ ok: true, sentence: `${all.length} events, chain intact, 0 signed` },
+      head: hash('sha256', all.at(-1)!, 'hex'),
+    });
+    await rm(target);
   });
 
   it('follow the log while daemons write it, and over an end of the connection', async () => {

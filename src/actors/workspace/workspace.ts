@@ -23,6 +23,7 @@ export { addToFolder, FolderTakenError, newFolder } from './new-folder.ts';
 export { openWorkspace, type Workspace, type WorkspaceListener } from './open-workspace.ts';
 export { gapWords, policyGap, policyGapIn } from './policy-gap.ts';
 export { rulesIn, type ToolRulesEdit } from './rules-in.ts';
+export { scanFolders } from './scan-folders.ts';
 export { lastRunLog, serveLogPath, tailServeLog } from './serve-log.ts';
 export { sightAgent } from './sight-agent.ts';
 export { AgentStateError, type WorkspaceAgent } from './workspace-agent.ts';

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
-import { countValue, hashValue } from '../option-values.ts';
+import { addValue, countValue, hashValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import type { AuditBundleOptions } from './audit-bundle.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { AuditKeysOptions } from './audit-keys.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
@@ -11,7 +12,7 @@ function timeOption(events: string): string {
   return `${events}: RFC 3339, or a duration such as 7d for that long ago`;
 }
 
-/** Defines `audit verify`, `audit keys`, `audit tail` and `audit export`. */
+/** Defines `audit verify`, `audit keys`, `audit tail`, `audit export` and `audit bundle`. */
 export function auditCommand(session: Session): Command {
   const audit = new Command('audit').description('check and read the audit log');
   audit
@@ -85,6 +86,21 @@ export function auditCommand(session: Session): Command {
     .action(async (options: AuditExportOptions) => {
       const { auditExport } = await import('./audit-export.ts');
       await auditExport(session, options);
+    });
+  audit
+    .command('bundle')
+    .description(
+      'write lines, keys, policies and verdicts of all agents of a folder to one ZIP file',
+    )
+    .requiredOption('-o, --output <file>', 'a new file, readable by its owner alone')
+    .option('--dir <dir>', 'the workspace: an agent, or a folder with agents in it', '.')
+    .option('--agent <id>', 'only this agent; repeatable', addValue)
+    .option('--task <id>', 'only events of this task')
+    .option('--from <time>', timeOption('events from this time on'))
+    .option('--to <time>', timeOption('events up to this time'))
+    .action(async (options: AuditBundleOptions) => {
+      const { auditBundle } = await import('./audit-bundle.ts');
+      await auditBundle(session, options);
     });
   return audit;
 }

@@ -72,7 +72,7 @@ async function writeOut(
     return withProof;
   };
   refuse(await read(look).finally(stop), task);
-  const sink = target === undefined ? sinkOf(output.stdout, signal) : await openFile(target);
+  const sink = target === undefined ? sinkOf(output.stdout, signal) : await openNewFile(target);
   try {
     const form = withProof ? proofForm(task) : forms[options.format ?? 'ndjson'];
     await sink.write(form.head);
@@ -191,8 +191,8 @@ function sinkOf(stream: TerminalStream, signal: AbortSignal): Sink {
   };
 }
 
-/** Creates a new file. Throws CliError if the file exists. */
-async function openFile(path: string): Promise<Sink> {
+/** Creates a new file, readable by its owner alone. Throws CliError if the file exists. */
+export async function openNewFile(path: string): Promise<Sink> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const isThere = codeOf(error) === 'EEXIST';
     throw new CliError(plainLine(`${path} ${isThere ? 'is there already' : 'cannot be written'}`), {

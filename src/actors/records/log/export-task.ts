@@ -10,6 +10,8 @@ export interface ExportedLine {
   file: string;
   /** Line number in that file, from 1. */
   lineNumber: number;
+  /** Number among all remaining lines of the log, from 1; only with a proof. */
+  number: number;
   /** The line without its newline; valid until the next one. */
   bytes: Uint8Array;
   /** Lower-case hex SHA-256 of `bytes`; empty unless a proof is requested. */
@@ -93,7 +95,7 @@ export async function exportFrom(
       if (event === null || (task !== null && event.task_id !== task)) continue;
       if (!isInRange(Date.parse(event.ts), range)) continue;
       summary.exported += 1;
-      if (!(await take({ file, lineNumber, bytes, sha256 }))) return summary;
+      if (!(await take({ file, lineNumber, number: summary.count, bytes, sha256 }))) return summary;
     }
   }
   return summary;

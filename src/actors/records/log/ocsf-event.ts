@@ -109,7 +109,7 @@ const ruled: Readonly<Record<string, Outcome['control']>> = {
 };
 
 function ruling({ decision, reason, rule }: JsonObject): Outcome {
-  const control = ruled[String(decision).toLowerCase()];
+  const control = ruled[textOf(decision)?.toLowerCase() ?? ''];
   const detail = textOf(reason) ?? textOf(rule);
   return { status: 1, detail, ...(control === undefined ? {} : { control }) };
 }
@@ -122,7 +122,7 @@ const mappings: Readonly<Record<string, Mapping>> = {
   session_end: {
     ...{ of: 'api', activity: update },
     outcome: ({ state, reason }) => ({
-      status: ended[String(state)] ?? 99,
+      status: ended[textOf(state) ?? ''] ?? 99,
       detail: textOf(reason) ?? textOf(state),
     }),
   },
@@ -269,7 +269,7 @@ function agentOf(event: RecordedEvent): string {
   return textOf(event['entity_id']) ?? 'unknown';
 }
 
-/** The approver of a decision or the caller, beside the agent that acts for them. */
+/** The approver of a decision or the caller, in addition to the agent that acts for them. */
 function actorOf(event: RecordedEvent, fields: JsonObject): JsonObject {
   const user = userOf(fields);
   return { app_name: agentOf(event), ...(user === null ? {} : { user }) };

@@ -1,0 +1,290 @@
+import { hash, sign } from 'node:crypto';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import Zip from 'jszip';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleFiles } from '../../src/cli/audit/bundle-files.ts';
+import { version } from '../../src/version.ts';
+import { keyOf, logOf } from '../actors/records/log/log-of.ts';
+import { TestBrowser } from '../helpers/browser.ts';
+import { holdpointHere } from './command-here.ts';
+import { cleanUp, temporaryFolder } from './holdpoint.ts';
+
+const own = keyOf('service-audit-v1', Buffer.alloc(32, 1));
+const jwks = { keys: [own.publicKey] };
+const env = { SERVICE_AUDIT_VERIFY_KEYS: JSON.stringify(jwks) };
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 6, 1, 9, minute)).toISOString();
+
+/** A log of two starts, and of two tasks in turn, an event a minute. */
+const eventsOf = (agent: string) =>
+  Array.from({ length: 10 }, (_, index) => ({
+    ...(index % 5 === 0
+      ? { event: 'policy_loaded', fields: { policy_sha256: String(index).repeat(64) } }
+      : {
+          event: 'tool_exec',
+          task_id: `${agent}-${index % 2}`,
+          fields: { n: index, note: '</script>' },
+        }),
+    ts: at(index),
+  }));
+
+const refunds = logOf(eventsOf('refunds'), undefined, own.signer);
+const billing = logOf(eventsOf('billing'));
+const hashOf = (line: string | undefined): string => hash('sha256', (line ?? '').trimEnd(), 'hex');
+
+let workspace: string;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  workspace = await temporaryFolder();
+  for (const [name, { lines }] of Object.entries({ refunds, billing })) {
+    await mkdir(join(workspace, name, '.service'), { recursive: true });
+    await writeFile(join(workspace, name, 'service.yaml'), `agent_id: ${name}\n`);
+    await writeFile(join(workspace, name, '.service/audit.ndjson'), lines.join(''));
+  }
+  browser = await TestBrowser.launch();
+}, 120_000);
+
+afterAll(async () => {
+  await browser.close();
+  await cleanUp();
+});
+
+/** Makes a bundle; resolves with its path and its files. */
+async function bundle(...options: string[]) {
+  const path = join(await temporaryFolder(), 'evidence.zip');
+  const ended = await holdpointHere(
+    ['audit', 'bundle', '--dir', workspace, '-o', path, '--json', ...options],
+    { env },
+  );
+  const zip = ended.code === 0 || ended.code === 6 ? await filesOf(path) : {};
+  return { path, ended, files: zip };
+}
+
+async function filesOf(path: string): Promise<Record<string, string>> {
+  const zip = await Zip.loadAsync(await readFile(path));
+  const entries = Object.values(zip.files).map(async (file) => [
+    file.name,
+    await file.async('string'),
+  ]);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const rowsOf = (page: Page): Promise<string[][]> =>
+  page
+    .locator('tbody tr')
+    .evaluateAll((rows: any[]) =>
+      rows.map(({ cells }) => [...cells].map((cell) => String(cell.textContent))),
+    );
+
+/** What a page says of the files that it contains; it may ask for nothing but itself. */
+async function verdictOf(html: string): Promise<{ page: Page; verdict: string; rows: string[][] }> {
+  const path = join(await temporaryFolder(), 'verify.html');
+  await writeFile(path, html);
+  const url = pathToFileURL(path).href;
+  const { page, complaints } = await browser.page({ isOwn: false });
+  await page.goto(url);
+  const verdict = await end(page);
+  expect(complaints).toEqual([`asked for ${url}`]);
+  return { page, verdict, rows: await rowsOf(page) };
+}
+
+async function end(page: Page): Promise<string> {
+  await page.locator('#verdict:is(.good, .bad)').waitFor();
+  return page.locator('#verdict').innerText();
+}
+
+describe('audit bundle', () => {
+  it('holds lines, keys, policies and verdicts of all agents of a workspace', async () => {
+    const { path, ended, files } = await bundle('--from', at(6), '--to', at(8));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(ended.stdout)).toEqual({
+      agents: ['billing', 'refunds'],
+      events: 6,
+      file: path,
+    });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const { 'bundle.json': manifest, 'verify.html': _, ...parts } = files;
+    expect(JSON.parse(manifest!)).toEqual({
+      ...{ format: 1, holdpoint: version, created_at: expect.any(String) },
+      ...{ from: at(6), to: at(8), task_id: null },
+      agents: [
+        { name: 'billing', log: billing, signed: 0 },
+        { name: 'refunds', log: refunds, signed: 10 },
+      ].map(({ name, log, signed }) => ({
+        ...{ agent_id: name, folder: `agents/${name}`, runs: [[7, 3]], continued_from: null },
+        head: hashOf(log.lines[8]),
+        verdict: {
+          ok: true,
+          sentence: `10 events, chain intact, ${signed} signed`,
+          head: log.head,
+        },
+      })),
+    });
+    const partsOf = (name: string, { lines }: { lines: string[] }) => ({
+      [`agents/${name}/log.ndjson`]: lines.slice(6, 9).join(''),
+      [`agents/${name}/policies.ndjson`]: lines[5],
+      [`agents/${name}/keys.json`]: `${JSON.stringify(jwks, null, 2)}\n`,
+      [`agents/${name}/receipts.json`]: '[]\n',
+    });
+    expect(parts).toEqual({ ...partsOf('billing', billing), ...partsOf('refunds', refunds) });
+  });
+
+  it('verifies itself in a browser without a network', async () => {
+    const { files } = await bundle('--agent', 'refunds');
+    const { verdict, rows } = await verdictOf(files['verify.html']!);
+    expect(rows).toEqual([
+      ['refunds', 'lines', '10 lines, 10 links of the chain intact, 10 signatures valid'],
+      ['refunds', 'policies', '2 loaded, 0 with its text'],
+      ['refunds', 'receipts', '0 valid'],
+      [
+        'refunds',
+        'whole log, when the bundle was made',
+        `10 events, chain intact, 10 signed, last hash ${refunds.head}`,
+      ],
+      ['refunds', 'keys', `service-audit-v1: ${own.publicKey.x}`],
+    ]);
+    expect(verdict).toBe('The bundle is intact.');
+  });
+
+  it.each([
+    [
+      'a signed line',
+      'refunds',
+      '\\"n\\":3',
+      '\\"n\\":4',
+      'line 4 sig does not match the line, or its key is not in the bundle',
+    ],
+    [
+      'an unsigned line',
+      'billing',
+      '\\"n\\":3',
+      '\\"n\\":4',
+      'line 5 does not follow the line before: prev_hash does not match',
+    ],
+    [
+      'the last unsigned line',
+      'billing',
+      '\\"n\\":9',
+      '\\"n\\":8',
+      'the last line does not have the hash that the bundle lists',
+    ],
+    [
+      'the form of a line',
+      'billing',
+      '\\"n\\":3',
+      '\\"n\\": 3',
+      'line 4 is not in canonical form (RFC 8785)',
+    ],
+  ])('shows that %s was changed', async (_, agent, from, to, reason) => {
+    const { files } = await bundle('--agent', agent);
+    const html = files['verify.html']!;
+    expect(html).toContain(from);
+    const { verdict, rows } = await verdictOf(html.replace(from, to));
+    expect(rows[0]).toEqual([agent, 'lines', `broken: ${reason}`]);
+    expect(verdict).toBe('The bundle is broken.');
+  });
+
+  it('verifies the files of an archive, too', async () => {
+    const { path, files } = await bundle();
+    const { page, verdict } = await verdictOf(files['verify.html']!);
+    expect(verdict).toBe('The bundle is intact.');
+    const zip = await Zip.loadAsync(await readFile(path));
+    const log = files['agents/billing/log.ndjson']!;
+    zip.file('agents/billing/log.ndjson', log.split('\n').toSpliced(3, 1).join('\n'));
+    const changed = join(await temporaryFolder(), 'changed.zip');
+    await writeFile(
+      changed,
+      await zip.generateAsync({ type: 'nodebuffer', compression: 'DEFLATE' }),
+    );
+    await page.locator('#file').setInputFiles(changed);
+    await page.getByText('The bundle is broken.').waitFor();
+    expect((await rowsOf(page))[0]).toEqual([
+      ...['billing', 'lines'],
+      'broken: line 4 does not follow the line before: prev_hash does not match',
+    ]);
+    await page.locator('#file').setInputFiles(path);
+    await page.getByText('The bundle is intact.').waitFor();
+  });
+
+  it('holds the lines of one task, whose signatures prove them', async () => {
+    const { files } = await bundle('--agent', 'refunds', '--task', 'refunds-1');
+    const manifest = JSON.parse(files['bundle.json']!);
+    const own = [1, 3, 7, 9];
+    expect(files['agents/refunds/log.ndjson']).toBe(own.map((n) => refunds.lines[n]).join(''));
+    expect(manifest.agents[0].runs).toEqual(own.map((n) => [n + 1, 1]));
+    const { verdict, rows } = await verdictOf(files['verify.html']!);
+    expect(rows[0]).toEqual([
+      ...['refunds', 'lines'],
+      '4 lines, 0 links of the chain intact, 4 signatures valid',
+    ]);
+    expect(verdict).toBe('The bundle is intact.');
+  });
+
+  it('holds the text of the policy in force, and receipts, and shows a change of either', async () => {
+    const text = '{"security":{}}';
+    const header = Buffer.from('{"alg":"EdDSA","kid":"service-audit-v1"}').toString('base64url');
+    const payload = Buffer.from('{"call_id":"c-1"}').toString('base64url');
+    const signature = sign(null, Buffer.from(`${header}.${payload}`), own.privateKey);
+    const jws = `${header}.${payload}.${signature.toString('base64url')}`;
+    const scope = { createdAt: at(0), from: null, to: null, taskId: null };
+    const [line = ''] = refunds.lines;
+    const agent = {
+      ...{
+        agentId: 'refunds',
+        log: line,
+        head: hashOf(line),
+        runs: [[1, 1]] as [number, number][],
+      },
+      ...{ continuedFrom: null, keys: jwks, policies: line },
+      policyTexts: new Map([[hash('sha256', text, 'hex'), text]]),
+      receipts: [{ task_id: 't-1', call_id: 'c-1', jws }],
+      verdict: { ok: true, sentence: '1 events, chain intact, 1 signed', head: hashOf(line) },
+    };
+    const html = bundleFiles(scope, [agent]).get('verify.html')!;
+    const good = await verdictOf(html);
+    expect(good.rows.slice(1, 3)).toEqual([
+      ['refunds', 'policies', '1 loaded, 1 with its text'],
+      ['refunds', 'receipts', '1 valid'],
+    ]);
+    const other = Buffer.from('{"call_id":"c-2"}').toString('base64url');
+    const bad = await verdictOf(
+      html.replace(payload, other).replace('{\\"security\\":{}}', '{\\"security\\":[]}'),
+    );
+    expect(bad.rows.slice(1, 3)).toEqual([
+      [
+        ...['refunds', 'policies'],
+        `broken: agents/refunds/policies/${hash('sha256', text, 'hex')}.json does not have the digest in its name`,
+      ],
+      ['refunds', 'receipts', 'broken: the receipt of call c-1 of task t-1 is not valid'],
+    ]);
+    expect(bad.verdict).toBe('The bundle is broken.');
+  });
+
+  it('holds a broken log with its verdict, and ends in 6', async () => {
+    const log = join(workspace, 'billing/.service/audit.ndjson');
+    await writeFile(log, billing.lines.toSpliced(2, 1).join(''));
+    const { ended, files } = await bundle('--agent', 'billing');
+    await writeFile(log, billing.lines.join(''));
+    expect(ended.code).toBe(6);
+    expect(JSON.parse(files['bundle.json']!).agents[0].verdict).toMatchObject({ ok: false });
+    const { verdict, rows } = await verdictOf(files['verify.html']!);
+    expect(rows[0]?.[2]).toBe(
+      'broken: line 3 does not follow the line before: prev_hash does not match',
+    );
+    expect(verdict).toBe('The bundle is broken.');
+  });
+
+  it.each([
+    [['--agent', 'nobody'], 3, /^there is no agent nobody in /],
+    [['--to', '9000d'], 3, /^the logs hold no such event$/],
+    [['--from', 'x'], 2, /^from must be a time /],
+  ])('makes no bundle for %j', async (options, code, message) => {
+    const { ended } = await bundle(...options);
+    expect(ended.code).toBe(code);
+    expect(JSON.parse(ended.stdout).error.message).toMatch(message);
+  });
+});
