@@ -2,6 +2,7 @@
 // fast-check.
 
 import fc, { type Arbitrary } from 'fast-check';
+import type { RequiredReason } from '../machines/domain/task.ts';
 import type { JsonObject } from '../machines/json.ts';
 import type { ModelCommand, ModelRules } from './model-command.ts';
 import type { DecideOptions, ScriptStep, SendOptions } from './test-agent.ts';
@@ -98,7 +99,11 @@ function heldRule(people: readonly string[]): Arbitrary<JsonObject> {
 /** Generates the rules of a reference model. */
 export function modelRules(people: readonly string[] = usualPeople): Arbitrary<ModelRules> {
   const lists = fc.option(fc.subarray([...people], { minLength: 1 }));
-  return lists.chain((approvers) =>
+  const reasons = fc.option(fc.constantFrom<RequiredReason>('approve', 'reject', 'both'));
+  const required = reasons.map((requireReason) =>
+    requireReason === null ? {} : { requireReason },
+  );
+  const rules = lists.chain((approvers) =>
     fc.record({
       approvers: fc.constant(approvers),
       quorum: fc.integer({ min: 1, max: approvers?.length ?? 1 }),
@@ -109,6 +114,7 @@ export function modelRules(people: readonly string[] = usualPeople): Arbitrary<M
       timeout: fc.constantFrom(...timeouts),
     }),
   );
+  return fc.tuple(rules, required).map(([one, demand]) => ({ ...one, ...demand }));
 }
 
 /**
@@ -128,10 +134,11 @@ export function modelCommands(
     'reject',
     'maybe',
   );
+  const note = fc.constantFrom('', ' ', 'checked', 'checked');
   const type = <Type extends ModelCommand['type']>(...types: Type[]) => fc.constantFrom(...types);
   const command = fc.oneof(
     { weight: 4, arbitrary: fc.record({ type: type('send'), id, by, calls: fc.nat({ max: 3 }) }) },
-    { weight: 12, arbitrary: fc.record({ type: type('decide'), id, decision, by, email }) },
+    { weight: 12, arbitrary: fc.record({ type: type('decide'), id, decision, by, email, note }) },
     { weight: 2, arbitrary: fc.record({ type: type('cancel', 'read'), id }) },
     {
       weight: 2,

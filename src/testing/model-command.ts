@@ -1,3 +1,5 @@
+import type { RequiredReason } from '../machines/domain/task.ts';
+
 /** The hold rules of an agent, with the names of `security.defer`. */
 export interface ModelRules {
   /** Emails in lower case; `null` for no list. */
@@ -6,6 +8,8 @@ export interface ModelRules {
   fourEyes: boolean;
   bindApprover: boolean;
   onReject: 'fail' | 'tool_result';
+  /** The decisions that need a note; absent for none. */
+  requireReason?: RequiredReason;
   onRestart: 'abandon' | 'resume';
   /** Timeout in milliseconds. */
   timeout: number;
@@ -36,7 +40,14 @@ export interface ReferenceModel {
 /** `by` is the email in the token, `null` for no token; `email` is the email claimed in the decision. */
 export type ModelCommand =
   | { type: 'send'; id: string; by: string | null; calls: number }
-  | { type: 'decide'; id: string; decision: string; by: string | null; email: string | null }
+  | {
+      type: 'decide';
+      id: string;
+      decision: string;
+      by: string | null;
+      email: string | null;
+      note?: string;
+    }
   | { type: 'cancel' | 'read'; id: string }
   | { type: 'pass'; milliseconds: number }
   | { type: 'restart' };

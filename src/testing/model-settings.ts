@@ -3,12 +3,14 @@ import type { ModelRules } from './model-command.ts';
 
 /** Returns the `service.yaml` settings that hold a tool's calls by the rules of a reference model. */
 export function settingsOf(rules: ModelRules, tool: string) {
-  const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout } = rules;
+  const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout, requireReason } =
+    rules;
   const held = {
     to: 'channel:console:*',
     timeout: formatDuration(timeout),
     quorum,
     four_eyes: fourEyes,
+    ...(requireReason === undefined ? {} : { require_reason: requireReason }),
     ...(approvers === null ? {} : { approvers: [...approvers] }),
   };
   const layer = { bind_approver: bindApprover, on_reject: onReject, on_restart: onRestart };

@@ -46,9 +46,9 @@ function outcome(
 function decided(
   model: ReferenceModel,
   task: ModelTask | undefined,
-  { decision, by, email }: Extract<ModelCommand, { type: 'decide' }>,
+  { decision, by, email, note = '' }: Extract<ModelCommand, { type: 'decide' }>,
 ): Outcome {
-  const { approvers, quorum, fourEyes, bindApprover, onReject } = model.rules;
+  const { approvers, quorum, fourEyes, bindApprover, onReject, requireReason } = model.rules;
   if (decision !== 'approve' && decision !== 'reject') return [400];
   if (task?.state !== 'deferred') return [task?.isDecided === true ? 409 : 404];
   const counted = bindApprover ? by : email;
@@ -56,6 +56,8 @@ function decided(
   const isListed = approvers === null || (counted !== null && approvers.includes(counted));
   const asked = task.askers.some((one) => one !== null && (one === by || one === counted));
   if (isForeign || !isListed || (fourEyes && asked)) return [403];
+  const isNoteNeeded = requireReason === 'both' || requireReason === decision;
+  if (isNoteNeeded && note.trim() === '') return [400];
   const calls = task.calls - 1;
   if (decision === 'reject' && onReject === 'fail')
     return [200, { ...task, state: 'failed', isDecided: true }];

@@ -107,6 +107,26 @@ describe('the order of refusals', () => {
   });
 });
 
+describe('a decision that needs a reason', () => {
+  it('is 400 without one, and the call waits with its rule', async () => {
+    const agent = await startTestAgent(deferring({ require_reason: 'both' }));
+    const { held } = await parked(agent);
+    const { body } = await agent.get('/deferrals');
+    expect(body).toMatchObject({ deferrals: [{ require_reason: 'both' }] });
+    for (const decision of ['approve', 'reject']) {
+      for (const said of [{}, { note: null }, { note: '' }, { note: ' \n ' }]) {
+        const error = `this call needs a reason to ${decision} it; send it as note`;
+        expect(await agent.decide('t1', { decision, ...said })).toMatchObject({
+          status: 400,
+          body: { error },
+        });
+      }
+    }
+    expect((await agent.decide('t1', { decision: 'approve', note: 'checked' })).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+});
+
 describe('a decision that counts', () => {
   it.each([' Approve ', 'APPROVE', 'approve\n', '\tapprove'])(
     'may be spelt %j',

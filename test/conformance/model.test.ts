@@ -64,8 +64,8 @@ class Daemon {
     if (command.type === 'send') return this.#send(command, door);
     const id = this.idOf(command.id);
     if (command.type === 'decide') {
-      const { decision, email, by } = command;
-      const said = { decision, ...(email === null ? {} : { approver_email: email }) };
+      const { decision, email, by, note = '' } = command;
+      const said = { decision, note, ...(email === null ? {} : { approver_email: email }) };
       return (await (await this.#as(by)).decide(id, said)).status;
     }
     const operator = this.agent.as(this.agent.token);

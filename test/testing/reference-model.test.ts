@@ -50,9 +50,13 @@ async function statusOf(agent: TestAgent, command: ModelCommand): Promise<number
       );
     }
     case 'decide': {
-      const { id, by, email } = command;
+      const { id, by, email, note = '' } = command;
       const decision = command.decision as 'approve';
-      const reply = await agent.decide(id, decision, { email, ...(by === null ? {} : { as: by }) });
+      const reply = await agent.decide(id, decision, {
+        email,
+        note,
+        ...(by === null ? {} : { as: by }),
+      });
       return reply.status;
     }
     case 'cancel':

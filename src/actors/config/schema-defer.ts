@@ -50,6 +50,10 @@ const holdingRule = z.object({
     description: 'Additional target, notified when three quarters of the time are over.',
     example: 'channel:console:managers',
   }),
+  require_reason: z.enum(['approve', 'reject', 'both']).optional().meta({
+    description: 'The decisions that need a `note`; without one they are refused with 400.',
+    example: 'reject',
+  }),
   optional: optionalTool,
 });
 

@@ -94,7 +94,7 @@ export function presentAnswer(
   answer: DecisionAnswer,
 ):
   | { status: 200; body: z.input<typeof decided> }
-  | { status: 403 | 404; body: z.input<typeof refusal> }
+  | { status: 400 | 403 | 404; body: z.input<typeof refusal> }
   | { status: 409; body: z.input<typeof decisionConflict> } {
   switch (answer.kind) {
     case 'resolved':
@@ -104,6 +104,8 @@ export function presentAnswer(
     }
     case 'forbidden':
       return { status: 403, body: { error: 'approver not authorized' } };
+    case 'noReason':
+      return { status: 400, body: { error: reasonNeeded(answer.decision) } };
     case 'decided': {
       const { decision, approver, decidedAt } = answer.settled;
       const decided_at = timestamp(decidedAt);
@@ -127,6 +129,10 @@ export function presentAnswer(
     case 'notPending':
       return { status: 404, body: { error: 'no pending deferral for task' } };
   }
+}
+
+function reasonNeeded(verb: DecisionAttempt['verb']): string {
+  return `this call needs a reason to ${verb} it; send it as note`;
 }
 
 function readVerb(body: unknown): DecisionAttempt['verb'] {

@@ -49,6 +49,10 @@ export const deferral = z
     expires_at: time,
     approvers: z.array(z.string()).nullable().describe('Emails of approvers; null for anyone.'),
     quorum: z.int().min(1),
+    require_reason: z
+      .enum(['approve', 'reject', 'both'])
+      .describe('The decisions that need a note; absent for none.')
+      .exactOptional(),
     escalates_at: time.describe('When another target is asked as well.').exactOptional(),
     escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
     approvals: z.array(z.object({ approver: z.string(), at: time })),
@@ -127,6 +131,7 @@ export function presentDeferral(
     expires_at: timestamp(held.expiresAt),
     approvers: held.approvers,
     quorum: held.quorum,
+    ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
     ...(stage !== 'escalated' && held.escalateAt !== null
       ? { escalates_at: timestamp(held.escalateAt) }
       : {}),

@@ -1,5 +1,11 @@
 import type { AbandonReason } from '../domain/facts.ts';
-import type { Approval, Deferral, DeferralStage, HeldMessage } from '../domain/task.ts';
+import type {
+  Approval,
+  Deferral,
+  DeferralStage,
+  HeldMessage,
+  RequiredReason,
+} from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
@@ -31,6 +37,8 @@ export interface ApprovalRequest {
   approvers: string[] | null;
   quorum: number;
   fourEyes: boolean;
+  /** The decisions that need a note; absent for none. */
+  requireReason?: RequiredReason;
   approvals: Approval[];
   stage: DeferralStage;
   /** Timeout in milliseconds. */

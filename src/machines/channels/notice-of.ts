@@ -64,6 +64,7 @@ function requestOf(
     approvers: deferral.approvers,
     quorum: deferral.quorum,
     fourEyes: deferral.fourEyes,
+    ...(deferral.requireReason === undefined ? {} : { requireReason: deferral.requireReason }),
     approvals: deferral.approvals,
     stage,
     timeout: deferral.timeout,

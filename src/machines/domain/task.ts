@@ -171,6 +171,9 @@ export interface HeldMessage {
   at?: number;
 }
 
+/** The decisions of a rule that need a note. */
+export type RequiredReason = 'approve' | 'reject' | 'both';
+
 /** A tool call waiting for release by a named approver (docs/contract/decisions.md, docs/contract/task.md). */
 export interface Deferral {
   /** ID of the deferral. */
@@ -207,6 +210,8 @@ export interface Deferral {
   distinctCallers: boolean;
   /** The effect of a rejection: the task fails, or the model receives the rejection as a result. */
   onReject: 'fail' | 'tool_result';
+  /** The decisions that need a note; absent for none. */
+  requireReason?: RequiredReason;
   approvals: Approval[];
   /** Epoch milliseconds, like the times below. */
   requestedAt: number;

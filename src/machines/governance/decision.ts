@@ -13,6 +13,8 @@ export type DecisionAnswer =
       approver: string;
     }
   | { kind: 'forbidden' }
+  /** The rule demands a note for this decision, and the attempt has none. */
+  | { kind: 'noReason'; decision: DecisionAttempt['verb'] }
   | { kind: 'decided'; settled: SettledDeferral }
   | { kind: 'otherDeferral'; pendingId: string }
   | { kind: 'otherArguments'; pendingSha256: string }
@@ -69,6 +71,19 @@ function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   const { provider, userId, email: verified } = attempt.caller;
   const caller = { provider, userId, ...(verified === undefined ? {} : { email: verified }) };
   return { ...approval, caller };
+}
+
+/** Returns true if a decision with this verb needs a note. */
+export function needsReason(
+  { requireReason }: Pick<Deferral, 'requireReason'>,
+  verb: DecisionAttempt['verb'],
+): boolean {
+  return requireReason === 'both' || requireReason === verb;
+}
+
+/** Returns true if an attempt lacks the note that the rule demands; blanks and invisible characters are no note. */
+export function lacksReason(deferral: Deferral, attempt: DecisionAttempt): boolean {
+  return needsReason(deferral, attempt.verb) && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(attempt.note);
 }
 
 /** Returns the approver's note with every character visible. */

@@ -1,4 +1,4 @@
-import type { Deferral, DeferralStage, ToolCall } from '../domain/task.ts';
+import type { Deferral, DeferralStage, RequiredReason, ToolCall } from '../domain/task.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 
@@ -17,6 +17,8 @@ export interface DeferRule {
   /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
   onReject: 'fail' | 'tool_result';
+  /** The decisions that need a note; absent for none. */
+  requireReason?: RequiredReason;
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
@@ -108,7 +110,7 @@ export function openDeferral(
 /** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
-  const { distinctCallers, onReject, remindAt, escalateTo } = deferral;
+  const { distinctCallers, onReject, requireReason, remindAt, escalateTo } = deferral;
   return {
     to: targets,
     timeout,
@@ -119,6 +121,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     bindApprover,
     distinctCallers,
     onReject,
+    ...(requireReason === undefined ? {} : { requireReason }),
     remind: remindAt !== null,
     escalateTo,
   };

@@ -1,4 +1,4 @@
-import type { Approval, Deferral } from '../domain/task.ts';
+import type { Approval, Deferral, RequiredReason } from '../domain/task.ts';
 import { chatProvider, isApprover } from './approvers.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
@@ -22,6 +22,7 @@ export function tightened(
     fourEyes: deferral.fourEyes || rule.fourEyes,
     bindApprover: deferral.bindApprover || rule.bindApprover,
     distinctCallers,
+    ...demanded(deferral.requireReason, rule.requireReason),
     approvals: deferral.approvals.filter(
       (approval, index, all) =>
         !(distinctCallers && all.slice(0, index).some((one) => isFromSame(approval, one))) &&
@@ -35,6 +36,17 @@ export function tightened(
 function both(stored: string[] | null, today: string[] | null): string[] | null {
   if (stored === null) return today;
   return today === null ? stored : stored.filter((email) => today.includes(email));
+}
+
+function demanded(
+  stored: RequiredReason | undefined,
+  today: RequiredReason | undefined,
+): Pick<Deferral, 'requireReason'> {
+  if (stored === undefined || today === undefined || stored === today) {
+    const requireReason = stored ?? today;
+    return requireReason === undefined ? {} : { requireReason };
+  }
+  return { requireReason: 'both' };
 }
 
 function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolean {

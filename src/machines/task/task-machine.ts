@@ -175,6 +175,7 @@ export const taskMachine = taskSetup.createMachine({
           { guard: withAttempt('cameTooLate'), target: 'failed', actions: whenDecided.tooLate },
           { guard: withAttempt('isMispinned'), actions: whenDecided.mispinned },
           { guard: withAttempt('isRefused'), actions: whenDecided.refused },
+          { guard: withAttempt('lacksReason'), actions: whenDecided.unreasoned },
           {
             guard: withAttempt('isRejectionForModel'),
             target: 'working.executing.recording',

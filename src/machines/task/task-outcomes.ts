@@ -79,6 +79,10 @@ export const whenDecided = {
   ],
   mispinned: fromAttempt('answer', answerNotMeant),
   refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
+  unreasoned: fromAttempt(
+    'answer',
+    (_, { verb: decision }) => ({ kind: 'noReason', decision }) as const,
+  ),
   rejectedForModel: [
     ...settled,
     { type: 'keepRejection', params: ({ event }: On<'deferral.decide'>) => event.attempt },

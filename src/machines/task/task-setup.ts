@@ -16,6 +16,7 @@ import {
   answerMispinned,
   type DecisionAnswer,
   isShortOfQuorum,
+  lacksReason,
   settle,
   withApproval,
 } from '../governance/decision.ts';
@@ -217,6 +218,7 @@ export const taskSetup = setup({
     isMispinned: (_, { attempt, deferral }: Trial) => answerMispinned(deferral, attempt) !== null,
     isRefused: ({ context }, { attempt, deferral }: Trial) =>
       isRefused(deferral, attempt, context.run.requester, speakersIn(context)),
+    lacksReason: (_, { attempt, deferral }: Trial) => lacksReason(deferral, attempt),
     isRejection: (_, { attempt }: Trial) => attempt.verb === 'reject',
     isRejectionForModel: (_, { attempt, deferral }: Trial) =>
       attempt.verb === 'reject' && deferral.onReject === 'tool_result',

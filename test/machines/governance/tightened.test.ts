@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Deferral } from '../../../src/machines/domain/task.ts';
+import type { Deferral, RequiredReason } from '../../../src/machines/domain/task.ts';
 import { isRefused } from '../../../src/machines/governance/approvers.ts';
 import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
@@ -48,6 +48,20 @@ describe('a deferral under the rule in force', () => {
       }
     },
   );
+
+  it.each<[RequiredReason | undefined, RequiredReason | undefined, RequiredReason | undefined]>([
+    [undefined, undefined, undefined],
+    ['approve', undefined, 'approve'],
+    [undefined, 'reject', 'reject'],
+    ['reject', 'reject', 'reject'],
+    ['approve', 'reject', 'both'],
+    ['both', 'reject', 'both'],
+  ])('with a reason for %s stored and for %s now demands one for %s', (stored, today, demanded) => {
+    const rule = (requireReason?: RequiredReason) =>
+      requireReason === undefined ? {} : { requireReason };
+    const { requireReason } = tightened(aDeferral(rule(stored)), aDeferRule(rule(today)), []);
+    expect(requireReason).toBe(demanded);
+  });
 
   it("counts no approval that today's rule would refuse", () => {
     const at = 1;

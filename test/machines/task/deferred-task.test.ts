@@ -109,6 +109,44 @@ describe('a deferred task that is rejected', () => {
   });
 });
 
+describe('a deferred task whose decisions need a reason', () => {
+  it.each([
+    ['approve', 'approve', ''],
+    ['approve', 'both', ' \n\u00A0'],
+    ['reject', 'reject', ''],
+    ['reject', 'both', ' \u200B'],
+  ] as const)(
+    'waits after a decision to %s by the rule %s with the note "%s"',
+    (verb, rule, note) => {
+      const asked = restingStates.asked(aDeferral({ requireReason: rule }));
+      const answered = decideAgain(asked, { verb, note });
+      const answer = { kind: 'noReason', decision: verb };
+      expect(answered.effects).toEqual([['emit', { type: 'decision.answered', answer }]]);
+      expect(answered.snapshot.value).toEqual(asked.snapshot.value);
+      expect(answered.snapshot.context).toEqual(asked.snapshot.context);
+      const reasoned = decideAgain(answered, { verb, note: 'checked' });
+      expect(reasoned.effects).toContainEqual(counted('resolved', verb, 'Ann'));
+    },
+  );
+
+  it.each([
+    ['approve', 'reject'],
+    ['reject', 'approve'],
+  ] as const)('takes a decision to %s without one by the rule %s', (verb, requireReason) => {
+    expect(decide({ verb }, { requireReason }).effects).toContainEqual(
+      counted('resolved', verb, 'Ann'),
+    );
+  });
+
+  it('refuses a stranger before it asks for a reason', () => {
+    const approvers = ['ann@example.com'];
+    expect(decide({}, { requireReason: 'both', approvers }).effects).toContainEqual([
+      'emit',
+      { type: 'decision.answered', answer: { kind: 'forbidden' } },
+    ]);
+  });
+});
+
 describe('a deferred task whose rejection the model is told of', () => {
   const told = { onReject: 'tool_result' } as const;
 

@@ -526,6 +526,25 @@ describe('an approval', () => {
     expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
   });
 
+  it('that needs a reason is sent with one only', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    server.deferrals = [aDeferral({ require_reason: 'approve' })];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await approve.and(page.locator(':enabled')).click();
+    await page.getByText('Enter a reason to approve this call.').waitFor();
+    expect(server.posts).toEqual([]);
+    await page.getByLabel('Reason').fill('as agreed');
+    await approve.click();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
+    expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
+  });
+
   it('that was given elsewhere says by whom, and keeps what was typed', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];

@@ -8,6 +8,7 @@ import {
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { formatDuration } from '../../../machines/duration.ts';
 import { nameInWords } from '../../../machines/governance/caller-name.ts';
+import { needsReason } from '../../../machines/governance/decision.ts';
 import { legible } from '../../../machines/legible.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { commandLine } from '../../command-line.ts';
@@ -70,7 +71,7 @@ function command(verb: 'approve' | 'reject', request: ApprovalRequest): string {
   const words = [
     `task ${verb} --deferral ${deferralId}`,
     ...(approvers === null ? [] : ['--email YOUR-EMAIL']),
-    ...(verb === 'reject' ? ['--note WHY'] : []),
+    ...(verb === 'reject' || needsReason(request, verb) ? ['--note WHY'] : []),
     taskId.startsWith('-') ? `-- ${taskId}` : taskId,
   ];
   return commandLine(words.join(' '));

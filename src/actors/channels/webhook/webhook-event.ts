@@ -84,6 +84,7 @@ export function webhookEvent(
       target: request.target,
       approvers: request.approvers,
       quorum: request.quorum,
+      ...(request.requireReason === undefined ? {} : { require_reason: request.requireReason }),
       approvals: request.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
       ...(request.messages === undefined ? {} : { messages: request.messages.map(messageJson) }),
       requested_at: timestamp(request.requestedAt),

@@ -152,6 +152,7 @@ export class PolicyRules {
       onReject: defer.on_reject,
       remind: rule.remind,
       escalateTo: rule.escalate_to ?? null,
+      ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { RequiredReason } from '../../../machines/domain/task.ts';
 import type { AlignmentSettings } from '../alignment/alignment.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { RuleTerms } from './rule-lists.ts';
@@ -37,6 +38,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   four_eyes: boolean;
   remind: boolean;
   escalate_to?: string | undefined;
+  require_reason?: RequiredReason | undefined;
 }
 
 /** Tools that require a stronger sign-in, and the levels from weak to strong. */

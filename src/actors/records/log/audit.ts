@@ -15,8 +15,6 @@ export { ocsfEvent } from './ocsf-event.ts';
 export {
   type AuditKeySettings,
   type AuditKeys,
-  type AuditKeys,
-  openAuditKeys,
   openAuditKeys,
 } from './open-audit-keys.ts';
 export { prunedAt, standingBefore } from './pruned-at.ts';

@@ -60,6 +60,7 @@ describe('the policy of a configuration', () => {
       approvers: [' Ann@Example.com ', ''],
       quorum: 2,
       four_eyes: true,
+      require_reason: 'both' as const,
       remind: true,
       escalate_to: 'channel:console:managers',
     };
@@ -75,6 +76,7 @@ describe('the policy of a configuration', () => {
       bindApprover: true,
       distinctCallers: false,
       onReject: 'tool_result',
+      requireReason: 'both',
       remind: true,
       escalateTo: 'channel:console:managers',
     });

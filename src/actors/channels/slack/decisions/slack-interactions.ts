@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { ApprovalNotice } from '../../../../machines/channels/approval-notice.ts';
+import { needsReason } from '../../../../machines/governance/decision.ts';
 import { late, within } from '../../time-limit.ts';
 import { RecentArrivals } from '../link/recent-arrivals.ts';
 import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
@@ -81,7 +82,8 @@ export class SlackInteractions {
     }
     const isMisplaced = standing.kind === 'misplaced';
     const isUnseen = verb === 'approve' && callBlocks(notice.request).isCut;
-    const isModal = (verb === 'reject' || isUnseen) && !isMisplaced;
+    const isReasoned = verb === 'reject' || needsReason(notice.request, verb);
+    const isModal = (isReasoned || isUnseen) && !isMisplaced;
     const isAsked = isModal && !(await this.#isRefused(click, notice));
     if (isAsked && (await this.#isOpened(click, notice))) return true;
     if (isAsked && isUnseen) {

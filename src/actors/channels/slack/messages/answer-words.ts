@@ -56,6 +56,8 @@ export function answerWords(
       return `Your approval is recorded: ${approvals} of ${request.quorum}.`;
     case 'forbidden':
       return forbiddenWords(request, approver);
+    case 'noReason':
+      return `A reason is required to ${answer.decision} this call, so nothing was decided. Click again, or decide in the dashboard or on the command line with a note.`;
     case 'decided':
       return answer.settled.id === request.deferralId
         ? `Already ${pastOf[answer.settled.decision]} by ${oneLine(answer.settled.approver)}`

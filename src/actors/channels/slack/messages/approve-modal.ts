@@ -4,12 +4,13 @@ import {
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../../machines/channels/argument-lines.ts';
+import { needsReason } from '../../../../machines/governance/decision.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
 import { shellWord } from '../../../../machines/shell-word.ts';
 import { commandLine } from '../../../command-line.ts';
 import { plainText, quotation, section, smallPrint } from './blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
-import type { MessagePlace } from './reject-modal.ts';
+import { type MessagePlace, reasonInput } from './reject-modal.ts';
 
 /** Callback id of the app's modal that shows a whole call. */
 export const approveCallback = 'holdpoint_approve_whole';
@@ -18,8 +19,9 @@ export const approveCallback = 'holdpoint_approve_whole';
 const most = { box: 2_900, boxes: 20, pages: 4 };
 
 /**
- * Creates the modal that shows a whole call whose message is truncated, page by page; the last page approves. A call
- * that is too long for Slack is shown as its digest with the command that prints it, and cannot be approved there.
+ * Creates the modal that shows a whole call, page by page; the last page approves, with the reason if the rule demands
+ * one. A call that is too long for Slack is shown as its digest with the command that prints it, and cannot be approved
+ * there.
  */
 export function approveModal(request: ApprovalRequest, place: MessagePlace, page = 0): ModalView {
   const boxes = boxesOf(wholeText(request));
@@ -28,9 +30,11 @@ export function approveModal(request: ApprovalRequest, place: MessagePlace, page
   const isLast = page >= pages - 1;
   const shown = boxes.slice(page * most.boxes, (page + 1) * most.boxes);
   const part = pages > 1 ? [smallPrint(`Part ${page + 1} of ${pages}.`)] : [];
+  const isAsked = isLast && needsReason(request, 'approve');
+  const reason = isAsked ? [reasonInput(request, 'approve')] : [];
   return {
     ...modal(
-      [heading(request), ...shown.map(quotation), ...part, digestOf(request)],
+      [heading(request), ...shown.map(quotation), ...part, digestOf(request), ...reason],
       'Keep waiting',
     ),
     callback_id: approveCallback,
@@ -72,7 +76,8 @@ function digestOf({ argsSha256 }: ApprovalRequest): KnownBlock {
 
 function tooLong(request: ApprovalRequest): KnownBlock[] {
   const { taskId, deferralId, argsSha256 } = request;
-  const pins = `--deferral ${deferralId} --args-sha256 ${argsSha256}`;
+  const note = needsReason(request, 'approve') ? ' --note WHY' : '';
+  const pins = `--deferral ${deferralId} --args-sha256 ${argsSha256}${note}`;
   return [
     heading(request),
     section(

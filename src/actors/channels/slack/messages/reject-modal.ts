@@ -1,9 +1,10 @@
-import type { ModalView } from '@slack/types';
+import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import {
   type ApprovalRequest,
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
+import { needsReason } from '../../../../machines/governance/decision.ts';
 import { parseJson } from '../../../../machines/json.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import { plainText, section } from './blocks.ts';
@@ -47,20 +48,25 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
         `Tool: ${cut(oneLine(tool), 300)}`,
         `Requested by: ${cut(oneLine(requesterWords(request)), 300)}`,
       ),
-      {
-        type: 'input',
-        block_id: reasonField,
-        optional: true,
-        label: plainText('Reason'),
-        hint: plainText('The requester can read it, and it is stored in the audit log.'),
-        element: {
-          type: 'plain_text_input',
-          action_id: reasonField,
-          multiline: true,
-          max_length: longestReason,
-        },
-      },
+      reasonInput(request, 'reject'),
     ],
+  };
+}
+
+/** Creates the field for the reason of a decision; optional unless the rule demands one. */
+export function reasonInput(request: ApprovalRequest, verb: 'approve' | 'reject'): InputBlock {
+  return {
+    type: 'input',
+    block_id: reasonField,
+    optional: !needsReason(request, verb),
+    label: plainText('Reason'),
+    hint: plainText('The requester can read it, and it is stored in the audit log.'),
+    element: {
+      type: 'plain_text_input',
+      action_id: reasonField,
+      multiline: true,
+      max_length: longestReason,
+    },
   };
 }
 

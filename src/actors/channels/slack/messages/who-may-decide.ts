@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import type { RequiredReason } from '../../../../machines/domain/task.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import { cut } from './escape.ts';
 
@@ -7,17 +8,24 @@ const listed = { most: 20, longest: 100 };
 
 /** Returns the approvers and the required number of approvals, each on its own line. */
 export function whoMayDecide(request: ApprovalRequest): string[] {
-  const { approvers, quorum, fourEyes, approvals } = request;
+  const { approvers, quorum, fourEyes, requireReason, approvals } = request;
   const lines = [
     `Who can decide: ${approvers === null ? 'anyone in this channel' : namesOf(approvers)}`,
   ];
   if (fourEyes) lines.push('Four eyes: the requester may not decide.');
+  if (requireReason !== undefined) lines.push(reasonWords[requireReason]);
   if (quorum > 1) {
     lines.push(`Approvals: ${approvals.length} of ${quorum}, one rejection rejects`);
     if (approvals.length > 0) lines.push(`Approved so far by: ${approversOf(request)}`);
   }
   return lines;
 }
+
+const reasonWords = {
+  approve: 'An approval needs a reason.',
+  reject: 'A rejection needs a reason.',
+  both: 'A decision needs a reason.',
+} as const satisfies Record<RequiredReason, string>;
 
 /** Lists on one line the approvers so far of a call that needs several approvals. */
 export function approversOf({ approvals }: ApprovalRequest): string {

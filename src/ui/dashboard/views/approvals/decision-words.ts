@@ -5,11 +5,14 @@ import { targetWords } from '../../components/target-words.ts';
 /** Returns the command that decides on exactly the displayed call. */
 export function decisionCommand(
   verb: 'approve' | 'reject',
-  { task_id, args_sha256, approvers }: DeferralJson,
+  deferral: DeferralJson,
   directory: string | null,
   email: string,
-  reason = '',
+  note: string,
 ): string {
+  const { task_id, args_sha256, approvers } = deferral;
+  const isNeeded = needsReason(deferral, verb);
+  const reason = note === '' && isNeeded ? 'WHY' : verb === 'reject' || isNeeded ? note : '';
   const words = ['holdpoint task', verb, shellWord(task_id)];
   if (directory !== null) words.push('--dir', shellWord(directory));
   words.push('--args-sha256', shellWord(args_sha256));
@@ -17,6 +20,14 @@ export function decisionCommand(
   else if (approvers !== null) words.push('--email', 'YOU@EXAMPLE.COM');
   if (reason !== '') words.push('--note', shellWord(reason));
   return words.join(' ');
+}
+
+/** Returns true if the call's rule demands a reason for this decision. */
+export function needsReason(
+  { require_reason: needed }: DeferralJson,
+  verb: 'approve' | 'reject',
+): boolean {
+  return needed === 'both' || needed === verb;
 }
 
 /** Describes who may decide, and how many approvals are needed. */

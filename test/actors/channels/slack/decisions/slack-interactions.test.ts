@@ -5,6 +5,40 @@ import { ann, approvedByAnn, SlackClicks } from '../slack-clicks.ts';
 const acknowledgedOnce = { acknowledged: [null] };
 const named = { approvers: ['ann@example.com', 'bob@example.com'] };
 
+describe('a click on a call whose decisions need a reason', () => {
+  it.each([
+    ['Approve', 'approve'],
+    ['Reject', 'reject'],
+  ] as const)('on %s opens a view that demands the reason', async (button, decision) => {
+    const clicks = await SlackClicks.open({ rule: { require_reason: 'both' } });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, button);
+    expect(clicks.decisions(task)).toEqual([]);
+    const [view] = clicks.slack.views;
+    if (view === undefined) throw new Error('no view was opened');
+    const blocks = view.content['blocks'] as { type: string; optional?: boolean }[];
+    expect(blocks.filter(({ type }) => type === 'input')).toMatchObject([{ optional: false }]);
+    const refusal = `A reason is required to ${decision} this call, so nothing was decided.`;
+    const { acknowledged } = await clicks.handle(clicks.submissionOf(view, ' '));
+    expect(JSON.stringify(acknowledged)).toContain(refusal);
+    expect(clicks.decisions(task)).toEqual([]);
+    await clicks.handle(clicks.submissionOf(view, 'checked'));
+    expect(clicks.decisions(task)).toMatchObject([{ decision, note: 'checked' }]);
+  });
+
+  it('decides nothing where Slack opens no view', async () => {
+    const clicks = await SlackClicks.open({ rule: { require_reason: 'approve' } });
+    const { task, message } = await clicks.ask();
+    const fault = { kind: 'refuse', error: 'expired_trigger_id' } as const;
+    clicks.slack.fail({ method: 'views.open', times: 9, fault });
+    await clicks.click(message, 'Approve');
+    expect(clicks.decisions(task)).toEqual([]);
+    expect(clicks.told).toMatchObject([
+      { text: expect.stringContaining('A reason is required to approve this call') },
+    ]);
+  });
+});
+
 describe('a click that Slack delivers again', () => {
   it('is one click, under one envelope or two, while it is worked on and after', async () => {
     const clicks = await SlackClicks.open({ rule: { quorum: 2 } });
