@@ -49,7 +49,7 @@ import {
   auditKeysPath,
   cachedAuditKeys,
 } from './routes/audit-keys.ts';
-import { decisions } from './routes/decisions.ts';
+import { decisionList, decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
@@ -159,6 +159,7 @@ function createRouter(
   router.get('/events', eventsFollow());
   router.get('/sessions/:id', sessionsGet());
   router.get('/sessions', sessionsList());
+  router.post('/deferrals/decisions', readJson(), decisionList(ports));
   router.get('/deferrals/:id', deferralsGet());
   router.get('/deferrals', deferralsList());
   router.post(

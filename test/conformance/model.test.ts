@@ -66,12 +66,23 @@ class Daemon {
     if (command.type === 'decide') {
       const { decision, email, by, note = '' } = command;
       const said = { decision, note, ...(email === null ? {} : { approver_email: email }) };
-      return (await (await this.#as(by)).decide(id, said)).status;
+      const caller = await this.#as(by);
+      if (door.startsWith('HTTP')) return this.#decideInList(caller, id, said);
+      return (await caller.decide(id, said)).status;
     }
     const operator = this.agent.as(this.agent.token);
     const path = `/tasks/${id}`;
     const answer = command.type === 'read' ? operator.get(path) : operator.post(`${path}/cancel`);
     return (await answer).status;
+  }
+
+  /** Decides like a person who has just seen the call. */
+  async #decideInList(caller: AgentClient, id: string, said: object): Promise<number> {
+    const { body } = await this.agent.as(this.agent.token).get(`/tasks/${id}`);
+    const { id: deferral_id = 'none', args_sha256 = 'none' } = body.metadata?.deferral ?? {};
+    const decisions = [{ task_id: id, ...said, deferral_id, args_sha256 }];
+    const answer = await caller.post('/deferrals/decisions', { decisions });
+    return answer.body.decisions[0].status;
   }
 
   /** Returns the state of a task as `GET /tasks/{id}` has it; `null` for none. */

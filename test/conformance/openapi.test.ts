@@ -143,6 +143,10 @@ describe('what is answered is as described', () => {
       await told('POST', path, approve),
     ].map(({ status }) => status);
     expect(statuses).toEqual([400, 403, 409, 404, 200, 409]);
+    const again = { task_id: 'held', decision: 'reject', approver_email: 'ann@example.com' };
+    const { body } = await told('POST', '/deferrals/decisions', { decisions: [again, {}] });
+    expect(body.decisions).toMatchObject([{ status: 409 }, { task_id: null, status: 400 }]);
+    await told('POST', '/deferrals/decisions', {});
     expect((await held).body.status.state).toBe('completed');
     await told('GET', '/tasks?include=artifacts');
     await told('GET', '/tasks/held?decisions=true');

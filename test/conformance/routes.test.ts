@@ -53,6 +53,7 @@ describe('a known path', () => {
     ['POST', '/sessions', 'HEAD, GET'],
     ['POST', '/deferrals', 'HEAD, GET'],
     ['POST', '/deferrals/x', 'HEAD, GET'],
+    ['GET', '/deferrals/decisions', 'POST'],
     ['POST', '/healthz', 'HEAD, GET'],
     ['POST', '/readyz', 'HEAD, GET'],
     ['POST', '/metrics', 'HEAD, GET'],

@@ -124,6 +124,16 @@ const legacyRows: Row[] = [
     seen: ({ id }) => ({ status: 200, body: { task_id: id, status: 'resolved' } }),
   },
   {
+    name: 'POST /deferrals/decisions',
+    kind: 'held',
+    isChange: true,
+    request: ({ id }) =>
+      post('/deferrals/decisions', {
+        decisions: [{ task_id: id, decision: 'reject', approver_email: 'ann@acme.example' }],
+      }),
+    seen: ({ id }) => ({ status: 200, body: { decisions: [{ task_id: id, status: 200 }] } }),
+  },
+  {
     name: 'GET /deferrals/{id}',
     kind: 'held',
     request: ({ deferralId }) => get(`/deferrals/${deferralId}`),

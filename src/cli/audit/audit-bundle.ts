@@ -233,7 +233,8 @@ async function keysOf(
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) return { keys: [] };
   try {
-    return openAuditKeys(loaded.config.audit.signing, env).published;
+    const folder = join(directory, '.service');
+    return openAuditKeys(loaded.config.audit, { env, folder }).published;
   } catch (error) {
     const reason = messageOf(error);
     session.output.warn(plainLine(`the bundle has no public keys of ${agentId}: ${reason}`));

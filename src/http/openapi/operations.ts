@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { taskStates } from '../../machines/domain/task.ts';
 import { cancel } from '../wire/cancel-reason.ts';
-import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
+import {
+  decided,
+  decision,
+  decisionAnswers,
+  decisionConflict,
+  decisionList,
+  noDecision,
+} from '../wire/decision.ts';
 import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
@@ -230,6 +237,23 @@ export const operations: Readonly<Record<string, Operation>> = {
     says: 'Lists pending deferrals, newest first or by deadline, with their total.',
     parameters: [...page, deadlineOrder],
     answers: { 200: holding('One page.', deferralPage), 400: badQuery },
+    form,
+  },
+  'POST /deferrals/decisions': {
+    id: 'decideEach',
+    tag: 'approvals',
+    says: 'Submits up to 100 decisions, each as if it were sent alone; an approval needs deferral_id and args_sha256.',
+    body: {
+      schema: decisionList,
+      types: [json],
+      example: {
+        decisions: [{ task_id: 'refund-1', decision: 'reject', note: 'no receipt' }],
+      },
+    },
+    answers: {
+      200: holding('One answer for each decision.', decisionAnswers),
+      400: badBody,
+    },
     form,
   },
   'GET /deferrals/:id': {

@@ -1,19 +1,58 @@
 import type { Clock } from '../../actors/ports/clock.ts';
-import type { DecisionAnswer } from '../../machines/governance/decision.ts';
+import type { Log } from '../../actors/ports/log.ts';
+import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
-import type { RoutedContext } from '../request-state.ts';
-import { presentAnswer, readDecision } from '../wire/decision.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
+import { problemOf } from '../middleware/handle-errors.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import {
+  type ListedAnswer,
+  presentAnswer,
+  readDecision,
+  readDecisions,
+  readListedDecision,
+  taskIdIn,
+} from '../wire/decision.ts';
 
 /** `POST /tasks/{id}/decisions`: submits a decision to the task and returns the result (docs/contract/decisions.md). */
 export function decisions({ clock }: { clock: Clock }) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
     const attempt = readDecision(ctx.request.body, ctx.state.caller, clock.now());
-    const answer: DecisionAnswer = isTaskId(id)
-      ? await ctx.state.tasks.decide(id, attempt)
-      : { kind: 'notPending' };
-    const { status, body } = presentAnswer(id, answer);
+    const { status, body } = await answerTo(ctx.state.tasks, id, attempt);
     ctx.status = status;
     ctx.body = body;
   };
+}
+
+/**
+ * `POST /deferrals/decisions`: submits each decision to its task, one after the other, and returns each result in the
+ * order of the request (docs/contract/decisions.md).
+ */
+export function decisionList({ clock, log }: { clock: Clock; log: Log }) {
+  async function answerOf(item: unknown, { caller, tasks }: RequestState): Promise<ListedAnswer> {
+    const task_id = taskIdIn(item);
+    try {
+      const { taskId, attempt } = readListedDecision(item, caller, clock.now());
+      return { task_id, ...(await answerTo(tasks, taskId, attempt)) };
+    } catch (error) {
+      const { status, body } = problemOf(error);
+      if (status === 500) log.error({ error, task_id }, 'http: a decision failed');
+      return { task_id, status, body };
+    }
+  }
+  return async function decideEach(ctx: RoutedContext) {
+    const answers: ListedAnswer[] = [];
+    for (const item of readDecisions(ctx.request.body)) {
+      answers.push(await answerOf(item, ctx.state));
+    }
+    ctx.body = { decisions: answers };
+  };
+}
+
+async function answerTo(tasks: CallerTasks, taskId: string, attempt: DecisionAttempt) {
+  const answer = isTaskId(taskId)
+    ? await tasks.decide(taskId, attempt)
+    : ({ kind: 'notPending' } as const);
+  return presentAnswer(taskId, answer);
 }

@@ -56,6 +56,35 @@ export const decisionConflict = z
   })
   .meta({ id: 'DecisionConflict' });
 
+const mostDecisions = 100;
+
+export const decisionList = z
+  .object({
+    decisions: z
+      .array(
+        decision.extend({
+          task_id: z.string(),
+          deferral_id: text(128).describe('Required to approve.').optional(),
+          args_sha256: text(64).describe('Required to approve.').optional(),
+        }),
+      )
+      .max(mostDecisions),
+  })
+  .meta({ id: 'DecisionList' });
+
+const listedAnswer = z.object({
+  task_id: z.string().nullable().describe('null for an entry without one.'),
+  status: z.int().describe('The status that POST /tasks/{id}/decisions would have.'),
+  body: z.union([decided, decisionConflict]).describe('The body that it would have.'),
+});
+
+export const decisionAnswers = z
+  .object({ decisions: z.array(listedAnswer).describe('In the order of the request.') })
+  .meta({ id: 'DecisionAnswers' });
+
+/** The answer to one of several decisions. */
+export type ListedAnswer = z.input<typeof listedAnswer>;
+
 /** The error for a body without a decision (docs/contract/decisions.md). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
@@ -86,6 +115,43 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
     at,
   };
+}
+
+/** Reads the body of several decisions; its entries are not checked yet. Throws a 400 Problem. */
+export function readDecisions(body: unknown): unknown[] {
+  const listed = fieldOf(body, 'decisions');
+  if (Array.isArray(listed) && listed.length <= mostDecisions) return listed;
+  throw new Problem(400, {
+    error: `decisions must be a list of at most ${mostDecisions} decisions`,
+  });
+}
+
+/**
+ * Reads one of several decisions like the body of a single one. An approval must be pinned to the call that the approver
+ * has seen. Throws a 400 Problem.
+ *
+ * @param at epoch milliseconds at which the decision arrived
+ */
+export function readListedDecision(
+  item: unknown,
+  caller: Caller | null,
+  at: number,
+): { taskId: string; attempt: DecisionAttempt } {
+  const attempt = readDecision(item, caller, at);
+  const taskId = taskIdIn(item);
+  if (taskId === null) throw new Problem(400, { error: 'task_id must be a string' });
+  const { verb, deferralId, argsSha256 } = attempt;
+  if (verb === 'approve' && (deferralId === null || argsSha256 === null)) {
+    const error = 'an approval in a list needs deferral_id and args_sha256';
+    throw new Problem(400, { error });
+  }
+  return { taskId, attempt };
+}
+
+/** Returns the task of one of several decisions; `null` without one. */
+export function taskIdIn(item: unknown): string | null {
+  const taskId = fieldOf(item, 'task_id');
+  return typeof taskId === 'string' ? taskId : null;
 }
 
 /** Formats a task's answer to a decision: the status and body of docs/contract/decisions.md. */
