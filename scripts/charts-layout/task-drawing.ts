@@ -142,7 +142,7 @@ export const taskDrawing: Drawing = {
     {
       from: 'deferred',
       to: 'working.executing.recording',
-      label: 'rejected, told',
+      label: 'denied, told',
       points: [
         [570, 266],
         [444, 266],

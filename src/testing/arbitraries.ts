@@ -110,6 +110,7 @@ export function modelRules(people: readonly string[] = usualPeople): Arbitrary<M
       fourEyes: fc.boolean(),
       bindApprover: fc.boolean(),
       onReject: fc.constantFrom('fail', 'tool_result'),
+      onTimeout: fc.constantFrom('fail', 'tool_result'),
       onRestart: fc.constantFrom('abandon', 'resume'),
       timeout: fc.constantFrom(...timeouts),
     }),

@@ -8,6 +8,8 @@ export interface ModelRules {
   fourEyes: boolean;
   bindApprover: boolean;
   onReject: 'fail' | 'tool_result';
+  /** Effect of a timeout; absent for `fail`. */
+  onTimeout?: 'fail' | 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
   onRestart: 'abandon' | 'resume';

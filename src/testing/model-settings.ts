@@ -3,8 +3,8 @@ import type { ModelRules } from './model-command.ts';
 
 /** Returns the `service.yaml` settings that hold a tool's calls by the rules of a reference model. */
 export function settingsOf(rules: ModelRules, tool: string) {
-  const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout, requireReason } =
-    rules;
+  const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout } = rules;
+  const { requireReason, onTimeout = 'fail' } = rules;
   const held = {
     to: 'channel:console:*',
     timeout: formatDuration(timeout),
@@ -13,6 +13,11 @@ export function settingsOf(rules: ModelRules, tool: string) {
     ...(requireReason === undefined ? {} : { require_reason: requireReason }),
     ...(approvers === null ? {} : { approvers: [...approvers] }),
   };
-  const layer = { bind_approver: bindApprover, on_reject: onReject, on_restart: onRestart };
+  const layer = {
+    bind_approver: bindApprover,
+    on_reject: onReject,
+    on_timeout: onTimeout,
+    on_restart: onRestart,
+  };
   return { security: { defer: { enabled: true, ...layer, tools: { [tool]: held } } } };
 }

@@ -1,4 +1,10 @@
-import type { ModelAnswer, ModelCommand, ModelTask, ReferenceModel } from './model-command.ts';
+import type {
+  ModelAnswer,
+  ModelCommand,
+  ModelRules,
+  ModelTask,
+  ReferenceModel,
+} from './model-command.ts';
 
 const noTask: ModelAnswer = { status: 200, state: null };
 
@@ -9,8 +15,8 @@ export function step(model: ReferenceModel, command: ModelCommand): [ReferenceMo
     const now = model.now + (command.type === 'pass' ? command.milliseconds : 0);
     const isGivenUp = command.type === 'restart' && rules.onRestart === 'abandon';
     const ended = [...tasks].map(([id, task]): [string, ModelTask] => {
-      const isOver = task.state === 'deferred' && (isGivenUp || task.expiresAt <= now);
-      return [id, isOver ? { ...task, state: 'failed' } : task];
+      if (isGivenUp && task.state === 'deferred') return [id, { ...task, state: 'failed' }];
+      return [id, timedOut(rules, task, now)];
     });
     return [{ rules, now, tasks: new Map(ended) }, noTask];
   }
@@ -70,9 +76,17 @@ function decided(
   return [200, goOn(model, { ...task, calls, ran: task.ran + 1, isDecided: true })];
 }
 
+/** Ends every wait whose time is over. The next call of the run begins to wait when the one before it has ended. */
+function timedOut(rules: ModelRules, task: ModelTask, now: number): ModelTask {
+  if (task.state !== 'deferred' || task.expiresAt > now) return task;
+  if (rules.onTimeout !== 'tool_result') return { ...task, state: 'failed' };
+  const next = goOn({ rules, now: task.expiresAt }, { ...task, calls: task.calls - 1 });
+  return timedOut(rules, next, now);
+}
+
 /** The next call is held with a deferral of its own, or the task ends. */
 function goOn(
-  { now, rules }: ReferenceModel,
+  { now, rules }: Pick<ReferenceModel, 'now' | 'rules'>,
   run: Pick<ModelTask, 'askers' | 'calls' | 'ran' | 'isDecided'>,
 ): ModelTask {
   const wait = { ...run, approvals: [], expiresAt: now + rules.timeout };

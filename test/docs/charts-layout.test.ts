@@ -48,7 +48,9 @@ describe('the drawing of the task chart', () => {
       'policy.changed',
     ]);
     expect(on('deferred.asked', 'working.executing.recording')).toEqual([
+      'deferral.decide [cameTooLateForModel]',
       'deferral.decide [isRejectionForModel]',
+      'deadline.reached [isTimeUpForModel]',
     ]);
     expect(on('working.thinking', 'completed')).toEqual(['think done [else]']);
   });

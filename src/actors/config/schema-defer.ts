@@ -104,6 +104,12 @@ export const deferSchema = z
       .describe(
         'Effect of a rejection: `fail` ends the task, `tool_result` returns it to the model.',
       ),
+    on_timeout: z
+      .enum(['fail', 'tool_result'])
+      .default('fail')
+      .describe(
+        'Effect of a timeout: `fail` ends the task, `tool_result` returns it to the model.',
+      ),
     bind_approver: z
       .boolean()
       .default(false)

@@ -34,6 +34,7 @@ const shownKeys = new Set([
   'presentedAcr',
   'provider',
   'onReject',
+  'onTimeout',
   'requireReason',
   'quorum',
   'remindAt',

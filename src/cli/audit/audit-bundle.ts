@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import {
   type ChainVerdict,

@@ -26,14 +26,18 @@ export function noticeOf(
 }
 
 /** Returns the outcome of a deferral's wait. */
-export function outcomeOf({ id }: Pick<Deferral, 'id'>, ended: EndedRecord): ApprovalOutcome {
+export function outcomeOf(
+  { id, onTimeout, expiresAt }: Pick<Deferral, 'id' | 'onTimeout' | 'expiresAt'>,
+  ended: EndedRecord,
+): ApprovalOutcome {
   const { state, text, settled, failure, changedAt: at } = ended;
   if (settled?.id === id) {
     const { decision, approver, note, decidedAt } = settled;
     const kind = decision === 'approve' ? 'approved' : 'rejected';
     return { kind, approver, note, at: decidedAt };
   }
-  if (failure?.kind === 'timedOut') return { kind: 'timedOut', at };
+  const isToldToModel = onTimeout === 'tool_result' && state === 'working' && at >= expiresAt;
+  if (failure?.kind === 'timedOut' || isToldToModel) return { kind: 'timedOut', at };
   if (failure?.kind === 'abandoned') {
     const isRestart = !failure.text.includes('caller disconnected');
     return { kind: 'abandoned', reason: isRestart ? 'service_restart' : 'caller_disconnected', at };

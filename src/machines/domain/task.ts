@@ -210,6 +210,8 @@ export interface Deferral {
   distinctCallers: boolean;
   /** The effect of a rejection: the task fails, or the model receives the rejection as a result. */
   onReject: 'fail' | 'tool_result';
+  /** The model receives the timeout as a result; if absent, the task fails. */
+  onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
   approvals: Approval[];

@@ -17,6 +17,8 @@ export interface DeferRule {
   /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
   onReject: 'fail' | 'tool_result';
+  /** The model receives the timeout as a result; if absent, the task fails. */
+  onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
   /** True if approvers are reminded after half of the timeout. */
@@ -110,7 +112,7 @@ export function openDeferral(
 /** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
-  const { distinctCallers, onReject, requireReason, remindAt, escalateTo } = deferral;
+  const { distinctCallers, onReject, onTimeout, requireReason, remindAt, escalateTo } = deferral;
   return {
     to: targets,
     timeout,
@@ -121,6 +123,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     bindApprover,
     distinctCallers,
     onReject,
+    ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(requireReason === undefined ? {} : { requireReason }),
     remind: remindAt !== null,
     escalateTo,

@@ -172,6 +172,11 @@ export const taskMachine = taskSetup.createMachine({
       initial: 'asked',
       on: {
         'deferral.decide': [
+          {
+            guard: withAttempt('cameTooLateForModel'),
+            target: 'working.executing.recording',
+            actions: whenDecided.tooLateForModel,
+          },
           { guard: withAttempt('cameTooLate'), target: 'failed', actions: whenDecided.tooLate },
           { guard: withAttempt('isMispinned'), actions: whenDecided.mispinned },
           { guard: withAttempt('isRefused'), actions: whenDecided.refused },
@@ -198,11 +203,14 @@ export const taskMachine = taskSetup.createMachine({
           { actions: whenTold.kept },
         ],
         'call.repeated': { actions: whenRepeated },
-        'deadline.reached': {
-          guard: withTime('isTimeUp'),
-          target: 'failed',
-          actions: whenEnded.timedOut,
-        },
+        'deadline.reached': [
+          {
+            guard: withTime('isTimeUpForModel'),
+            target: 'working.executing.recording',
+            actions: whenEnded.timedOutForModel,
+          },
+          { guard: withTime('isTimeUp'), target: 'failed', actions: whenEnded.timedOut },
+        ],
         'caller.left': { target: 'failed', actions: whenEnded.callerLeft },
         'service.restarted': { target: 'failed', actions: whenEnded.restarted },
         'task.cancel': { target: 'canceled', actions: whenEnded.canceled },

@@ -70,13 +70,18 @@ const settled = [
   withAttempt('settleDeferral'),
 ] as const;
 
+const tooLate = [
+  fromAttempt('note', (context, { at }) => factOf.timedOut(context, at)),
+  { type: 'answer', params: { kind: 'notPending' } },
+] as const;
+
 /** A decision attempt for the held call. */
 export const whenDecided = {
-  tooLate: [
-    fromAttempt('note', (context, { at }) => factOf.timedOut(context, at)),
-    { type: 'answer', params: { kind: 'notPending' } },
-    fromContext('fail', failureOf.timedOut),
+  tooLateForModel: [
+    ...tooLate,
+    { type: 'keepTimeout', params: ({ event }: On<'deferral.decide'>) => event.attempt.at },
   ],
+  tooLate: [...tooLate, fromContext('fail', failureOf.timedOut)],
   mispinned: fromAttempt('answer', answerNotMeant),
   refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
   unreasoned: fromAttempt(
@@ -134,6 +139,7 @@ export const whenDue = {
 
 /** The wait ends without a decision. */
 export const whenEnded = {
+  timedOutForModel: [fromTime('note', factOf.timedOut), withTime('keepTimeout')],
   timedOut: [fromTime('note', factOf.timedOut), fromContext('fail', failureOf.timedOut)],
   callerLeft: given('caller_disconnected'),
   restarted: given('service_restart'),

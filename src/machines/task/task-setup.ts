@@ -3,6 +3,7 @@ import type { TaskFact } from '../domain/facts.ts';
 import { governanceFailed, type Refusal } from '../domain/finding.ts';
 import type {
   DecisionRecord,
+  Deferral,
   DeferralStage,
   Failure,
   FollowUp,
@@ -160,6 +161,10 @@ export const taskSetup = setup({
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
+    keepTimeout: assign(({ context }, at: number) => ({
+      ...endCall(context, { result: failureOf.timedOut(context).text, at }),
+      deferral: null,
+    })),
     countApproval: assign(({ context }, { attempt, deferral }: Trial) => {
       const { approvals } = withApproval(deferral, attempt);
       return { deferral: { ...pendingDeferral(context), approvals } };
@@ -209,12 +214,16 @@ export const taskSetup = setup({
     isErrorForModel: ({ context }, { kind }: ToolOutcome) =>
       kind === 'failed' && context.run.onToolError === 'return',
     toolFailed: (_, { kind }: ToolOutcome) => kind !== 'returned',
-    isTimeUp: ({ context }, at: number) => at >= pendingDeferral(context).expiresAt,
+    isTimeUp: ({ context }, at: number) => isOver(pendingDeferral(context), at),
+    isTimeUpForModel: ({ context }, at: number) =>
+      isOver(pendingDeferral(context), at) && isTimeoutForModel(pendingDeferral(context)),
     reminderIsDue: ({ context }, at: number) =>
       isDue(pendingDeferral(context).remindAt, at) && at < pendingDeferral(context).expiresAt,
     escalationIsDue: ({ context }, at: number) =>
       isDue(pendingDeferral(context).escalateAt, at) && at < pendingDeferral(context).expiresAt,
-    cameTooLate: (_, { attempt, deferral }: Trial) => attempt.at >= deferral.expiresAt,
+    cameTooLate: (_, { attempt, deferral }: Trial) => isOver(deferral, attempt.at),
+    cameTooLateForModel: (_, { attempt, deferral }: Trial) =>
+      isOver(deferral, attempt.at) && isTimeoutForModel(deferral),
     isMispinned: (_, { attempt, deferral }: Trial) => answerMispinned(deferral, attempt) !== null,
     isRefused: ({ context }, { attempt, deferral }: Trial) =>
       isRefused(deferral, attempt, context.run.requester, speakersIn(context)),
@@ -228,6 +237,14 @@ export const taskSetup = setup({
 
 function sumOf(records: readonly DecisionRecord[]): number {
   return records.reduce((sum, { duration }) => sum + duration, 0);
+}
+
+function isOver({ expiresAt }: Deferral, at: number): boolean {
+  return at >= expiresAt;
+}
+
+function isTimeoutForModel({ onTimeout }: Deferral): boolean {
+  return onTimeout === 'tool_result';
 }
 
 function isDue(moment: number | null, at: number): boolean {

@@ -97,6 +97,7 @@ describe('a file with every section', () => {
       max_pending_per_caller: 100,
       on_stream_disconnect: 'keep',
       on_reject: 'fail',
+      on_timeout: 'fail',
       bind_approver: true,
       tools: {
         t: [
@@ -246,6 +247,7 @@ it('fills in every default', () => {
           max_pending_per_caller: 100,
           on_stream_disconnect: 'abandon',
           on_reject: 'fail',
+          on_timeout: 'fail',
           bind_approver: false,
           tools: {},
         },

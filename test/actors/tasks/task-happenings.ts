@@ -128,7 +128,8 @@ export const waiting = (quorum: number, onReject: 'fail' | 'tool_result') =>
       event: (snapshot) => {
         const { id, tool } = contextOf(snapshot).pending[0] ?? call('pay');
         const approvers = ['ann@example.com', 'bob@example.com'];
-        const deferral = { ...nudged(), id, tool, approvers, quorum, onReject };
+        const onTimeout = onReject === 'fail' ? {} : { onTimeout: onReject };
+        const deferral = { ...nudged(), id, tool, approvers, quorum, onReject, ...onTimeout };
         return done('governing', fixture.deferred(deferral));
       },
       in: (snapshot) => isGoverning(snapshot) && toolOf(snapshot) === 'pay',

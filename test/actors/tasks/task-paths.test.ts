@@ -64,7 +64,7 @@ describe('the shortest paths of a task that hears of its errors, and rests whene
     {
       onToolError: 'return',
       limits: { turns: 2, failedTurns: 2 },
-      defer: { on_reject: 'tool_result' },
+      defer: { on_reject: 'tool_result', on_timeout: 'tool_result' },
       rule: {},
       rests: true,
       passing: ['working.accepting', 'working.executing.admitted', 'working.executing.minting'],
@@ -79,7 +79,7 @@ describe('the shortest paths of a task that begins with calls and has no model',
     {
       onToolError: 'fail',
       limits: {},
-      defer: { on_reject: 'tool_result' },
+      defer: { on_reject: 'tool_result', on_timeout: 'tool_result' },
       rule: {},
       calls,
       rests: true,

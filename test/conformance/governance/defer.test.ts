@@ -87,6 +87,23 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
     );
   });
 
+  it('silence is told to the model under on_timeout: tool_result', async () => {
+    await expectOutcome(
+      transport,
+      { settings: holding({ timeout: '60ms' }, { on_timeout: 'tool_result' }), script },
+      {
+        ...ends(
+          '',
+          [['task_deferred_timeout', { tool: 'pay', timeout_ms: 60 }], thought],
+          waits(context, { timeout_ms: 60 }),
+        ),
+        state: 'completed',
+        text: 'heard: defer: no decision within 60ms (auto-deny)',
+        states: ['deferred', 'completed'],
+      },
+    );
+  });
+
   it('silence reminds and escalates before it ends the task', async () => {
     const rule = { timeout: '1600ms', remind: true, escalate_to: 'channel:dashboard:*' };
     await expectOutcome(

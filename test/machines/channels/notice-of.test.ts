@@ -136,6 +136,14 @@ describe('what a target is to know of a held call', () => {
       { kind: 'canceled', reason: 'the task went on without a decision', at: 9_000 },
     ],
   ] as [string, Partial<EndedRecord>, object][])('tells of the end by %s', (_, record, outcome) => {
-    expect(outcomeOf({ id: 'call-1' }, ended(record))).toEqual(outcome);
+    expect(outcomeOf({ id: 'call-1', expiresAt: 1 }, ended(record))).toEqual(outcome);
+  });
+
+  it('tells of a timeout that the model is told of, and of no earlier end', () => {
+    const record = ended({ state: 'working' });
+    const outcomes = [9_000, 9_001].map((expiresAt) =>
+      outcomeOf({ id: 'call-1', expiresAt, onTimeout: 'tool_result' }, record),
+    );
+    expect(outcomes).toMatchObject([{ kind: 'timedOut', at: 9_000 }, { kind: 'canceled' }]);
   });
 });

@@ -297,6 +297,45 @@ describe('a deferred task whose wait ends without a decision', () => {
     text: 'defer: no decision within 5m0s (auto-deny)',
   };
 
+  it('continues with the timeout as the result of the call where the model is told', () => {
+    const waiting = restingStates.asked(aDeferral({ onTimeout: 'tool_result' }));
+    const late = step(waiting, { type: 'deadline.reached', at: times.expired });
+    expect(seen(late)).toEqual({
+      value: { working: { executing: 'recording' } },
+      tags: ['working', 'saving'],
+      effects: [timedOut],
+    });
+    expect(late.snapshot.context).toMatchObject({
+      deferral: null,
+      settled: null,
+      held: null,
+      pending: [],
+      now: times.expired,
+      failure: null,
+      exchanges: [{ call: aCall(), result: autoDeny.text }],
+    });
+    expect(decideAgain(late, {}).effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
+    ]);
+    expect(seen(step(late, saved())).value).toEqual({ working: 'thinking' });
+  });
+
+  it.each(['approve', 'reject'] as const)(
+    'continues without the call on an %s that comes at the deadline where the model is told',
+    (verb) => {
+      const late = decide({ verb, at: times.expired }, { onTimeout: 'tool_result' });
+      expect(seen(late)).toEqual({
+        value: { working: { executing: 'recording' } },
+        tags: ['working', 'saving'],
+        effects: [
+          timedOut,
+          ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
+        ],
+      });
+      expect(late.snapshot.context.exchanges).toMatchObject([{ result: autoDeny.text }]);
+    },
+  );
+
   it('fails at its deadline', () => {
     const late = step(restingStates.asked(), { type: 'deadline.reached', at: times.expired });
     expect(seen(late)).toEqual({

@@ -150,6 +150,7 @@ export class PolicyRules {
       bindApprover: defer.bind_approver,
       distinctCallers: this.#isAuthOn,
       onReject: defer.on_reject,
+      ...(defer.on_timeout === 'fail' ? {} : { onTimeout: defer.on_timeout }),
       remind: rule.remind,
       escalateTo: rule.escalate_to ?? null,
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),

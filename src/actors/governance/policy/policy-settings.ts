@@ -20,6 +20,7 @@ export interface DeferSettings {
   enabled: boolean;
   bind_approver: boolean;
   on_reject: 'fail' | 'tool_result';
+  on_timeout: 'fail' | 'tool_result';
   default_approvers: string[];
   tools: Record<string, (DeferredTool | ReleasingRule)[]>;
 }
