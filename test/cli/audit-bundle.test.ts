@@ -1,5 +1,5 @@
 import { hash, sign } from 'node:crypto';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Zip from 'jszip';
@@ -276,6 +276,15 @@ describe('audit bundle', () => {
       'broken: line 3 does not follow the line before: prev_hash does not match',
     );
     expect(verdict).toBe('The bundle is broken.');
+  });
+
+  it('leaves out an agent that never started, and says so', async () => {
+    await mkdir(join(workspace, 'idle'));
+    await writeFile(join(workspace, 'idle/service.yaml'), 'agent_id: idle\n');
+    const { ended } = await bundle();
+    await rm(join(workspace, 'idle'), { recursive: true });
+    expect(ended).toMatchObject({ code: 0, stderr: 'warning: idle has no log yet\n' });
+    expect(JSON.parse(ended.stdout).agents).toEqual(['billing', 'refunds']);
   });
 
   it.each([

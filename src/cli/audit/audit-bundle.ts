@@ -65,7 +65,9 @@ export async function auditBundle(session: Session, options: AuditBundleOptions)
   try {
     for (const { directory, agentId } of folders) {
       signal.throwIfAborted();
-      agents.push(await readEvidence(session, { directory, agentId }, selection));
+      const agent = await readEvidence(session, { directory, agentId }, { ...selection, signal });
+      if (agent === null) output.warn(plainLine(`${agentId} has no log yet`));
+      else agents.push(agent);
     }
   } finally {
     stop();
@@ -116,8 +118,8 @@ async function foldersOf(
 async function readEvidence(
   session: Session,
   { directory, agentId }: AgentFolder,
-  selection: Selection,
-): Promise<BundledAgent> {
+  { signal, ...selection }: Selection & { signal: AbortSignal },
+): Promise<BundledAgent | null> {
   const source = await auditSourceOf(directory, session);
   const keys = await keysOf(session, { directory, agentId });
   const evidence = { agentId, keys };
@@ -127,9 +129,10 @@ async function readEvidence(
     const before = pruned === null ? {} : { continuedFrom: pruned.head };
     const policies = policiesIn(await log.policies(selection.to), selection.from);
     const lines = new LineRuns(pruned?.count ?? 0);
-    const { head } = await log.export({ ...selection, withProof: true }, async (line) =>
-      lines.add(line),
-    );
+    const { head } = await log.export({ ...selection, withProof: true }, async (line) => {
+      signal.throwIfAborted();
+      return lines.add(line);
+    });
     const verdict = await log.verify({ ...checked, ...before });
     return {
       ...evidence,
@@ -194,14 +197,16 @@ interface LogReading {
   verify(checks: { keys?: PublicKeySet; continuedFrom?: string }): Promise<ChainVerdict>;
 }
 
+/** Reads a log; `null` if there is none. */
 async function withReading<Result>(
   source: AuditSource,
   read: (log: LogReading) => Promise<Result>,
-): Promise<Result> {
+): Promise<Result | null> {
   const loads = { event: 'policy_loaded', limit: null, clock: systemClock() };
   if ('path' in source) {
     const { path } = source;
     const files = logFilesOf(path);
+    if (files.length === 0) return null;
     return read({
       pruned: () => prunedAt(files),
       policies: (to) => Array.fromAsync(tailLines({ path, ...loads, to })),
@@ -211,7 +216,7 @@ async function withReading<Result>(
   }
   const { tailDatabase } = await loadSharedStore();
   return withLog(source.address, async (log) => {
-    await log.check();
+    if (!(await log.isThere())) return null;
     return read({
       pruned: async () => {
         const line = await log.firstLine();
