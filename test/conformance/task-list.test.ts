@@ -56,12 +56,30 @@ describe('the list of tasks', () => {
   });
 });
 
+describe('a range of time', () => {
+  beforeAll(launch);
+
+  it('narrows the list to the tasks created in it, both ends included', async () => {
+    for (const id of ['t1', 't2', 't3']) await agent.send(id, [{ say: id }]);
+    const idsOf = async (query: string) =>
+      (await agent.get(`/tasks?${query}`)).body.tasks.map(({ id }: { id: string }) => id);
+    const stands = await agent.get('/tasks?include=origin');
+    const [, created] = stands.body.tasks.map(({ metadata }: any) => metadata.created_at);
+    expect(await idsOf(`from=${created}&to=${created}`)).toEqual(['t2']);
+    expect(await idsOf(`from=${created}`)).toEqual(['t3', 't2']);
+    expect(await idsOf(`to=${created}`)).toEqual(['t2', 't1']);
+    expect(await idsOf('from=1h&state=completed')).toEqual(['t3', 't2', 't1']);
+    expect(await idsOf('to=1h')).toEqual([]);
+  });
+});
+
 describe('a query', () => {
   beforeAll(launch);
 
   const limit = 'limit must be a whole number from 1 to 500';
   const cursor = 'cursor must be the next_cursor of the page before';
   const state = 'state must be one of submitted, working, deferred, completed, failed, canceled';
+  const time = 'a time such as 2026-07-01T09:00:00Z, or a duration before now such as 7d';
   it.each([
     ['/tasks', 'limit=0', limit],
     ['/tasks', 'limit=501', limit],
@@ -86,6 +104,10 @@ describe('a query', () => {
       'include=artifacts&include=artifacts',
       'include must be artifacts, origin, or artifacts,origin',
     ],
+    ['/tasks', 'from=yesterday', `from must be ${time}`],
+    ['/tasks', 'to=7', `to must be ${time}`],
+    ['/tasks', 'from=7d&from=7d', `from must be ${time}`],
+    ['/tasks', 'from=1d&to=7d', 'from must not be after to'],
     ['/deferrals', 'limit=0', limit],
     ['/deferrals', 'cursor=x', cursor],
   ])('%s?%s is refused in words', async (path, query, error) => {
@@ -96,6 +118,8 @@ describe('a query', () => {
     'limit=',
     'cursor=',
     'state=',
+    'from=&to=',
+    'from=7d&to=0',
     'unknown=1',
     'limit=500',
     'cursor=999999999999999',
