@@ -83,6 +83,23 @@ describe('the list of tasks', () => {
     await expect.poll(() => rows(page).count(), { timeout: 20_000 }).toBe(2);
   });
 
+  it('asks for the tasks of a range in the zone of the browser', async () => {
+    const asked: string[] = [];
+    const server = await serveTasks({ one: [listedTask(0)] }, asked);
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks`);
+    await rows(page).first().waitFor();
+    await page.getByLabel('From').fill('2026-07-01T09:00');
+    const time = await page.evaluate(() => new Date('2026-07-01T09:00').toISOString());
+    const query = String(new URLSearchParams({ from: time }));
+    await expect.poll(() => asked.at(-1), { timeout: 20_000 }).toBe(`one ${query}&limit=100`);
+    expect(new URL(page.url()).hash).toBe(`#/tasks?${query}`);
+    const zone = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone);
+    await page.locator('form').getByText(zone, { exact: true }).waitFor();
+    await page.getByLabel('From').fill('');
+    await expect.poll(() => new URL(page.url()).hash, { timeout: 20_000 }).toBe('#/tasks');
+  });
+
   it('is gone through with j and k, and comes back as it was left', async () => {
     const server = await serveTasks({ one: some(200) });
     const { page, complaints } = await browser.page();
