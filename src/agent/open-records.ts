@@ -4,16 +4,19 @@ import type { Guardrails } from '../actors/governance/governance.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
+import type { ReceiptSource } from '../actors/ports/receipts.ts';
 import {
   type AgentEntity,
   type AuditKeys,
   type AuditSinks,
   agentEntity,
   createAuditSinks,
+  exportTask,
   keyRotation,
   lastSignedLine,
   logFilesOf,
   openAuditKeys,
+  Receipts,
   SqliteStore,
   type TaskStore,
 } from '../actors/records/records.ts';
@@ -36,6 +39,8 @@ export interface AgentRecords {
   clock: Clock;
   sinks: AuditSinks;
   keys: AuditKeys;
+  /** Receipts of calls, from this log. */
+  receipts: ReceiptSource;
   path: string;
   /** The agent that the events are about. */
   entity: AgentEntity;
@@ -129,6 +134,14 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   const store = stack.adopt(opening, (open) => open.close());
   opened.resolve(store);
   tellOpening(store, log);
+  const receipts = new Receipts({
+    signer: keys.signer,
+    clock: time,
+    async readTask(task, take) {
+      if (shared !== null) return shared.store.linesOfTask(task, take);
+      await exportTask({ path, task, withProof: false }, async ({ bytes }) => take(bytes));
+    },
+  });
   const recordStart = async (): Promise<void> => {
     await record(
       ...(rotated === null ? [] : [rotated]),
@@ -138,7 +151,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       }),
     );
   };
-  return { store, shared, clock: time, sinks, keys, path, entity, record, recordStart };
+  return { store, shared, clock: time, sinks, keys, receipts, path, entity, record, recordStart };
 }
 
 /** Logs the repairs made while opening. */

@@ -93,6 +93,7 @@ async function serveOn(
     record,
     entity,
     auditKeys: keys.published,
+    receipts: audit.receipts,
     auditLag: () => store.unsynced,
     auditSinks: () => sinks.stats(),
     shared: audit.shared?.figures,

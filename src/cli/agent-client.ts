@@ -50,6 +50,19 @@ export class AgentClient {
     }
   }
 
+  /** Returns the text of a successful response. Throws CliError for any other response. */
+  async text(call: AgentCall, accept: string): Promise<string> {
+    try {
+      const response = await this.#send(call, accept);
+      const text = await response.body.text();
+      const { statusCode: status } = response;
+      if (status === 200) return text;
+      throw refusal({ status, body: parsed(text) }, this.#address, call.taskId);
+    } catch (error) {
+      throw this.#explained(error, call);
+    }
+  }
+
   /** Yields the events of a stream until the agent ends it. Throws CliError if there is no stream. */
   async *events(
     call: AgentCall & { lastEventId?: string },

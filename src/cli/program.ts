@@ -14,6 +14,7 @@ import { mcpCommand } from './mcp/mcp-command.ts';
 import { addValue, countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
+import { receiptCommand } from './receipt/receipt-command.ts';
 import type { RunOptions } from './run.ts';
 import { secretCommand } from './secret/secret-command.ts';
 import { serveCommand } from './serve/serve-command.ts';
@@ -77,6 +78,7 @@ function createProgram(session: Session): Command {
     buildCommand(session),
     policyCommand(session),
     auditCommand(session),
+    receiptCommand(session),
     storeCommand(session),
     cardCommand(session),
     mcpCommand(session),

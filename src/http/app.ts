@@ -57,6 +57,7 @@ import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
+import { type ReceiptPorts, receiptsGet } from './routes/receipts.ts';
 import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
 import { tasksEvents } from './routes/tasks-events.ts';
@@ -80,6 +81,7 @@ export interface AppPorts
   extends AdmitPorts,
     AuditPorts,
     HealthPorts,
+    ReceiptPorts,
     CallerTasksPorts,
     KeepAlivePorts,
     McpPorts,
@@ -154,6 +156,7 @@ function createRouter(
   router.post('/tasks/:id/cancel', readJson(), tasksCancel());
   router.get('/tasks/:id/events', tasksEvents());
   router.get('/tasks/:id/inspection', tasksInspection());
+  router.get('/tasks/:id/calls/:call_id/receipt', receiptsGet(ports));
   router.get('/tasks/:id', tasksGet());
   router.get('/tasks', tasksList(ports));
   router.get('/events', eventsFollow());

@@ -96,6 +96,13 @@ const legacyRows: Row[] = [
     seen: ({ id }) => ({ status: 200, body: { events: expect.toSatisfy(isOf(id)) } }),
   },
   {
+    name: 'GET /tasks/{id}/calls/{call_id}/receipt',
+    kind: 'ended',
+    request: ({ id }) => get(`/tasks/${id}/calls/c-1/receipt`),
+    // The agent does not sign its log.
+    seen: () => ({ status: 409, body: { error: expect.stringContaining('audit.sign') } }),
+  },
+  {
     name: 'GET /tasks/{id} of one that ended',
     kind: 'ended',
     request: ({ id }) => get(`/tasks/${id}`),

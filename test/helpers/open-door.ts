@@ -21,6 +21,7 @@ export const openDoor = {
   mcp: null,
   card: { current: () => null },
   record: () => Promise.resolve(),
+  receipts: { issue: async () => ({ kind: 'unsigned' as const }) },
   authLog: { letIn() {}, letInToRead() {}, refused() {} },
   entity: {},
 } satisfies Partial<AppPorts>;

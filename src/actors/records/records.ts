@@ -3,11 +3,13 @@
 export {
   type AgentEntity,
   type AuditKeys,
+  AuditLogError,
   agentEntity,
   auditEventOf,
   breakSentence,
   type Capture,
   type ChainVerdict,
+  citedHashes,
   createCapture,
   csvHeader,
   csvLine,
@@ -24,8 +26,10 @@ export {
   LogView,
   LongLineError,
   lastSignedLine,
+  linesWithHash,
   longestCapture,
   type NumberedLine,
+  nodeKeyRing,
   type OpenLogFile,
   ocsfEvent,
   openAuditKeys,
@@ -33,6 +37,7 @@ export {
   type PublicKeySet,
   prunedAt,
   publicKey,
+  Receipts,
   type RecordedEvent,
   readPublicKeys,
   SigningKeyError,
@@ -44,8 +49,10 @@ export {
   tailLines,
   type VerifyFilesOptions,
   verdictSentence,
+  verifyCited,
   verifyFiles,
   verifyLog,
+  verifyReceipt,
 } from './log/audit.ts';
 export { logFilesOf } from './log/log-files.ts';
 export { type EndOfDuty, HeldDuty } from './postgres/held-duty.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskStates } from '../../machines/domain/task.ts';
+import { receiptType } from '../routes/receipts.ts';
 import { cancel } from '../wire/cancel-reason.ts';
 import {
   decided,
@@ -147,6 +148,20 @@ export const operations: Readonly<Record<string, Operation>> = {
       200: holding('The events, oldest first.', inspection),
       404: noTask,
       409: holding('The inspector of the agent is off.', refusal),
+    },
+    form,
+  },
+  'GET /tasks/:id/calls/:call_id/receipt': {
+    id: 'getReceipt',
+    tag: 'tasks',
+    says: 'Returns a signed receipt of a call: what was asked, who decided, what ran, and its lines of the log.',
+    answers: {
+      200: {
+        says: 'The receipt: a compact JWS (EdDSA) with a key of /.well-known/audit-keys.json.',
+        content: { [receiptType]: null },
+      },
+      404: holding('The task or the call is not there for the caller.', refusal),
+      409: holding('The call has not ended, or the agent does not sign its log.', refusal),
     },
     form,
   },

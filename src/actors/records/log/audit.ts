@@ -9,8 +9,10 @@ export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
+export { linesWithHash } from './lines-with-hash.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
+export { nodeKeyRing } from './node-crypto.ts';
 export { ocsfEvent } from './ocsf-event.ts';
 export {
   type AuditKeySettings,
@@ -25,7 +27,9 @@ export {
   publicKey,
   readPublicKeys,
 } from './public-keys.ts';
+export { Receipts } from './receipts.ts';
 export type { RecordedEvent } from './recorded-event.ts';
+export { citedHashes, verifyCited, verifyReceipt } from './signed-receipt.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';
 export { type Tailing, type TailOptions, tailLines } from './tail-lines.ts';
 export type { TailedLine } from './tailed-line.ts';

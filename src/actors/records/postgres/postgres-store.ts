@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LineSigner } from '../log/line-signer.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import type { TaskStore, TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
@@ -136,6 +137,16 @@ export class PostgresStore implements TaskStore {
       if (opened !== null) await opened.#session?.close();
       await database.close().catch(() => undefined);
       throw databaseError(error, options);
+    }
+  }
+
+  /** Passes on every line of a task in the log, oldest first. */
+  async linesOfTask(taskId: string, take: (line: Uint8Array) => void): Promise<void> {
+    const member = `"task_id":${JSON.stringify(taskId)}`;
+    const sql = 'SELECT text FROM audit_lines WHERE position($1 IN text) > 0 ORDER BY line';
+    for (const { text } of await this.database.query<{ text: string }>(sql, [member])) {
+      const bytes = Buffer.from(text);
+      if (recordedEvent(bytes)?.task_id === taskId) take(bytes);
     }
   }
 

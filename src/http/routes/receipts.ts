@@ -1,0 +1,35 @@
+import type { ReceiptSource } from '../../actors/ports/receipts.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+
+/** Media type of a receipt, a compact JWS. */
+export const receiptType = 'application/jose';
+
+export interface ReceiptPorts {
+  receipts: ReceiptSource;
+}
+
+/** `GET /tasks/{id}/calls/{call_id}/receipt`: a signed receipt of a call that has ended (docs/contract/audit.md). */
+export function receiptsGet({ receipts }: ReceiptPorts) {
+  return async function get(ctx: RoutedContext) {
+    const { id, call_id: callId = '' } = ctx.params;
+    const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
+    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    const answer = await receipts.issue(task.id, callId);
+    if (answer.kind !== 'issued') throw problems[answer.kind]();
+    ctx.type = receiptType;
+    ctx.body = answer.receipt;
+  };
+}
+
+const problems = {
+  unknown: () => new Problem(404, { error: 'the log of this agent has no such call of the task' }),
+  underWay: () =>
+    new Problem(409, { error: 'the call has not ended; ask for its receipt when it has' }),
+  unsigned: () =>
+    new Problem(409, {
+      error:
+        'this agent does not sign its log, so it has no receipts; set audit.sign: true in service.yaml and restart it',
+    }),
+};

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const run = promisify(execFile);
+const verifier = join(import.meta.dirname, '../../clients/python/verify_receipt.py');
+const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
+const hex = expect.stringMatching(/^[0-9a-f]{64}$/);
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'done' }];
+
+/** An agent that signs, with one call that a person released. */
+async function agentWithCall(): Promise<{ agent: TestAgent; call: string; path: string }> {
+  const agent = await startTestAgent({ ...deferring(), audit: { sign: true } });
+  const sent = agent.send('t1', script);
+  await agent.reached('t1', 'deferred');
+  const call = (await agent.get('/tasks/t1')).body.metadata.deferral.id;
+  const path = `/tasks/t1/calls/${call}/receipt`;
+  expect(await agent.get(path)).toMatchObject({
+    status: 409,
+    body: { error: 'the call has not ended; ask for its receipt when it has' },
+  });
+  await agent.decide('t1', { decision: 'approve', approver: 'ann', note: 'fine' });
+  await sent;
+  return { agent, call, path };
+}
+
+async function keysOf(agent: TestAgent): Promise<JSONWebKeySet> {
+  return (await agent.get('/.well-known/audit-keys.json')).body;
+}
+
+function filesOf(files: Record<string, string>): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'receipts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return Object.fromEntries(
+    Object.entries(files).map(([name, content]) => {
+      writeFileSync(join(folder, name), content);
+      return [name, join(folder, name)];
+    }),
+  );
+}
+
+describe('the receipt of a call', () => {
+  it('says who asked, who decided, what ran, and which lines of the log carry it', async () => {
+    const { agent, call, path } = await agentWithCall();
+    const { status, headers, body } = await agent.get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/jose']);
+    const keys = await keysOf(agent);
+    const { payload } = await compactVerify(String(body), createLocalJWKSet(keys));
+    expect(decodeProtectedHeader(String(body))).toEqual({
+      ...{ alg: 'EdDSA', typ: 'holdpoint-receipt+jws', kid: keys.keys[0]?.kid },
+    });
+    const own = agent
+      .audit('t1')
+      .filter(({ event, fields }) => event === 'session_start' || fields?.['call_id'] === call);
+    const lines = readFileSync(agent.auditPath, 'utf8').split('\n');
+    const hashes = new Map(lines.map((line) => [JSON.parse(line || '{}').sig, sha256(line)]));
+    const [, ruled] = own;
+    const policy_sha256 = ruled?.fields?.['policy_sha256'];
+    expect(JSON.parse(new TextDecoder().decode(payload))).toEqual({
+      ...{ version: 1, agent: 'till', task_id: 't1', call_id: call, deferral_id: call },
+      correlation_id: own[0]?.correlation_id,
+      args_sha256: sha256('{"args":{"amount":5},"tool":"pay"}'),
+      runs_sha256: hex,
+      asked: {
+        ...{ tool: 'pay', to: 'channel:console:desk', timeout_ms: 300_000, at: time },
+        context: 'tool=pay args={"amount":5}',
+      },
+      rulings: [
+        {
+          ...{ decision: 'defer', layer: 'defer', reason: 'awaiting channel:console:desk' },
+          ...{ policy_sha256, at: time },
+        },
+      ],
+      decisions: [
+        {
+          ...{ decision: 'approve', approver: 'ann', note: 'fine', method: 'none' },
+          ...{ vouched_by: 'asserted', policy_sha256, at: time },
+        },
+      ],
+      ran: {
+        ...{ started_at: time, ended_at: time, duration_ms: expect.any(Number) },
+        ...{ result_size: 12, result_sha256: sha256('{"amount":5}'), policy_sha256 },
+        outcome: 'succeeded',
+      },
+      lines: own.map(({ seq, event, ['sig']: sig }) => ({ seq, event, sha256: hashes.get(sig) })),
+      issued_at: time,
+    });
+    expect(own.map(({ event }) => event)).toEqual([
+      ...['session_start', 'call_ruled', 'task_deferred', 'task_deferred_decision'],
+      ...['tool_exec', 'tool_exec'],
+    ]);
+  });
+
+  it('is verified by another program, which finds a changed member and a missing line', async () => {
+    const { agent, call, path } = await agentWithCall();
+    const receipt = String((await agent.get(path)).body);
+    const [header, claims = '', signature] = receipt.split('.');
+    const edited = Buffer.from(claims, 'base64url').toString().replace('"ann"', '"eve"');
+    const changed = [header, Buffer.from(edited).toString('base64url'), signature].join('.');
+    const log = readFileSync(agent.auditPath, 'utf8');
+    const files = filesOf({
+      ...{ receipt, changed, 'keys.json': JSON.stringify(await keysOf(agent)) },
+      log: log
+        .split('\n')
+        .filter((line) => !line.includes('task_deferred_decision'))
+        .join('\n'),
+    });
+    const verify = (name: string, ...more: string[]) =>
+      run('python3', [verifier, files[name] ?? '', '--keys', files['keys.json'] ?? '', ...more]);
+    expect((await verify('receipt', '--log', agent.auditPath)).stdout).toBe(
+      `t1 ${call}: signed, and the log has its lines; pay: succeeded\n`,
+    );
+    await expect(verify('changed')).rejects.toMatchObject({
+      code: 6,
+      stderr: `${files['changed']}: the signature does not match: a member was changed\n`,
+    });
+    await expect(verify('receipt', '--log', files['log'] ?? '')).rejects.toMatchObject({ code: 6 });
+  });
+});
+
+describe('a receipt that does not exist', () => {
+  it('is told apart: no task, no call, and an agent that does not sign', async () => {
+    const agent = await startTestAgent({ audit: { sign: true } });
+    await agent.send('t1', [{ say: 'hello' }]);
+    expect(await agent.get('/tasks/none/calls/x/receipt')).toMatchObject({
+      status: 404,
+      body: { error: 'task not found' },
+    });
+    expect(await agent.get('/tasks/t1/calls/x/receipt')).toMatchObject({
+      status: 404,
+      body: { error: 'the log of this agent has no such call of the task' },
+    });
+    const unsigned = await startTestAgent();
+    await unsigned.send('t1', script);
+    expect(await unsigned.get('/tasks/t1/calls/x/receipt')).toMatchObject({
+      status: 409,
+      body: {
+        error:
+          'this agent does not sign its log, so it has no receipts; set audit.sign: true in service.yaml and restart it',
+      },
+    });
+  });
+});
