@@ -102,7 +102,7 @@ describe('a daemon that signs', () => {
     writeFileSync(path, text.replace('"state":"completed"', '"state":"canceled"'));
     const edited = await verify(folder, keys, '--require-signed');
     expect(edited.code).toBe(6);
-    expect(edited.stderr).toContain('(session_end, seq 6): sig does not match the line;');
+    expect(edited.stderr).toContain('(session_end, seq 7): sig does not match the line;');
     writeFileSync(path, text);
     const forged = JSON.stringify({ keys: [testKey('v1', 13).publicKey] });
     const other = await verify(folder, forged, '--require-signed');

@@ -53,6 +53,7 @@ const eventsOf = (tasks: readonly string[]): string[] => [
   ...tasks.flatMap(() => [
     'session_start',
     'llm_call',
+    'call_ruled',
     'tool_exec',
     'tool_exec',
     'llm_call',

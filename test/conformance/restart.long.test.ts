@@ -79,12 +79,13 @@ describe('a task that waited when the process was killed', () => {
     expect(readAudit(third.auditPath, 't1').map(({ event, seq }) => [seq, event])).toEqual([
       [1, 'session_start'],
       [2, 'llm_call'],
-      [3, 'task_deferred'],
-      [4, 'task_deferred_decision'],
-      [5, 'tool_exec'],
+      [3, 'call_ruled'],
+      [4, 'task_deferred'],
+      [5, 'task_deferred_decision'],
       [6, 'tool_exec'],
-      [7, 'llm_call'],
-      [8, 'session_end'],
+      [7, 'tool_exec'],
+      [8, 'llm_call'],
+      [9, 'session_end'],
     ]);
     await expectIntact(third.auditPath);
   });
@@ -101,7 +102,7 @@ describe('a task that waited when the process was killed', () => {
     expect(textOf({ body: task })).toBe('defer: no decision within 1.5s (auto-deny)');
     expect((await second.decide('t1', { decision: 'approve' })).status).toBe(404);
     expect(second.folder.paid).toEqual([]);
-    const [, , , timeout, end] = readAudit(second.auditPath, 't1');
+    const [timeout, end] = readAudit(second.auditPath, 't1').slice(4);
     expect(timeout).toMatchObject({ event: 'task_deferred_timeout', fields: { timeout_ms: 1500 } });
     expect(timeout?.fields?.['wait_ms']).toBeGreaterThanOrEqual(1500);
     expect(end).toMatchObject({ event: 'session_end', fields: { state: 'failed' } });

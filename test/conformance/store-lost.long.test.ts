@@ -43,7 +43,7 @@ it.skipIf(isOverPostgres).each<[string, (state: string) => void]>([
       ...['t1', 't2'].map((id) => ({
         event: 'task_deferred_abandoned',
         task_id: id,
-        seq: 4,
+        seq: 5,
         fields: { tool: 'pay', reason: 'store_lost', wait_ms: expect.any(Number) },
       })),
     ]);
