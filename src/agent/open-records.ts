@@ -139,7 +139,10 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     clock: time,
     async readTask(task, take) {
       if (shared !== null) return shared.store.linesOfTask(task, take);
-      await exportTask({ path, task, withProof: false }, async ({ bytes }) => take(bytes));
+      await exportTask({ path, task, withProof: false }, async ({ bytes }) => {
+        take(bytes);
+        return true;
+      });
     },
   });
   const recordStart = async (): Promise<void> => {

@@ -57,7 +57,7 @@ export class AgentClient {
       const text = await response.body.text();
       const { statusCode: status } = response;
       if (status === 200) return text;
-      throw refusal({ status, body: parsed(text) }, this.#address, call.taskId);
+      throw refusal({ status, body: parseJson(text) }, this.#address, call.taskId);
     } catch (error) {
       throw this.#explained(error, call);
     }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import {
+  type AuditKeys,
   type ChainVerdict,
   type ExportedLine,
   type ExportSummary,
@@ -11,6 +12,7 @@ import {
   openAuditKeys,
   type PublicKeySet,
   prunedAt,
+  Receipts,
   type Standing,
   standingBefore,
   type TailedLine,
@@ -23,6 +25,7 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { readSkills } from '../../actors/tools/tools.ts';
 import { scanFolders } from '../../actors/workspace/workspace.ts';
 import { policyText } from '../../agent/policy-digest.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import type { TimeRange } from '../../machines/time-range.ts';
 import { agentDirectory } from '../agent-directory.ts';
@@ -121,7 +124,7 @@ async function readEvidence(
   { signal, ...selection }: Selection & { signal: AbortSignal },
 ): Promise<BundledAgent | null> {
   const source = await auditSourceOf(directory, session);
-  const keys = await keysOf(session, { directory, agentId });
+  const { signer, published: keys } = await keysOf(session, { directory, agentId });
   const evidence = { agentId, keys };
   const checked = keys.keys.length === 0 ? {} : { keys };
   return withReading(source, async (log) => {
@@ -140,22 +143,40 @@ async function readEvidence(
       continuedFrom: pruned === null ? null : { line: pruned.count + 1, hash: pruned.head },
       policies: policies.map((text) => `${text}\n`).join(''),
       policyTexts: await policyTextsOf(session, directory, policies),
-      receipts: receiptsFor(),
+      receipts: await receiptsFor(lines, signer),
       verdict: { ok: verdict.ok, sentence: verdictSentence(verdict), head },
     };
   });
 }
 
-/** Returns the receipts of the bundled calls. No program makes receipts yet. */
-function receiptsFor(): readonly BundledReceipt[] {
-  return [];
+/** Returns a receipt of each call that has ended within the bundled lines; none without a signing key. */
+async function receiptsFor(
+  lines: LineRuns,
+  signer: AuditKeys['signer'],
+): Promise<readonly BundledReceipt[]> {
+  const receipts = new Receipts({
+    ...{ signer, clock: systemClock() },
+    readTask: async (task, take) => lines.ofTask(task).forEach(take),
+  });
+  const found: BundledReceipt[] = [];
+  for (const [task, calls] of lines.calls) {
+    for (const call of calls) {
+      const answer = await receipts.issue(task, call);
+      if (answer.kind !== 'issued') continue;
+      found.push({ task_id: task, call_id: call, jws: answer.receipt });
+    }
+  }
+  return found;
 }
 
 /** The lines of a bundle with their places. */
 class LineRuns {
   readonly #removed: number;
   readonly #texts: string[] = [];
+  readonly #byTask = new Map<string, Uint8Array[]>();
   readonly runs: [first: number, count: number][] = [];
+  /** Ids of the calls that the lines name, by task. */
+  readonly calls = new Map<string, Set<string>>();
   head: string | null = null;
 
   /** @param removed number of lines that were removed with the oldest files */
@@ -172,9 +193,27 @@ class LineRuns {
     const run = this.runs.at(-1);
     if (run !== undefined && run[0] + run[1] === place) run[1] += 1;
     else this.runs.push([place, 1]);
-    this.#texts.push(`${new TextDecoder().decode(bytes)}\n`);
+    const text = new TextDecoder().decode(bytes);
+    this.#texts.push(`${text}\n`);
     this.head = sha256;
+    this.#note(text);
     return true;
+  }
+
+  ofTask(task: string): readonly Uint8Array[] {
+    return this.#byTask.get(task) ?? [];
+  }
+
+  #note(text: string): void {
+    const line = parseJson(text);
+    if (!isJsonObject(line) || typeof line['task_id'] !== 'string') return;
+    const { task_id: task, fields } = line as { task_id: string; fields?: JsonValue };
+    const lines = this.#byTask.get(task) ?? [];
+    this.#byTask.set(task, lines);
+    lines.push(Buffer.from(text));
+    const call = isJsonObject(fields) ? fields['call_id'] : undefined;
+    if (typeof call !== 'string') return;
+    this.calls.set(task, (this.calls.get(task) ?? new Set()).add(call));
   }
 }
 
@@ -229,23 +268,22 @@ async function withReading<Result>(
   });
 }
 
-/** Returns an agent's public keys; none, with a warning, if they cannot be read without a passphrase. */
-async function keysOf(
-  session: Session,
-  { directory, agentId }: AgentFolder,
-): Promise<PublicKeySet> {
+/** Returns an agent's keys; none, with a warning, if they cannot be read without a passphrase. */
+async function keysOf(session: Session, { directory, agentId }: AgentFolder): Promise<AuditKeys> {
   const env = await withGivenSecrets(session, directory);
   const loaded = loadConfig(directory, env);
-  if (!loaded.ok) return { keys: [] };
+  if (!loaded.ok) return noKeys;
   try {
     const folder = join(directory, '.service');
-    return openAuditKeys(loaded.config.audit, { env, folder }).published;
+    return openAuditKeys(loaded.config.audit, { env, folder });
   } catch (error) {
     const reason = messageOf(error);
     session.output.warn(plainLine(`the bundle has no public keys of ${agentId}: ${reason}`));
-    return { keys: [] };
+    return noKeys;
   }
 }
+
+const noKeys: AuditKeys = { signer: null, published: { keys: [] } };
 
 /** Returns the text of the policy in the agent's files, by its SHA-256, if a bundled line says that it was in force. */
 async function policyTextsOf(
