@@ -173,6 +173,11 @@ export class CallerTasks {
     return this.#system.reads.listWaiting(page, this.#scope);
   }
 
+  /** Lists the tasks with a decision of the caller, newest task first, of any owner. */
+  listDecided(page: PageQuery): Promise<TaskPage> {
+    return this.#system.reads.listDecided(this.#caller, page);
+  }
+
   /** Lists only the caller's sessions, most recently changed first. */
   listSessions(page: { limit: number; cursor?: string }): Promise<SessionPage> {
     return this.#system.sessions.list(this.#caller, page);

@@ -230,6 +230,15 @@ describe('what becomes of a call elsewhere', () => {
     expect(message).not.toMatch(/\[Approve\]/);
   });
 
+  it('is on the message: what came of the call', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.agent.decide('t1', { decision: 'approve', approver: 'Cleo' });
+    await answer;
+    const [message] = await chat.shows(/Outcome: ran/);
+    expect(message).toMatch(/Approved by Cleo/);
+  });
+
   it('is on the message: nobody decided in time', async () => {
     const chat = await startSlackAgent({ rule: { timeout: '1s' } });
     const { answer } = await asked(chat);

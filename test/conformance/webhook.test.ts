@@ -116,6 +116,12 @@ describe('a call that is held for a webhook', () => {
         },
       },
     });
+    const [, , finished] = await told(3);
+    expect(finished).toEqual({
+      ...ended,
+      type: 'approval.finished',
+      data: { ...ended.data, outcome: { ...ended.data.outcome, outcome: 'ran' } },
+    });
     expect((await clicked(agent, asked, decision)).status).toBe(409);
     expect(agent.folder.paid).toEqual([deferral.id]);
   });

@@ -11,7 +11,13 @@ import { ManualClock } from './manual-clock.ts';
 
 const call = { target: heldTarget, deferralId: 'call-1' };
 const reminded = aNotice({ ...call, stage: 'reminded' });
-const approved = { kind: 'approved', approver: 'ann', note: '', at: 1 } as const;
+const approved = {
+  kind: 'approved',
+  approver: 'ann',
+  note: '',
+  at: 1,
+  outcome: { kind: 'ran' },
+} as const;
 
 /** What a target is to know, by the number of changes that led to it; the third says nothing new. */
 const notices: readonly ApprovalNotice[] = [

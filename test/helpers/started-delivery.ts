@@ -16,7 +16,13 @@ import {
 import { aNotice } from './approval-notices.ts';
 import { ManualClock } from './manual-clock.ts';
 
-export const approved: ApprovalOutcome = { kind: 'approved', approver: 'ann', note: '', at: 9 };
+export const approved = {
+  kind: 'approved',
+  approver: 'ann',
+  note: '',
+  at: 9,
+  outcome: { kind: 'ran' },
+} as const satisfies ApprovalOutcome;
 
 /** The versions of one notice: a reminder, approvals that are counted, the end. */
 export const versions = {

@@ -81,7 +81,7 @@ export class ApprovalCourier {
   changed(task: Task): void {
     if (this.#isStopped) return;
     if (task.deferral !== null) this.#waiting.add(task.id);
-    else if (!this.#waiting.delete(task.id)) return;
+    else if (!this.#waiting.delete(task.id) && task.decided === undefined) return;
     if (this.#passes.isUnderway) this.#changed.add(task.id);
     void this.#attempt(() => this.#tell(task.id));
     this.#schedule();

@@ -1,5 +1,6 @@
 import {
   type ApprovalNotice,
+  isComplete,
   newsOf,
   splitTarget,
 } from '../../machines/channels/approval-notice.ts';
@@ -28,6 +29,8 @@ export class LocalNotices {
   readonly #adapters: ReadonlyMap<string, ChannelAdapter>;
   readonly #log: Log;
   readonly #announced = new Map<string, Announcement>();
+  /** Notices of approved calls whose outcome is not known yet, by task. */
+  readonly #approved = new Map<string, ApprovalNotice[]>();
   /** Tasks that changed during the initial read; `null` when no read is running. */
   #heard: Set<string> | null = null;
   #isStopped = false;
@@ -62,6 +65,7 @@ export class LocalNotices {
     const announced = this.#announced.get(task.id);
     const isSame = announced !== undefined && announced.asked.deferral.id === task.deferral?.id;
     if (announced !== undefined && !isSame) this.#end(announced, task);
+    if (this.#approved.has(task.id)) this.#finish(task);
     const asked = askedOf(task);
     if (asked === null) return;
     const notices = this.#noticesOf(asked);
@@ -82,7 +86,20 @@ export class LocalNotices {
 
   #end({ asked, notices }: Announcement, now: Task): void {
     this.#announced.delete(asked.taskId);
-    for (const notice of notices) this.#tell(noticeOf(notice.request.target, asked, now), notice);
+    const ended = notices.map((notice) => noticeOf(notice.request.target, asked, now));
+    for (const [index, notice] of ended.entries()) this.#tell(notice, notices[index] ?? null);
+    if (ended.some((notice) => !isComplete(notice))) this.#approved.set(asked.taskId, ended);
+  }
+
+  #finish({ id, decided = [] }: Task): void {
+    const notices = this.#approved.get(id) ?? [];
+    const call = decided.find((one) => one.id === notices[0]?.request.deferralId);
+    if (call?.outcome === undefined) return;
+    this.#approved.delete(id);
+    for (const notice of notices) {
+      if (notice.outcome?.kind !== 'approved') continue;
+      this.#tell({ ...notice, outcome: { ...notice.outcome, outcome: call.outcome } }, notice);
+    }
   }
 
   #noticesOf(asked: AskedRecord): ApprovalNotice[] {

@@ -88,7 +88,7 @@ export type {
   TaskPage,
   TaskQuery,
 } from './store/task-page.ts';
-export type { MessageRows, SessionRows, StoredTask, TaskRows } from './store/task-rows.ts';
+export type { Decider, MessageRows, SessionRows, StoredTask, TaskRows } from './store/task-rows.ts';
 export {
   ConflictError,
   type TaskStore,

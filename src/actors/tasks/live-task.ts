@@ -1,6 +1,7 @@
 import type { ActorRefFrom, InspectedMicrostepEvent, StateValue } from 'xstate';
 import type { TaskFact } from '../../machines/domain/facts.ts';
 import { isFinal, type Task, type WaitElsewhere } from '../../machines/domain/task.ts';
+import { newOutcomes } from '../../machines/task/decided-calls.ts';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
 import { causes } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
@@ -290,6 +291,7 @@ export class LiveTask {
     if (sent.length > 0) this.#sent = [];
     if (this.#crashed) this.#path.see('failed', () => causes.crashed, at);
     const entered = this.#path.take();
+    const outcomes = newOutcomes(this.#committed, task);
     const isClaimed = this.#isClaimed;
     this.#isClaimed = false;
     this.#pending = { task, passed, auditSeq: this.#auditSeq };
@@ -301,6 +303,7 @@ export class LiveTask {
         auditSeq: this.#auditSeq,
         ...(sent.length === 0 ? {} : { sent }),
         ...(entered.length === 0 ? {} : { entered }),
+        ...(outcomes.length === 0 ? {} : { outcomes }),
         ...(isClaimed ? { isClaimed } : {}),
       },
       events,

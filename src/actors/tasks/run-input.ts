@@ -41,6 +41,7 @@ export async function runInputOf(
     ran: before === undefined ? session.ran : await sessions.ran(before.task),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
+    ...(before?.task.decided === undefined ? {} : { decided: before.task.decided }),
     request: saidBy(request.message, requester),
     ...(calls === undefined ? {} : { calls }),
     hasModel: calls === undefined,

@@ -4,6 +4,7 @@ import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type {
   ChangedQuery,
+  Decider,
   PageQuery,
   TaskFilter,
   TaskPage,
@@ -119,6 +120,12 @@ export class TaskReads {
   async listWaiting(query: PageQuery, scope = everything): Promise<TaskPage> {
     await this.#turns.next();
     return this.#ports.rows.listing.waiting(query, scope);
+  }
+
+  /** Lists the tasks with a decision of a caller, newest task first. */
+  async listDecided(by: Decider, query: PageQuery): Promise<TaskPage> {
+    await this.#turns.next();
+    return this.#ports.rows.listing.decided(by, query);
   }
 
   /** Counts the tasks of a list across all its pages, up to a separate limit. */

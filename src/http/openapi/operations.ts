@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { taskStates } from '../../machines/domain/task.ts';
 import { receiptType } from '../routes/receipts.ts';
 import { cancel } from '../wire/cancel-reason.ts';
+import { decidedPage } from '../wire/decided-call.ts';
 import {
   decided,
   decision,
@@ -38,6 +39,12 @@ const deadlineOrder = query(
   'order',
   'What stands first: the newest call when left out, the first deadline with `deadline`.',
   z.enum(['deadline']),
+);
+
+const decidedBy = query(
+  'decided_by',
+  'With `me` the tasks with decisions of the caller, newest first; a page has the decisions of `limit` tasks.',
+  z.enum(['me']),
 );
 
 const sent = {
@@ -249,9 +256,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /deferrals': {
     id: 'listDeferrals',
     tag: 'approvals',
-    says: 'Lists pending deferrals, newest first or by deadline, with their total.',
-    parameters: [...page, deadlineOrder],
-    answers: { 200: holding('One page.', deferralPage), 400: badQuery },
+    says: 'Lists pending deferrals, newest first or by deadline, with their total, or those that the caller decided.',
+    parameters: [...page, deadlineOrder, decidedBy],
+    answers: {
+      200: holding('One page.', z.union([deferralPage, decidedPage])),
+      400: badQuery,
+    },
     form,
   },
   'POST /deferrals/decisions': {

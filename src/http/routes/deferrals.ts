@@ -1,15 +1,25 @@
 import { maySeeWhole } from '../../machines/governance/approvers.ts';
 import type { RoutedContext } from '../request-state.ts';
+import { presentDecided } from '../wire/decided-call.ts';
 import { presentDeferral } from '../wire/deferral.ts';
 import { Problem } from '../wire/problem.ts';
-import { readDeadlineOrder, readDeadlinePage, readPage } from '../wire/query.ts';
+import { readDeadlineOrder, readDeadlinePage, readDecidedBy, readPage } from '../wire/query.ts';
 
 /**
- * `GET /deferrals`: the pending deferrals, newest first or by deadline, and their number (docs/contract/transports.md).
+ * `GET /deferrals`: the pending deferrals, newest first or by deadline, and their number, or those that the caller decided
+ * (docs/contract/transports.md).
  */
 export function deferralsList() {
   return async function list(ctx: RoutedContext) {
-    const { tasks } = ctx.state;
+    const { tasks, caller } = ctx.state;
+    if (readDecidedBy(ctx.query)) {
+      const decided = await tasks.listDecided(readPage(ctx.query));
+      ctx.body = {
+        deferrals: decided.tasks.flatMap((task) => presentDecided(task, caller)),
+        ...(decided.cursor === null ? {} : { next_cursor: decided.cursor }),
+      };
+      return;
+    }
     const [page, total] = await Promise.all([
       readDeadlineOrder(ctx.query)
         ? tasks.listWaiting(readDeadlinePage(ctx.query))

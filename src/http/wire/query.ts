@@ -65,6 +65,13 @@ export function readRange({ from = '', to = '' }: ParsedUrlQuery, now: number): 
   }
 }
 
+/** Reads `decided_by` for the deferrals; returns true for the caller's decisions. Throws a 400 Problem. */
+export function readDecidedBy({ decided_by: by }: ParsedUrlQuery): boolean {
+  if (by === undefined || by === '') return false;
+  if (by === 'me') return true;
+  throw new Problem(400, { error: 'decided_by must be me' });
+}
+
 interface Page {
   limit: number;
   cursor?: string;

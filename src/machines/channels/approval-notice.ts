@@ -1,6 +1,7 @@
 import type { AbandonReason } from '../domain/facts.ts';
 import type {
   Approval,
+  CallOutcome,
   Deferral,
   DeferralStage,
   HeldMessage,
@@ -72,7 +73,8 @@ export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): s
 
 /** The outcome of the wait for a release; `at` is epoch milliseconds. */
 export type ApprovalOutcome =
-  | { kind: 'approved'; approver: string; note: string; at: number }
+  /** `outcome` is that of the call; absent while unknown. */
+  | { kind: 'approved'; approver: string; note: string; at: number; outcome?: CallOutcome }
   | { kind: 'rejected'; approver: string; note: string; at: number }
   | { kind: 'timedOut'; at: number }
   | { kind: 'canceled'; reason: string; at: number }
@@ -88,12 +90,19 @@ export interface ApprovalNotice {
 export type MessageRef = JsonObject;
 
 /** The news in a notice compared with the previous one. */
-export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'repeated' | 'ended' | 'changed';
+export type ApprovalNews =
+  | 'reminded'
+  | 'counted'
+  | 'written'
+  | 'repeated'
+  | 'ended'
+  | 'finished'
+  | 'changed';
 
 /** Returns the news in a notice compared with the previous one; `null` if there is none. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
   if (JSON.stringify(before) === JSON.stringify(now)) return null;
-  if (now.outcome !== null) return 'ended';
+  if (now.outcome !== null) return before.outcome === null ? 'ended' : 'finished';
   if (now.request.approvals.length > before.request.approvals.length) return 'counted';
   if (now.request.stage !== before.request.stage && now.request.stage === 'reminded') {
     return 'reminded';
@@ -103,6 +112,20 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
   }
   if (now.request.requests !== before.request.requests) return 'repeated';
   return 'changed';
+}
+
+/** Returns true if nothing more will change: the wait was ended, and the outcome of an approved call is known. */
+export function isComplete({ outcome }: ApprovalNotice): boolean {
+  if (outcome?.kind === 'approved') return outcome.outcome !== undefined;
+  return outcome !== null;
+}
+
+/** Describes the outcome of an approved call; `null` while unknown. */
+export function callOutcomeWords({ outcome }: Pick<ApprovalNotice, 'outcome'>): string | null {
+  if (outcome?.kind !== 'approved' || outcome.outcome === undefined) return null;
+  const { outcome: end } = outcome;
+  if (end.kind === 'failed') return `failed: ${oneLine(end.error)}`;
+  return { ran: 'ran', neverRan: 'never ran', unknown: 'started; outcome unknown' }[end.kind];
 }
 
 /** Splits `channel:<adapter>:<target>`. The adapter is empty if it cannot be determined. */

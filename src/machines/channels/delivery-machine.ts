@@ -4,6 +4,7 @@ import { unfilledPort } from '../unfilled-port.ts';
 import {
   type ApprovalNews,
   type ApprovalNotice,
+  isComplete,
   type MessageRef,
   newsOf,
 } from './approval-notice.ts';
@@ -102,7 +103,8 @@ const triedAgain = [notTaken, { type: 'countFailure', params: failureIn }] as co
 
 /**
  * One message that asks one target for one release, from its post to the report of the outcome. It is posted once. Each
- * update contains the latest state at the time of sending, and nothing is sent after the outcome.
+ * update contains the latest state at the time of sending, and nothing is sent after the
+ * outcome, which for an approved call is that of the call.
  */
 export const deliveryMachine = setup({
   types: {
@@ -151,7 +153,7 @@ export const deliveryMachine = setup({
       outcome.kind === 'failed' &&
       outcome.fault === 'gone' &&
       context.latest.notice.outcome === null,
-    hasToldEnd: ({ context: { told } }) => told !== null && told.notice.outcome !== null,
+    hasToldEnd: ({ context: { told } }) => told !== null && isComplete(told.notice),
     hasNews: ({ context: { told, latest } }) => newsBetween(told, latest) !== null,
     isBehind: ({ context: { told, latest } }) => told !== null && told.version < latest.version,
     hasChangedSince: ({ context }) => context.latest.version > context.triedSince,
@@ -292,7 +294,8 @@ export const deliveryMachine = setup({
       },
     },
     closed: {
-      description: 'The target has the outcome, or was never notified.',
+      description:
+        'The target has the outcome, with that of an approved call, or was never notified.',
       type: 'final',
     },
   },
@@ -304,7 +307,7 @@ function newsBetween(told: NoticeVersion | null, latest: NoticeVersion): Approva
 }
 
 function telling({ version, notice }: NoticeVersion): ToldNotice {
-  return { version, notice, isClosed: notice.outcome !== null };
+  return { version, notice, isClosed: isComplete(notice) };
 }
 
 function closing({ version, notice }: NoticeVersion): ToldNotice {

@@ -1,4 +1,4 @@
-import type { Caller, Deferral, DeferralStage, Task } from '../domain/task.ts';
+import type { Caller, CallOutcome, Deferral, DeferralStage, Task } from '../domain/task.ts';
 import { callerName, isOperator } from '../governance/caller-name.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
@@ -11,7 +11,10 @@ export interface AskedRecord {
 }
 
 /** The stored data of a task at the moment its wait ended. */
-export type EndedRecord = Pick<Task, 'state' | 'text' | 'changedAt' | 'settled' | 'failure'>;
+export type EndedRecord = Pick<Task, 'state' | 'text' | 'changedAt' | 'settled' | 'failure'> & {
+  /** The outcome of the approved call; absent while unknown. */
+  outcome?: CallOutcome;
+};
 
 /** Builds the notice for one target, `channel:<adapter>:<target>`; `ended` is `null` while the task waits. */
 export function noticeOf(
@@ -33,8 +36,10 @@ export function outcomeOf(
   const { state, text, settled, failure, changedAt: at } = ended;
   if (settled?.id === id) {
     const { decision, approver, note, decidedAt } = settled;
-    const kind = decision === 'approve' ? 'approved' : 'rejected';
-    return { kind, approver, note, at: decidedAt };
+    const end = { approver, note, at: decidedAt };
+    if (decision === 'reject') return { kind: 'rejected', ...end };
+    const { outcome } = ended;
+    return { kind: 'approved', ...end, ...(outcome === undefined ? {} : { outcome }) };
   }
   const isToldToModel = onTimeout === 'tool_result' && state === 'working' && at >= expiresAt;
   if (failure?.kind === 'timedOut' || isToldToModel) return { kind: 'timedOut', at };

@@ -245,6 +245,20 @@ export interface SettledDeferral {
   decidedAt: number;
 }
 
+/** The outcome of an approved call; `unknown` if it started and was cut off. */
+export type CallOutcome =
+  | { kind: 'ran' | 'neverRan' | 'unknown' }
+  /** `error` is truncated. */
+  | { kind: 'failed'; error: string };
+
+/** A decision that ended a deferral, and the outcome of the call. */
+export interface DecidedCall extends Omit<SettledDeferral, 'approvers'> {
+  /** The callers whose decision counted; `null` for a caller without authentication. */
+  by: (NonNullable<Approval['caller']> | null)[];
+  /** Absent while unknown, and for a rejected call. */
+  outcome?: CallOutcome;
+}
+
 /** The governance layers in the order in which they evaluate a task and its calls. */
 export type Layer =
   | 'prompt'
@@ -350,6 +364,8 @@ export interface Task {
   /** Epoch milliseconds of a parked task's next action; `null` for other tasks. */
   wakeAt: number | null;
   settled: SettledDeferral | null;
+  /** The newest decided calls of all runs, oldest first; absent if there are none. */
+  decided?: DecidedCall[];
   failure: Failure | null;
   records: DecisionRecord[];
   /** The started calls, with the newest of earlier runs and of the session, oldest first; absent if there are none. */

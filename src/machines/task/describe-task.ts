@@ -2,6 +2,7 @@ import {
   type DeferralStage,
   deferralStages,
   type Failure,
+  isFinal,
   type Message,
   type Task,
   type TaskState,
@@ -9,6 +10,7 @@ import {
 } from '../domain/task.ts';
 import { nextMoment } from '../governance/defer-policy.ts';
 import { type BoundHistory, boundHistory } from './bound-history.ts';
+import { withEveryOutcome } from './decided-calls.ts';
 import { extrasIn, type TaskContext } from './task-input.ts';
 
 /** The parts of a snapshot that determine the public task. */
@@ -33,7 +35,7 @@ export function describeTask(
   const stage = stageOf(state, tags);
   const { messages, leftOut } = historyOf(context);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
-  return {
+  const task: Task = {
     id: run.id,
     contextId: run.contextId,
     state,
@@ -53,6 +55,7 @@ export function describeTask(
     stage,
     wakeAt: wakeAt(context, stage),
     settled: context.settled,
+    ...(run.decided === undefined ? {} : { decided: run.decided }),
     failure: context.failure,
     records: context.records,
     ...(run.ran.length === 0 ? {} : { ran: run.ran }),
@@ -60,6 +63,7 @@ export function describeTask(
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
+  return isFinal(state) ? withEveryOutcome(task) : task;
 }
 
 function isEmpty(tags: object): boolean {
@@ -89,7 +93,7 @@ export function describeSubmitted(task: Task): Task {
 /** Returns a task after an unexpected error stopped its chart. */
 export function describeCrash(task: Task, failure: Failure, at: number): Task {
   return {
-    ...task,
+    ...withEveryOutcome(task),
     state: 'failed',
     text: failure.text,
     changedAt: at,

@@ -1,6 +1,7 @@
 import type {
   Caller,
   CutReason,
+  DecidedCall,
   DecisionRecord,
   Deferral,
   Exchange,
@@ -45,6 +46,8 @@ export interface TaskRun {
   leftOut: number;
   /** The started calls of earlier runs and of this one, oldest first. */
   ran: RanCall[];
+  /** The newest decided calls of the task, oldest first; absent if there are none. */
+  decided?: DecidedCall[];
   request: Message;
   /** The calls that the run begins with, until they are accepted; absent for a run that begins with a model turn. */
   calls?: Pick<ToolCall, 'tool' | 'args'>[];

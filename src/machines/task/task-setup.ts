@@ -24,6 +24,7 @@ import {
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
+import { callOutcomeOf, withCallOutcome, withDecision } from './decided-calls.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
@@ -131,7 +132,14 @@ export const taskSetup = setup({
             credential: ruling.credential,
           }
         : {}),
-      ...(ruling.kind === 'defer' ? { deferral: ruling.deferral, settled: null, held: null } : {}),
+      ...(ruling.kind === 'defer'
+        ? {
+            deferral: ruling.deferral,
+            settled: null,
+            held: null,
+            run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
+          }
+        : {}),
     })),
     keepRecord: assign(({ context }, record: DecisionRecord) => ({
       records: [...context.records, record],
@@ -141,7 +149,11 @@ export const taskSetup = setup({
       run: withStart(context, currentCall(context), at),
     })),
     keepOutcome: assign(({ context }, outcome: ToolOutcome) => ({
-      run: withOutcome(context.run, currentCall(context), outcome),
+      run: withCallOutcome(
+        withOutcome(context.run, currentCall(context), outcome),
+        currentCall(context).id,
+        callOutcomeOf(outcome),
+      ),
     })),
     keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
       waits === null && context.waits === undefined ? {} : { waits },
@@ -156,7 +168,10 @@ export const taskSetup = setup({
     }),
     keepMisfit: assign(({ context }, ruling: Ruling) => {
       const { text } = failureOf.ofRuling(context, ruling);
-      return endCall(context, { result: text, failed: true, at: context.now });
+      return {
+        ...endCall(context, { result: text, failed: true, at: context.now }),
+        run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
+      };
     }),
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
@@ -176,7 +191,8 @@ export const taskSetup = setup({
         isReleased: true,
       };
       const held = attempt.verb === 'approve' ? released : null;
-      return { settled: settle(deferral, attempt), held, deferral: null, now: attempt.at };
+      const run = withDecision(context.run, deferral, attempt);
+      return { settled: settle(deferral, attempt), held, deferral: null, now: attempt.at, run };
     }),
     ruleAgain: assign(({ context }, at: number) => {
       const held = { deferral: pendingDeferral(context), isReleased: false };

@@ -49,7 +49,7 @@ describe('what approvers read of the tasks of a system', () => {
       'an approval',
       ({ system, clock }: TestSystem, { id }: Task) =>
         system.decide(id, decision('approve', clock.now())),
-      { kind: 'approved', approver: 'ann', note: '', at: nine },
+      { kind: 'approved', approver: 'ann', note: '', at: nine, outcome: { kind: 'ran' } },
     ],
     [
       'a rejection',
@@ -83,6 +83,7 @@ describe('what approvers read of the tasks of a system', () => {
     expect(rig.board.pinned.map(({ did, outcome: kind }) => [did, kind])).toEqual([
       ['posted', null],
       ['ended', outcome.kind],
+      ...(outcome.kind === 'approved' ? [['finished', outcome.kind]] : []),
     ]);
   });
 
@@ -96,12 +97,13 @@ describe('what approvers read of the tasks of a system', () => {
     await rig.system.decide(first.id, decision('reject', nine, { note: 'once is enough' }));
     await turns();
     expect(await outcomes(rig, first.id)).toEqual([
-      { kind: 'approved', approver: 'ann', note: '', at: nine },
+      { kind: 'approved', approver: 'ann', note: '', at: nine, outcome: { kind: 'ran' } },
       { kind: 'rejected', approver: 'ann', note: 'once is enough', at: nine },
     ]);
     expect(rig.board.pinned.map(({ did, note }) => `${did} ${note}`).toSorted()).toEqual([
       'ended 1',
       'ended 2',
+      'finished 1',
       'posted 1',
       'posted 2',
     ]);
@@ -142,7 +144,10 @@ describe('what approvers read of the tasks of a system', () => {
     await turns();
     expect([resumed, after.board.pinned.map(({ did, note }) => [did, note])]).toEqual([
       [],
-      [['ended', 1]],
+      [
+        ['ended', 1],
+        ['finished', 1],
+      ],
     ]);
   });
 });

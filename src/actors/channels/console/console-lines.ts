@@ -3,6 +3,7 @@ import {
   type ApprovalNotice,
   type ApprovalOutcome,
   type ApprovalRequest,
+  callOutcomeWords,
   requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
@@ -43,7 +44,7 @@ export function newsLine(
   news: ApprovalNews,
   now: number,
 ): string | null {
-  const said = outcome === null ? newsText(request, news, now) : outcomeText(outcome);
+  const said = saidOf({ request, outcome }, news, now);
   return said === null
     ? null
     : legible(plainLine(`${request.tool} of task ${request.taskId} ${said}`));
@@ -75,6 +76,12 @@ function command(verb: 'approve' | 'reject', request: ApprovalRequest): string {
     taskId.startsWith('-') ? `-- ${taskId}` : taskId,
   ];
   return commandLine(words.join(' '));
+}
+
+function saidOf(notice: ApprovalNotice, news: ApprovalNews, now: number): string | null {
+  const { request, outcome } = notice;
+  if (outcome === null) return newsText(request, news, now);
+  return news === 'finished' ? callOutcomeWords(notice) : outcomeText(outcome);
 }
 
 function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): string | null {

@@ -4,7 +4,7 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
-import type { HeldMessage } from '../../../machines/domain/task.ts';
+import type { CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
 const outcomeTypes = {
@@ -23,6 +23,7 @@ export type WebhookEventType =
   | 'approval.counted'
   | 'approval.message'
   | 'approval.repeated'
+  | 'approval.finished'
   | (typeof outcomeTypes)[ApprovalOutcome['kind']];
 
 /** Payload of a webhook; field names and times match the HTTP surface. Arguments are redacted for people. */
@@ -49,6 +50,7 @@ export function webhookEventType(
   { request, outcome }: ApprovalNotice,
   news: ApprovalNews | null,
 ): WebhookEventType {
+  if (news === 'finished') return 'approval.finished';
   if (outcome !== null) return outcomeTypes[outcome.kind];
   if (news === 'counted') return 'approval.counted';
   if (news === 'written') return 'approval.message';
@@ -113,9 +115,18 @@ function messageJson({ from, text, at }: HeldMessage): JsonObject {
   return { from, text, ...(at === undefined ? {} : { at: timestamp(at) }) };
 }
 
+function callJson(outcome: CallOutcome | undefined): JsonObject {
+  if (outcome === undefined) return {};
+  const { kind } = outcome;
+  const error = kind === 'failed' ? { error: outcome.error } : {};
+  return { outcome: kind === 'neverRan' ? 'never_ran' : kind, ...error };
+}
+
 function outcomeJson(outcome: ApprovalOutcome): JsonObject {
   const { kind, at, ...rest } = outcome;
-  return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...rest, at: timestamp(at) };
+  const call = 'outcome' in rest ? callJson(rest.outcome) : {};
+  const said = { ...rest, ...call };
+  return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...said, at: timestamp(at) };
 }
 
 /** A notice does not contain the due time of a reminder or an escalation. */

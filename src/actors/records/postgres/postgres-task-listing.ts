@@ -1,3 +1,4 @@
+import { decidersOf } from '../../../machines/task/decided-calls.ts';
 import { everything } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import { conditionsOfState } from '../store/listed-states.ts';
@@ -12,7 +13,7 @@ import {
   type TaskQuery,
 } from '../store/task-page.ts';
 import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
-import type { TaskListing } from '../store/task-rows.ts';
+import type { Decider, TaskListing } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { addScope, Conditions } from './postgres-scope.ts';
 
@@ -75,6 +76,17 @@ export class PostgresTaskListing implements TaskListing {
     addScope(conditions, scope);
     const list = { conditions, state: 'parked', order: 'expires_at, position' } as const;
     return this.#page({ ...list, more: ', expires_at' }, query, deadlineCursor);
+  }
+
+  async decided(by: Decider, query: PageQuery): Promise<TaskPage> {
+    const conditions = new Conditions();
+    const keys = conditions.value(decidersOf(by));
+    conditions.add(`id IN (SELECT task_id FROM task_approvers WHERE email = ANY(${keys}::text[]))`);
+    if (query.cursor !== undefined) {
+      conditions.add(`position < ${conditions.value(Number(query.cursor))}::bigint`);
+    }
+    const list = { conditions, state: undefined, order: 'position DESC' };
+    return this.#page(list, query, (row) => String(row['position']));
   }
 
   async total(filter: TaskFilter, scope = everything): Promise<number> {

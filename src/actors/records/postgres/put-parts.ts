@@ -106,6 +106,7 @@ async function putAskings(
       [parameterOf(ended)],
     );
   }
+  await addOutcomes(client, writes);
   const askings = tasks.flatMap(askingsOf);
   if (askings.length === 0) return;
   await client.query(
@@ -118,6 +119,22 @@ async function putAskings(
         due = NOT approval_notices.is_closed
         WHERE approval_notices.asked <> excluded.asked`,
     [parameterOf(askings)],
+  );
+}
+
+/** The record of an end is text, so the outcome becomes its last member. */
+async function addOutcomes(client: PoolClient, writes: readonly TaskWrite[]): Promise<void> {
+  const known = writes.flatMap(({ change: { outcomes = [] } }) =>
+    outcomes.map(({ id, outcome }) => ({ id, outcome: JSON.stringify(outcome) })),
+  );
+  if (known.length === 0) return;
+  await client.query(
+    `UPDATE approval_notices AS n SET version = n.version + 1, due = n.is_posted,
+      is_closed = NOT n.is_posted,
+      ended = left(n.ended, length(n.ended) - 1) || ',"outcome":' || x.outcome || '}'
+      FROM json_to_recordset($1::text::json) AS x(id text, outcome text)
+      WHERE n.deferral_id = x.id AND n.ended IS NOT NULL`,
+    [parameterOf(known)],
   );
 }
 

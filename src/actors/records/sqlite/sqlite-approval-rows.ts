@@ -5,6 +5,7 @@ import {
   type EndedRecord,
   noticeOf,
 } from '../../../machines/channels/notice-of.ts';
+import type { DecidedCall } from '../../../machines/domain/task.ts';
 import type {
   ApprovalBacklog,
   ApprovalRow,
@@ -110,6 +111,11 @@ export class SqliteApprovalRows implements ApprovalRows {
     }
   }
 
+  /** Adds the outcomes of approved calls to their notices, within the commit that makes them known. */
+  addOutcomes(decided: readonly DecidedCall[]): void {
+    for (const { id, outcome } of decided) this.#sql.addOutcome.run(id, JSON.stringify(outcome));
+  }
+
   /** Counts due rows by adapter. */
   async backlog(): Promise<ApprovalBacklog[]> {
     return this.#sql.backlog.all().map((row) => ({
@@ -165,6 +171,9 @@ function prepare(database: DatabaseSync) {
       ORDER BY ${deadline}, position LIMIT 1`),
     keep: sql(`UPDATE approval_notices SET ref = coalesce(?3, ref), told = ?4, is_closed = ?5,
       is_posted = is_posted OR ?3 IS NOT NULL, due = NOT ?5 AND version > ?2 WHERE position = ?1`),
+    addOutcome: sql(`UPDATE approval_notices SET ended = json_set(ended, '$.outcome', json(?2)),
+      version = version + 1, due = is_posted, is_closed = NOT is_posted
+      WHERE deferral_id = ?1 AND ended IS NOT NULL`),
     backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale,
         min(asked ->> '$.deferral.requestedAt') AS oldest
       FROM approval_notices WHERE due = 1 GROUP BY adapter ORDER BY adapter`),

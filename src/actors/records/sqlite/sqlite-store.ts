@@ -258,8 +258,10 @@ export class SqliteStore implements TaskStore {
       for (const [id, { collect }] of saves) {
         const write = collected(id, collect);
         if (write instanceof Error) refused.set(id, write);
-        else if (this.rows.write(write.change)) events.push(...write.events);
-        else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
+        else if (this.rows.write(write.change)) {
+          this.approvals.addOutcomes(write.change.outcomes ?? []);
+          events.push(...write.events);
+        } else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
       }
       this.#audit.append(events);
     });

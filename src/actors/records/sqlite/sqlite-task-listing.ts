@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { decidersOf } from '../../../machines/task/decided-calls.ts';
 import { everything, type TaskScope } from '../../../machines/task/task-access.ts';
 import { changeCursor, collectPage, deadlineCursor } from '../store/collect-page.ts';
 import { conditionsOfState } from '../store/listed-states.ts';
@@ -13,7 +14,7 @@ import {
   type TaskQuery,
 } from '../store/task-page.ts';
 import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
-import type { TaskListing } from '../store/task-rows.ts';
+import type { Decider, TaskListing } from '../store/task-rows.ts';
 
 /** The creation of a task; NULL if it is unreadable, which only its position places. */
 const createdAt = `CASE WHEN json_valid(task) THEN task ->> '$.createdAt' END`;
@@ -83,6 +84,16 @@ export class SqliteTaskListing implements TaskListing {
     const list = { sources: [source], order: 'expires_at, position', more: ', expires_at' };
     const after = { at: at ?? -1, position: position ?? -1 };
     return this.#page(list, { ...filter.values, ...after }, query, deadlineCursor);
+  }
+
+  /** Lists the tasks with a decision of a caller, newest task first. */
+  async decided(by: Decider, query: PageQuery): Promise<TaskPage> {
+    const position = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(query.cursor);
+    const source = `FROM tasks WHERE position IN (SELECT position FROM task_approvers
+      WHERE email IN (:key, :email) AND position < :position)`;
+    const list = { sources: [source], order: 'position DESC' };
+    const [key = '', email = key] = decidersOf(by);
+    return this.#page(list, { key, email, position }, query, (row) => String(row['position']));
   }
 
   /** Counts the tasks that match a filter, up to `mostCounted`. */

@@ -1,5 +1,6 @@
 import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { normaliseEmail } from '../../../machines/governance/email.ts';
+import { decidersOf } from '../../../machines/task/decided-calls.ts';
 import { conversing, ownerOf, type TaskScope } from '../../../machines/task/task-access.ts';
 
 /** Returns the owner of a task as the columns `owner_org` and `owner`. */
@@ -19,10 +20,15 @@ export function ownerOfColumns(org: string, key: string): Owner | null {
   return { provider, userId: userId.join('\n'), ...(org === '' ? {} : { orgId: org }) };
 }
 
-/** Returns the approvers of a waiting call as JSON; `null` if no call waits or every caller may decide. */
-export function approversOf({ deferral }: Task): string | null {
+/**
+ * Returns the entries of `task_approvers` as JSON, `null` for none: the approvers of a waiting call, and the keys of
+ * those who decided on the task. No email contains a line break, so a key matches no approver.
+ */
+export function approversOf({ deferral, decided = [] }: Task): string | null {
   const approvers = deferral?.approvers ?? null;
-  return approvers === null ? null : JSON.stringify(approvers);
+  const deciders = decided.flatMap(({ by }) => by.flatMap(decidersOf));
+  if (approvers === null && deciders.length === 0) return null;
+  return JSON.stringify([...new Set([...(approvers ?? []), ...deciders])]);
 }
 
 /** Restricts a task query to a scope, like `isWithin`; empty for an unrestricted scope. */

@@ -1,4 +1,4 @@
-import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
+import type { DecidedCall, Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
 import type { TaskScope } from '../../../machines/task/task-access.ts';
 import type { SentMessage } from './message-key.ts';
@@ -29,9 +29,14 @@ export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> 
   sent?: readonly SentMessage[];
   /** Chart states entered by this change; absent for none. */
   entered?: readonly EnteredState[];
+  /** Decided calls whose outcome this change makes known; absent for none. */
+  outcomes?: readonly DecidedCall[];
   /** True if this daemon takes the task over from another one that was running it. */
   isClaimed?: boolean;
 }
+
+/** A caller who decided; `null` without authentication. */
+export type Decider = DecidedCall['by'][number];
 
 /** Unfinished tasks saved by another version of their chart. */
 export interface StrangeTasks {
@@ -83,6 +88,8 @@ export interface TaskListing {
   changed(query: ChangedQuery, scope?: TaskScope): Promise<TaskPage>;
   /** Lists tasks that wait for a decision, earliest deadline first. */
   waiting(query: PageQuery, scope?: TaskScope): Promise<TaskPage>;
+  /** Lists the tasks with a decision of a caller, newest task first; `null` for callers without authentication. */
+  decided(by: Decider, query: PageQuery): Promise<TaskPage>;
   /** Counts the tasks that match a filter, up to `mostCounted`. */
   total(filter: TaskFilter, scope?: TaskScope): Promise<number>;
 }

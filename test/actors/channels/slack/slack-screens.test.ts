@@ -35,6 +35,16 @@ const messages: Record<string, ApprovalNotice> = {
     requestedAt: asked + 225_000,
   }),
   Approved: aNotice({}, endings.approved),
+  'Approved, and the call ran': aNotice({}, { ...endings.approved, outcome: { kind: 'ran' } }),
+  'Approved, and the call failed': aNotice(
+    {},
+    { ...endings.approved, outcome: { kind: 'failed', error: 'the bank is *closed*' } },
+  ),
+  'Approved, and the call never ran': aNotice(
+    {},
+    { ...endings.approved, outcome: { kind: 'neverRan' } },
+  ),
+  'Every decision needs a reason': aNotice({ requireReason: 'both' }),
   'Approved with a note': aNotice({}, endings.approvedWithNote),
   'Approved by two': aNotice(
     { quorum: 2, approvals: byAnn },

@@ -4,10 +4,10 @@ import type {
   ApprovalWrite,
 } from '../../../../src/actors/records/store/approval-rows.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import type { Task } from '../../../../src/machines/domain/task.ts';
+import type { SettledDeferral, Task } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
-import { aTask } from '../../../helpers/stored-tasks.ts';
+import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { aCaller, aDeferral } from '../../../helpers/task-fixtures.ts';
 
 describe.each(kindsOfStores)('$kind', ({ make }) => {
@@ -291,6 +291,40 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ).toEqual([
         { kind: 'timedOut', at: 9_000 },
         { kind: 'timedOut', at: 9_000 },
+      ]);
+    });
+
+    it('tells those who were told of an approval what came of the call', async () => {
+      await keep(parked({ id: 'asked' }), parked({ id: 'unasked' }));
+      await store.approvals.keep([
+        told((await store.approvals.ofTask('asked'))[0], { ref: { ts: '1' } }),
+      ]);
+      const ids = ['asked', 'unasked'];
+      const settled = (id: string): SettledDeferral => ({
+        ...{ id: `${id}-d`, tool: 'pay', argsSha256: '', approver: 'Ann', note: '"}' },
+        ...{ decision: 'approve', decidedAt: 8_000 },
+      });
+      const working = (id: string) =>
+        aTask({ id, revision: 2, state: 'working', settled: settled(id) });
+      await keep(...ids.map(working));
+      await store.approvals.keep([
+        told((await store.approvals.ofTask('asked'))[0], { isClosed: false }),
+      ]);
+      const between = await due();
+      const outcome = { kind: 'failed', error: 'no } "route' } as const;
+      for (const id of ids) {
+        const change = { ...working(id), revision: 3 };
+        await store.save(id, () =>
+          aWrite(change, { outcomes: [{ ...settled(id), by: [], outcome }] }),
+        );
+      }
+      await store.flush();
+      const end = { kind: 'approved', approver: 'Ann', note: '"}', at: 8_000, outcome };
+      const rows = await Promise.all(ids.map(async (id) => store.approvals.ofTask(id)));
+      expect([between, await due(), rows.map(([row]) => row?.notice.outcome)]).toEqual([
+        { unposted: undefined, posted: undefined },
+        { unposted: undefined, posted: 'asked-d' },
+        [end, end],
       ]);
     });
 

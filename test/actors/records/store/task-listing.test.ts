@@ -7,8 +7,14 @@ import {
   type TaskFilter,
   type TaskQuery,
 } from '../../../../src/actors/records/store/task-page.ts';
+import type { Decider } from '../../../../src/actors/records/store/task-rows.ts';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import { type Message, type Task, taskStates } from '../../../../src/machines/domain/task.ts';
+import {
+  type DecidedCall,
+  type Message,
+  type Task,
+  taskStates,
+} from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { runs } from '../../../helpers/runs.ts';
@@ -99,6 +105,34 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       await place.execute('DELETE FROM tasks');
       expect(await created({ from: 0, to: hour })).toEqual([[]]);
     });
+  });
+
+  it('lists the tasks that a person decided, by identity or email, newest first', async () => {
+    const ann = { provider: 'sso', userId: 'ann', email: 'Ann@example.com' };
+    const inChat = { provider: 'chat', userId: 'slack:T1/U1', email: 'ann@example.com' };
+    const bob = { provider: 'sso', userId: 'bob' };
+    const decided = (...by: DecidedCall['by']): DecidedCall[] => [
+      {
+        ...{ id: 'call-1', tool: 'pay', argsSha256: '', approver: 'ann', note: '', decidedAt: 1 },
+        ...{ decision: 'approve', by },
+      },
+    ];
+    await keep(
+      aTask({ id: 'by-ann', decided: decided(ann) }),
+      aTask({ id: 'by-both', decided: decided(bob, inChat) }),
+      aTask({ id: 'by-none' }),
+      aTask({ id: 'by-somebody', decided: decided(null) }),
+    );
+    await keep(aTask({ id: 'by-ann', revision: 2, decided: decided(ann) }));
+    const { listing } = store.rows;
+    const found = async (by: Decider) => idsOf((await listing.decided(by, { limit: 9 })).tasks);
+    expect(await found(ann)).toEqual(['by-both', 'by-ann']);
+    expect(await found({ provider: 'sso', userId: 'ann' })).toEqual(['by-ann']);
+    expect(await found(bob)).toEqual(['by-both']);
+    expect(await found(null)).toEqual(['by-somebody']);
+    const { tasks, cursor } = await listing.decided(ann, { limit: 1 });
+    const rest = await listing.decided(ann, { limit: 1, cursor: cursor ?? '' });
+    expect([idsOf(tasks), idsOf(rest.tasks), rest.cursor]).toEqual([['by-both'], ['by-ann'], null]);
   });
 
   describe('tasks in the order of their changes', () => {

@@ -52,7 +52,7 @@ describe('walk', () => {
     ['failed', 'deferred.reminded', 'rejected, timed out, left'],
     ['canceled', 'deferred.escalated', 'canceled'],
     ['failed', 'submitted', 'message denied'],
-    ['working.executing.recording', 'deferred.asked', 'rejected, told'],
+    ['working.executing.recording', 'deferred.asked', 'denied, told'],
     ['working.governing', 'deferred.asked', 'approved'],
   ])('reaches %s from %s along "%s"', (to, from, label) => {
     expect(walk(chart, entered([from, '', 0], [to, '', 1])).at(-1)?.by?.label).toBe(label);

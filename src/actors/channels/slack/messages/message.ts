@@ -2,6 +2,7 @@ import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
 import {
   type ApprovalNotice,
   type ApprovalRequest,
+  callOutcomeWords,
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../../machines/duration.ts';
@@ -28,6 +29,9 @@ export interface SlackMessage {
   text: string;
   blocks: KnownBlock[];
 }
+
+/** Maximum characters of a call's outcome. */
+const longestOutcome = 400;
 
 /** Maximum characters of a name on its own line. */
 const longestName = 300;
@@ -112,6 +116,8 @@ function buttons(request: ApprovalRequest, look: MessageLook): ActionsBlock {
 function ended(notice: ApprovalNotice, look: MessageLook): KnownBlock[] {
   const { request, outcome } = notice;
   const lines = [cut(endingOf(notice), longestName)];
+  const outcomeWords = callOutcomeWords(notice);
+  if (outcomeWords !== null) lines.push(`Outcome: ${cut(outcomeWords, longestOutcome)}`);
   if (request.quorum > 1 && request.approvals.length > 0) {
     lines.push(`Approved before by: ${approversOf(request)}`);
   }
