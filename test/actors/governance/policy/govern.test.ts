@@ -46,7 +46,10 @@ describe('a layer that breaks', () => {
       kind: 'deny',
       layer,
       text: `governance failed: ${what}`,
-      facts: [{ type: 'rule.matched', gate: 'governance', decision: 'deny', rule: what }],
+      facts: [
+        { type: 'rule.matched', gate: 'governance', decision: 'deny', rule: what },
+        { type: 'call.ruled', decision: 'deny', layer, reason: `governance failed: ${what}` },
+      ],
     });
     expect(logged).toEqual([
       [{ error, tool: 'issue_refund', call_id: 'call-1' }, `governance: ${what}`],

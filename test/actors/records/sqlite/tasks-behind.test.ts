@@ -133,6 +133,23 @@ describe('tasks that lines name', () => {
     ]);
   });
 
+  it('name the call that waited or ran as its last line does', async () => {
+    const rows = await rowsOf(
+      aWrite(aTask({ id: 'waits' }), { auditSeq: 1 }),
+      aWrite(aTask({ id: 'runs' }), { auditSeq: 1 }),
+    );
+    const named = { call_id: 'c', args_sha256: 'ab', policy_sha256: 'ef' };
+    const held = { ...named, deferral_id: 'c', runs_sha256: 'cd', tool: 'pay' };
+    const behind = new TasksBehind(rows);
+    behind.take(line('waits', 2, 'task_deferred', held));
+    behind.take(line('runs', 2, 'tool_exec', { ...named, tool: 'pay', phase: 'start' }));
+    const { events } = behind.end(at);
+    expect(events.filter(({ event }) => event !== 'session_end')).toMatchObject([
+      { event: 'task_deferred_abandoned', fields: { ...held, reason: 'service_restart' } },
+      { event: 'tool_exec', fields: { ...named, tool: 'pay', phase: 'end' } },
+    ]);
+  });
+
   it('are ended where the log has their end and the store has them at work', async () => {
     const rows = await rowsOf(aWrite(aTask({ id: 'works' }), { auditSeq: 2 }));
     const behind = new TasksBehind(rows);
