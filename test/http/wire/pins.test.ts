@@ -63,6 +63,7 @@ const held = aDeferral({
   requests: 2,
   approvers: ['ann@example.com'],
   quorum: 2,
+  requireReason: 'both',
   escalateAt: 2_000,
   escalateTo: 'channel:slack:#heads',
   approvals: [{ approver: 'Ann', at: 1_500 }],
