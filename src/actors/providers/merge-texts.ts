@@ -76,6 +76,7 @@ function additionOf(event: JsonObject): Addition | null {
 
 /** OpenAI's responses. */
 function inResponse(event: JsonObject): Addition | null {
+  if (!hasOnly(event, responseKeys)) return null;
   const { item_id, output_index, content_index, logprobs } = event;
   if (Array.isArray(logprobs) && logprobs.length > 0) return null;
   return added(event, [item_id, output_index, content_index], event, 'delta');
@@ -89,6 +90,7 @@ const blockTexts: Record<string, string> = {
 };
 
 function inBlock(event: JsonObject): Addition | null {
+  if (!hasOnly(event, ['type', 'index', 'delta'])) return null;
   const { index, delta } = event;
   if (!isJsonObject(delta) || typeof delta['type'] !== 'string') return null;
   const key = blockTexts[delta['type']];
@@ -103,6 +105,7 @@ function inChoice(event: JsonObject, choices: JsonValue[]): Addition | null {
   const [choice] = choices;
   if (choices.length !== 1 || !isJsonObject(choice) || (event['usage'] ?? null) !== null)
     return null;
+  if (!hasOnly(event, chatKeys) || !hasOnly(choice, choiceKeys)) return null;
   const { index, delta, finish_reason, logprobs } = choice;
   if ((finish_reason ?? null) !== null || (logprobs ?? null) !== null) return null;
   if (!isJsonObject(delta)) return null;
@@ -115,6 +118,7 @@ function inChoice(event: JsonObject, choices: JsonValue[]): Addition | null {
 function inCandidate(event: JsonObject, candidates: JsonValue[]): Addition | null {
   const [candidate] = candidates;
   if (candidates.length !== 1 || !isJsonObject(candidate)) return null;
+  if (!hasOnly(event, candidateKeys)) return null;
   const { content, index } = candidate;
   if (!hasOnly(candidate, ['content', 'index']) || !isJsonObject(content)) return null;
   const parts = content['parts'];
@@ -134,6 +138,18 @@ function added(
     ? { place: JSON.stringify(place), event, text, holder, key }
     : null;
 }
+
+/** Members that say nothing beyond the text; an event with any other keeps its bytes. */
+const responseKeys = [
+  ...['type', 'item_id', 'output_index', 'content_index', 'delta', 'sequence_number'],
+  ...['logprobs', 'obfuscation'],
+];
+const chatKeys = [
+  ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint'],
+  ...['service_tier', 'obfuscation', 'provider'],
+];
+const choiceKeys = ['index', 'delta', 'finish_reason', 'native_finish_reason', 'logprobs'];
+const candidateKeys = ['candidates', 'usageMetadata', 'modelVersion', 'responseId', 'createTime'];
 
 function hasOnly(object: JsonObject, keys: readonly string[]): boolean {
   return Object.keys(object).every((key) => keys.includes(key));

@@ -5,6 +5,9 @@ import { mergeTexts } from './merge-texts.ts';
 /** Maximum bytes of one piece. */
 const largestPiece = 64 * 1024;
 
+/** Longest interval that other streams cause, in milliseconds. */
+const longestInterval = 1_000;
+
 /** Reason of an abort; the default one costs a stack trace. */
 const over = 'the stream is over';
 
@@ -43,13 +46,17 @@ export class StreamPace {
     const chunks = new ChunkReader(body);
     const events = new EventText();
     const left = new AbortController();
-    left.signal.addEventListener('abort', () => void (this.#open -= 1));
-    this.#open += 1;
-    let resting: Promise<void> = Promise.resolve();
+    let resting: Promise<void> | null = null;
     return new ReadableStream(
       {
         pull: async (controller) => {
           try {
+            if (resting === null) {
+              // A stream that nobody reads slows no other.
+              this.#open += 1;
+              left.signal.addEventListener('abort', () => void (this.#open -= 1));
+              resting = Promise.resolve();
+            }
             let piece = '';
             while (piece === '' && !chunks.isOver) {
               await resting;
@@ -76,7 +83,8 @@ export class StreamPace {
   }
 
   #rest(signal: AbortSignal): Promise<void> {
-    return rest(Math.max(this.#interval, (this.#open * 1_000) / mostPieces), this.#clock, signal);
+    const shared = Math.min(longestInterval, (this.#open * 1_000) / mostPieces);
+    return rest(Math.max(this.#interval, shared), this.#clock, signal);
   }
 }
 

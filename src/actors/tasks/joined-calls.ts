@@ -8,7 +8,7 @@ import type { Recalled, SentMessages } from './sent-messages.ts';
 import type { AskedCall } from './task-request.ts';
 
 export interface JoinedCallsPorts {
-  policy: Pick<Policy, 'rulesFor' | 'modify'>;
+  policy: Pick<Policy, 'rulesFor' | 'modify' | 'isConditional' | 'mayHold'>;
   sent: SentMessages;
   rows: MessageRows;
   clock: Clock;
@@ -69,12 +69,16 @@ function askedAs({ tool, args }: AskedCall): ToolCall {
 }
 
 function wouldBeHeld(
-  policy: Pick<Policy, 'rulesFor'>,
+  policy: Pick<Policy, 'rulesFor' | 'isConditional' | 'mayHold'>,
   asked: ToolCall,
   caller: Caller | null,
 ): boolean {
   try {
     const { defer, refusal, requiredAcr, acrHierarchy } = policy.rulesFor(asked);
+    if (policy.isConditional(asked.tool)) {
+      // Its conditions are evaluated with the facts of its task, and an equal call of this caller may wait.
+      return policy.mayHold(asked.tool) && (refusal === null || refusal.rule !== undefined);
+    }
     if (defer === null || refusal !== null) return false;
     return requiredAcr === null || satisfiesAcr(caller?.acr, requiredAcr, acrHierarchy);
   } catch {
@@ -83,14 +87,18 @@ function wouldBeHeld(
   }
 }
 
-function keyOf(caller: Caller | null, policy: Pick<Policy, 'modify'>, asked: ToolCall): string {
+function keyOf(caller: Caller | null, policy: KeyPolicy, asked: ToolCall): string {
   const { provider, userId, orgId } = caller ?? {};
   // Its length differs from that of a message key, since both share a table.
   const known = [provider, userId, orgId, 'call', asked.tool, modifiedDigest(policy, asked)];
   return hash('sha256', JSON.stringify(known), 'base64url');
 }
 
-function modifiedDigest(policy: Pick<Policy, 'modify'>, asked: ToolCall): string {
+type KeyPolicy = Pick<Policy, 'modify' | 'isConditional'>;
+
+function modifiedDigest(policy: KeyPolicy, asked: ToolCall): string {
+  // Another MODIFY may apply to an equal call of another task.
+  if (policy.isConditional(asked.tool)) return asked.argsSha256;
   try {
     const modified = policy.modify(asked);
     return (modified.kind === 'modified' ? modified.call : asked).argsSha256;

@@ -6,7 +6,7 @@ import {
 } from '../../machines/conversation/session.ts';
 import type { Caller, Message, RanCall, Task } from '../../machines/domain/task.ts';
 import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
-import { ranBefore } from '../../machines/task/ran-calls.ts';
+import { allRan, ranBefore } from '../../machines/task/ran-calls.ts';
 import { asOwner, ownerOf } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
 import { Turns } from './turns.ts';
@@ -65,6 +65,21 @@ export class Sessions {
     const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
     const { tasks } = sessionBound;
     return ranBefore(await Array.fromAsync(this.#rows.newestOf(contextId, whose, tasks)));
+  }
+
+  /**
+   * Returns every call that started in the session of a task, oldest first; `null` if there are more tasks or calls than
+   * are kept, so that nobody counts a part of them.
+   */
+  async history({
+    contextId,
+    owner,
+    requester,
+  }: Pick<Task, 'contextId' | 'owner' | 'requester'>): Promise<RanCall[] | null> {
+    const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
+    const most = sessionBound.tasks + 1;
+    const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, whose, most));
+    return tasks.length === most ? null : allRan(tasks);
   }
 
   /** Lists the sessions of a caller, latest change first. */

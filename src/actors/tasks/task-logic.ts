@@ -54,7 +54,7 @@ export interface TaskLogicPorts {
   log: Log;
   /** Limits the waiting calls of each caller. */
   waits: WaitingLimit;
-  sessions: Pick<Sessions, 'ran'>;
+  sessions: Pick<Sessions, 'ran' | 'history'>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   onToolProgress: (id: string, report: ToolProgress) => void;
@@ -89,6 +89,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         ranInSession: (id, signal) => {
           const { run } = live(id).actor.getSnapshot().context;
           return whenReachable(() => sessions.ran(run), { clock, signal });
+        },
+        historyOf: (id, signal) => {
+          const { run } = live(id).actor.getSnapshot().context;
+          return whenReachable(() => sessions.history(run), { clock, signal });
         },
       }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),

@@ -67,10 +67,13 @@ export class WaitingLimit {
     else if (hasWaited) coming.set(task.id, waiting - 1);
   }
 
+  /** A condition on the caller or the session is not evaluated here, so a call that may wait counts. */
   #waits(call: ToolCall): boolean {
     try {
-      const { refusal, defer } = this.#ports.policy.rulesFor(call);
-      return refusal === null && defer !== null;
+      const { policy } = this.#ports;
+      const { refusal, defer } = policy.rulesFor(call);
+      if (!policy.isConditional(call.tool)) return refusal === null && defer !== null;
+      return policy.mayHold(call.tool) && (refusal === null || refusal.rule !== undefined);
     } catch {
       // Governance denies the call.
       return false;

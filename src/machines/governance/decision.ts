@@ -81,9 +81,10 @@ export function needsReason(
   return requireReason === 'both' || requireReason === verb;
 }
 
-/** Returns true if an attempt lacks the note that the rule demands; blanks and invisible characters are no note. */
+/** Returns true if an attempt lacks the note that the rule demands; it needs a visible letter or digit. */
 export function lacksReason(deferral: Deferral, attempt: DecisionAttempt): boolean {
-  return needsReason(deferral, attempt.verb) && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(attempt.note);
+  const visible = attempt.note.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
+  return needsReason(deferral, attempt.verb) && !/[\p{L}\p{N}]/u.test(visible);
 }
 
 /** Returns the approver's note with every character visible. */

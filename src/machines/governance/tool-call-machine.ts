@@ -104,6 +104,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
       description: 'Decides whether a person must release the call.',
       entry: 'consultDefer',
       always: [
+        { guard: 'isRefused', target: 'ruled', actions: whenDeferChecked.failed },
         { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
         { guard: 'needsIdentity', target: 'identifying' },
         { target: 'ruled', actions: whenDeferChecked.free },

@@ -108,6 +108,7 @@ export const whenModified = {
 
 /** The policy says whether a person must release the call. */
 export const whenDeferChecked = {
+  failed: refusedBy('deny', 'defer', ({ rules }) => [rules.refusal, rules.took]),
   stillWaits: { type: 'holdOn', params: ({ context }: Given) => heldDeferral(context) },
   free: { type: 'allow', params: 'no approval is required' },
 } as const;

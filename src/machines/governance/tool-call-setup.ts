@@ -52,6 +52,8 @@ export interface RuledTask {
   /** The context of the task. */
   session: string;
   tags: Readonly<Record<string, string>>;
+  /** True if the calls of the session are too many to be read, so that no condition on them can be evaluated. */
+  isHistoryCut?: true;
 }
 
 export interface ToolCallContext extends Required<ToolCallInput> {
@@ -133,15 +135,17 @@ export const toolCallSetup = setup({
   actors: {
     judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(unfilledPort),
     identify: fromPromise<string, IdentifyInput>(unfilledPort),
-    recall: fromPromise<readonly RanCall[], RecallInput>(unfilledPort),
+    /** Output is `null` if the calls are too many to be read. */
+    recall: fromPromise<readonly RanCall[] | null, RecallInput>(unfilledPort),
   },
   actions: {
     /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
     consultPolicy: assign({ rules: noPolicy }),
     /** Port: the rule in force for holding the call as MODIFY left it. Unfilled, it stays. */
     consultDefer: () => undefined,
-    keepHistory: assign(({ context }, ran: readonly RanCall[]) => ({
-      ran: withRan(context.ran, ran),
+    keepHistory: assign(({ context }, ran: readonly RanCall[] | null) => ({
+      ran: withRan(context.ran, ran ?? []),
+      task: ran === null ? { ...context.task, isHistoryCut: true } : context.task,
     })),
     reportShadows: assign(({ context: { call, rules, facts } }) => ({
       facts: [

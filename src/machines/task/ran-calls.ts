@@ -47,13 +47,24 @@ export function ranInRun({ ran = [] }: { ran?: RanCall[] }): RanCall[] {
   return ran.filter(({ isEarlier }) => isEarlier !== true);
 }
 
+/** Returns all started calls of a session's tasks, oldest first; `null` if a task no longer has all of its calls. */
+export function allRan(tasks: readonly Task[]): RanCall[] | null {
+  const isCut = tasks.some(
+    ({ ran = [] }) => ran.filter((one) => one.isEarlier === true).length >= mostBefore,
+  );
+  return isCut ? null : sortedRan(tasks);
+}
+
 /** Returns the newest started calls of a session's tasks for the next run, oldest first. */
 export function ranBefore(tasks: readonly Task[]): RanCall[] {
-  const calls = new Map(tasks.flatMap(({ ran = [] }) => ran.map((one) => [one.callId, one])));
-  return [...calls.values()]
-    .toSorted((one, other) => one.at - other.at)
+  return sortedRan(tasks)
     .slice(-mostBefore)
     .map((one) => ({ ...one, isEarlier: true }));
+}
+
+function sortedRan(tasks: readonly Task[]): RanCall[] {
+  const calls = new Map(tasks.flatMap(({ ran = [] }) => ran.map((one) => [one.callId, one])));
+  return [...calls.values()].toSorted((one, other) => one.at - other.at);
 }
 
 function changed(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RanCall } from '../../../src/machines/domain/task.ts';
 import { earlierEqual } from '../../../src/machines/governance/earlier-equal.ts';
-import { ranBefore, ranInRun } from '../../../src/machines/task/ran-calls.ts';
+import { allRan, ranBefore, ranInRun } from '../../../src/machines/task/ran-calls.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import { released, restingStates, step } from '../../helpers/step-task.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
@@ -105,5 +105,23 @@ describe('the calls that a further run carries', () => {
       callId: 'call-1',
       at: times.began,
     });
+  });
+});
+
+describe('all calls of a session', () => {
+  const one = { ...ran, outcome: 'succeeded' } as const;
+  const before = (count: number): RanCall[] =>
+    Array.from({ length: count }, (_, at) => ({ ...one, callId: `c-${at}`, at, isEarlier: true }));
+
+  it('are each there once, oldest first', () => {
+    const later = { ...one, callId: 'later', at: 100 };
+    const tasks = [aTask({ ran: [...before(2), later] }), aTask({ ran: before(3) })];
+    expect(allRan(tasks)?.map(({ callId }) => callId)).toEqual(['c-0', 'c-1', 'c-2', 'later']);
+    expect(allRan([aTask({})])).toEqual([]);
+  });
+
+  it('are unknown where a task may have lost some', () => {
+    expect(allRan([aTask({ ran: before(50) })])).toBeNull();
+    expect(allRan([aTask({ ran: before(49) })])).toHaveLength(49);
   });
 });

@@ -75,14 +75,16 @@ export class ConditionCompiler {
       const message = `the expression is longer than ${longest} characters; split the rule`;
       return { message, at: longest };
     }
-    const types = typesOf(parameters);
-    const environment = this.#base.clone();
-    environment.registerVariable(
-      Object.keys(types).length === 0
-        ? { name: 'args', type: 'map<string, dyn>' }
-        : { name: 'args', schema: types as Record<string, never> },
-    );
+    if (text.includes(linear))
+      return { message: `unknown function ${linear}`, at: text.indexOf(linear) };
     try {
+      const types = typesOf(parameters);
+      const environment = this.#base.clone();
+      environment.registerVariable(
+        Object.keys(types).length === 0
+          ? { name: 'args', type: 'map<string, dyn>' }
+          : { name: 'args', schema: types as Record<string, never> },
+      );
       const { valid, type, error } = environment.check(text);
       if (!valid) return faultOf(error);
       if (type !== 'bool' && type !== 'dyn') {
@@ -96,7 +98,10 @@ export class ConditionCompiler {
       if (costly !== null) return costly;
       const bad = this.#badPattern(ast);
       if (bad !== null) return bad;
-      return this.#condition(environment.parse(withLinearMatches(text, ast)), types);
+      const evaluate = environment.parse(withLinearMatches(text, ast));
+      const [left] = matchesIn(evaluate.ast);
+      if (left !== undefined) return { message: hiddenMatches, at: left.at };
+      return this.#condition(evaluate, types);
     } catch (error) {
       return faultOf(error);
     }
@@ -181,6 +186,9 @@ function callerOf(requester: CallFacts['requester']): Record<string, string> {
 
 /** `matches` with RE2. As long as the word that it replaces, so that places in the text stay. */
 const linear = 'matchRe';
+
+/** A comment between a value and its method holds the word as well. */
+const hiddenMatches = 'write .matches() without a comment before it';
 
 /**
  * The library matches with a pattern engine that can take exponential time and that cannot be replaced, so each

@@ -15,7 +15,16 @@ const searching: ReadonlySet<string> = new Set([
   ...macros,
   ...(['contains', 'startsWith', 'endsWith', 'matches', 'indexOf', 'lastIndexOf'] as const),
   ...(['split', 'join', 'substring', 'lowerAscii', 'upperAscii', 'trim', 'replace'] as const),
-  ...(['count', 'sum', 'last'] as const),
+  ...(['count', 'sum', 'last', 'size', 'matches'] as const),
+]);
+
+/** Functions whose time grows with their argument. */
+const converting: ReadonlySet<string> = new Set([
+  'size',
+  'string',
+  'bytes',
+  'timestamp',
+  'duration',
 ]);
 
 /**
@@ -43,10 +52,21 @@ function faultIn(node: ASTNode, elements: ReadonlySet<string> | null): Expressio
     }
     const [variable, ...bodies] = operands;
     if (macros.has(name) && variable?.op === 'id') {
-      const inner = new Set([...(elements ?? []), variable.args as string]);
+      // An outer element would be searched once per inner one.
+      const inner = new Set([variable.args as string]);
       return faultIn(receiver, elements) ?? firstIn(bodies, inner);
     }
     return faultIn(receiver, elements) ?? firstIn(operands, elements);
+  }
+  if (elements !== null && op === 'call') {
+    const [name, operands] = args as [string, ASTNode[]];
+    const outer = operands.find((each) => !isOfElement(each, elements) && !isSmall(each));
+    if (converting.has(name) && outer !== undefined) {
+      return fault(
+        node,
+        `${name}() inside a macro must be called on the current element; move it out of the macro`,
+      );
+    }
   }
   if (elements !== null && (op === 'in' || op === '+')) {
     const [left, right] = args as [ASTNode, ASTNode];

@@ -37,6 +37,8 @@ export interface GovernPorts {
    * Returns the calls that have started in the session of a task, including calls of other tasks; empty when absent.
    */
   ranInSession?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[]>;
+  /** Returns every call that started in the session of a task; `null` if there are too many to be read. */
+  historyOf?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[] | null>;
   /** Attributes the requests of an actor to their run; unattributed when absent. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -71,7 +73,7 @@ function factsOf({
   ran,
   now,
 }: Pick<RuledInput, 'taskId' | 'requester' | 'task' | 'ran' | 'now'>): CallFacts {
-  return { requester, task: { id: taskId, ...task }, ran, now };
+  return { requester, task: { id: taskId, ...task }, ran: task.isHistoryCut ? null : ran, now };
 }
 
 /** Returns the call as the model requested it, before MODIFY. */
@@ -92,7 +94,9 @@ export function createGovern(ports: GovernPorts) {
       const facts = factsOf(given);
       const rules = policy.rulesFor(askedCall(call), facts);
       if (call.asked === undefined || rules.refusal !== null) return rules;
-      return policy.rulesFor(call, facts);
+      // Step-up concerns the arguments as the model sent them.
+      const { refusal, defer } = policy.rulesFor(call, facts);
+      return { ...rules, refusal, defer };
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
@@ -164,10 +168,10 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  const recall = fromPromise<readonly RanCall[], RecallInput>(
+  const recall = fromPromise<readonly RanCall[] | null, RecallInput>(
     async ({ input: { taskId, call }, signal }) => {
       try {
-        return (await ports.ranInSession?.(taskId, signal)) ?? [];
+        return ports.historyOf === undefined ? [] : await ports.historyOf(taskId, signal);
       } catch (error) {
         if (!signal.aborted) failed(error, call, 'the calls of the session could not be read');
         throw error;

@@ -81,10 +81,11 @@ export class PolicyRules {
   /** Returns the rules for a call, without guardrail patterns. */
   of(call: RuledCall, facts: CallFacts): AppliedRules {
     const shadows: ShadowedRule[] = [];
-    const stepUp = this.#matcher.first(this.#stepUp(call.tool), call, {
+    const steps = this.#matcher.applying(this.#stepUp(call.tool), call, {
       ...{ facts, shadows },
       would: () => 'step_up',
     });
+    const stepUp = this.#highest(steps);
     const { rule: defer, name } = this.deferOf(call, facts, shadows);
     return {
       refusal: this.#refusalOf(call, { facts, shadows }),
@@ -104,14 +105,18 @@ export class PolicyRules {
     facts: CallFacts,
     shadows: ShadowedRule[] = [],
   ): { rule: DeferRule | null; name: string | null } {
-    const found = this.#matcher.first(this.#defer(call.tool), call, {
+    const [found, ...others] = this.#matcher.applying(this.#defer(call.tool), call, {
       ...{ facts, shadows },
       would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
     });
-    if (found === null) return { rule: null, name: null };
+    if (found === undefined) return { rule: null, name: null };
     const { rule } = found;
     const name = found.isPlain ? null : found.name;
-    return { rule: 'allow' in rule ? null : this.#deferRule(rule), name };
+    if ('allow' in rule) return { rule: null, name };
+    const stricter = others.flatMap((other) =>
+      'allow' in other.rule ? [] : [this.#deferRule(other.rule)],
+    );
+    return { rule: stricter.reduce(strictest, this.#deferRule(rule)), name };
   }
 
   /** Returns the index of the MODIFY entry that applies to a call; `null` for none. */
@@ -120,6 +125,28 @@ export class PolicyRules {
     const would = () => 'modify' as const;
     const rules = this.#modify(call.tool);
     return this.#matcher.first(rules, call, { facts, shadows, would })?.rule.entry ?? null;
+  }
+
+  /** True if a rule of the tool holds calls, whatever its condition. */
+  mayHold(tool: string): boolean {
+    return this.#defer(tool).some(({ rule }) => !('allow' in rule) && !rule.shadow);
+  }
+
+  /** True if a rule of the tool has a condition. */
+  isConditional(tool: string): boolean {
+    return [this.#denied, this.#stepUp, this.#modify, this.#defer].some((rulesOf) =>
+      rulesOf(tool).some(({ rule }) => rule.when !== undefined),
+    );
+  }
+
+  /** Without a hierarchy, the last rule is the one whose condition holds. */
+  #highest<Rule extends { acr: string }>(rules: readonly NamedRule<Rule>[]) {
+    const { acr_hierarchy: hierarchy } = this.#settings.step_up;
+    const rank = ({ rule }: NamedRule<Rule>) => hierarchy.indexOf(rule.acr);
+    return rules.reduce<NamedRule<Rule> | null>(
+      (highest, each) => (highest === null || rank(each) >= rank(highest) ? each : highest),
+      null,
+    );
   }
 
   #refusalOf(
@@ -156,6 +183,18 @@ export class PolicyRules {
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
     };
   }
+}
+
+/** Adds the demands of another rule. Only approvers of both lists may decide; of the first, if the lists share nobody. */
+function strictest(rule: DeferRule, other: DeferRule): DeferRule {
+  const shared = rule.approvers?.filter((email) => other.approvers?.includes(email)) ?? [];
+  return {
+    ...rule,
+    approvers: shared.length > 0 ? shared : (rule.approvers ?? other.approvers),
+    quorum: Math.max(rule.quorum, other.quorum),
+    fourEyes: rule.fourEyes || other.fourEyes,
+    timeout: Math.min(rule.timeout, other.timeout),
+  };
 }
 
 type Deferring = PolicySettings['defer']['tools'][string][number];

@@ -26,6 +26,10 @@ export interface Policy {
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
   deferRuleOf(call: RuledCall, facts: CallFacts): { rule: DeferRule | null; name: string | null };
+  /** True if a rule of the tool holds calls, whatever its condition. */
+  mayHold(tool: string): boolean;
+  /** True if a rule of the tool has a condition. */
+  isConditional(tool: string): boolean;
   /** True if a rule of a tool reads the calls of the session. */
   readsHistory(tool: string): boolean;
   /** Returns the credential settings of a tool without secrets; `null` if it gets none. */
@@ -62,6 +66,8 @@ export function createPolicy(parts: PolicyParts): Policy {
   const refusalOf = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   return {
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
+    mayHold: (tool) => rules.mayHold(tool),
+    isConditional: (tool) => rules.isConditional(tool),
     readsHistory: (tool) => rules.readsHistory(tool),
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>

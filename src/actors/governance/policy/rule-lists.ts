@@ -62,19 +62,34 @@ export class RuleMatcher {
   first<Rule extends RuleTerms>(
     rules: readonly NamedRule<Rule>[],
     call: RuledCall,
-    { facts, shadows, would }: { facts: CallFacts; shadows: ShadowedRule[]; would: Effect<Rule> },
+    asking: Asking<Rule>,
   ): NamedRule<Rule> | null {
-    for (const named of rules) {
-      if (!this.#applies(named.rule, call, facts)) continue;
-      if (!named.rule.shadow && !this.#isShadow) return named;
-      shadows.push({ rule: named.name, would: would(named.rule) });
-    }
-    return null;
+    return this.applying(rules, call, asking)[0] ?? null;
   }
 
-  #applies({ when, allow }: RuleTerms, call: RuledCall, facts: CallFacts): boolean {
-    if (when === undefined) return true;
-    return this.#condition(when, call.tool)?.holds(call, facts) ?? allow !== true;
+  /**
+   * Returns the first rule that applies. If its condition could not be evaluated, the next ones follow, up to the first
+   * whose condition holds: a call must not choose a weaker rule by an argument that no condition can read.
+   */
+  applying<Rule extends RuleTerms>(
+    rules: readonly NamedRule<Rule>[],
+    call: RuledCall,
+    { facts, shadows, would }: Asking<Rule>,
+  ): NamedRule<Rule>[] {
+    const found: NamedRule<Rule>[] = [];
+    for (const named of rules) {
+      const { when, allow, shadow } = named.rule;
+      const holds =
+        when === undefined || (this.#condition(when, call.tool)?.holds(call, facts) ?? null);
+      if (!(holds ?? allow !== true)) continue;
+      if (shadow || this.#isShadow) {
+        shadows.push({ rule: named.name, would: would(named.rule) });
+        continue;
+      }
+      found.push(named);
+      if (holds === true) break;
+    }
+    return found;
   }
 
   /** Returns a condition; `null` if it does not fit the tool, which a server may have changed. */
@@ -92,6 +107,13 @@ export class RuleMatcher {
 }
 
 const noParameters: JsonObject = {};
+
+interface Asking<Rule> {
+  facts: CallFacts;
+  /** Receives the rules in shadow that would have applied. */
+  shadows: ShadowedRule[];
+  would: Effect<Rule>;
+}
 
 /** Names the decision that a rule would have made. */
 type Effect<Rule> = (rule: Rule) => ShadowedRule['would'];

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../../machines/error-code.ts';
 import { lineSigner } from './line-signer.ts';
@@ -38,7 +38,7 @@ export function readFiledKey(folder: string, creates: boolean): FiledKey {
   const key = signingKey(parseSigningKey(text, path));
   if (creates && !known.some(({ kid }) => kid === key.publicKey.kid)) {
     const { keys } = publicKeySet([...known, key.publicKey]);
-    writeFileSync(join(folder, publicFileName), `${JSON.stringify({ keys }, null, 2)}\n`);
+    replaceFile(join(folder, publicFileName), `${JSON.stringify({ keys }, null, 2)}\n`);
   }
   return { key, known };
 }
@@ -47,6 +47,13 @@ function signingKey(privateKey: KeyObject): SigningKey {
   const x = String(createPublicKey(privateKey).export({ format: 'jwk' }).x);
   const kid = `audit-${hash('sha256', x, 'hex').slice(0, 16)}`;
   return { signer: lineSigner(kid, privateKey), publicKey: publicKey(kid, x) };
+}
+
+/** A crash leaves either the old list or the new one. */
+function replaceFile(path: string, content: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, content);
+  renameSync(draft, path);
 }
 
 /** Another process may create the file at the same time; its key counts. */

@@ -111,6 +111,18 @@ describe('an expression is refused', () => {
       'contains() inside a macro must be called on the current element; move it out of the macro',
       18,
     ],
+    [
+      'args.items.all(i, size(args.note) > 0)',
+      'size() inside a macro must be called on the current element; move it out of the macro',
+      18,
+    ],
+    [
+      'args.items.exists(i, i.tags.exists(t, i.tags.exists(u, u == t)))',
+      'exists() inside a macro must be called on the current element; move it out of the macro',
+      38,
+    ],
+    ['args.note.matchRe("a")', 'unknown function matchRe', 10],
+    ['args.note // matches\n .matches("a")', 'write .matches() without a comment before it', 31],
     ['x'.repeat(5_000), 'the expression is longer than 4096 characters; split the rule', 4_096],
   ])('%s', (text, message, at) => {
     expect(holds(text, {})).toEqual({ message, at });

@@ -72,6 +72,12 @@ describe('a list of rules', () => {
       { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
     ],
     [
+      'no amount',
+      {},
+      {},
+      { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
+    ],
+    [
       'unknown history',
       { amount: 1 },
       { ran: null },
@@ -79,6 +85,29 @@ describe('a list of rules', () => {
     ],
   ])('applies the first that holds: %s', (_, args, given, expected) => {
     expect(of(refunds, args, given)).toEqual({ ...nothing, ...expected });
+  });
+
+  it('adds the demands of the later rule where a condition cannot be evaluated', () => {
+    const weak = { when: 'args.amount <= 100.0', to: 'channel:console:*', timeout: '9m' };
+    const strict = {
+      ...finance,
+      approvers: ['a@x.org', 'b@x.org'],
+      four_eyes: true,
+      timeout: '5m',
+    };
+    const rules = rulesOf(listed(weak, strict));
+    const found = (args: JsonObject) => rules.of({ tool: 'pay', args }, facts).defer;
+    expect(found({ amount: 1 })).toMatchObject({ quorum: 1, fourEyes: false, approvers: null });
+    expect(found({})).toMatchObject({
+      ...{ to: ['channel:console:*'], quorum: 2, fourEyes: true, timeout: 300_000 },
+      approvers: ['a@x.org', 'b@x.org'],
+    });
+  });
+
+  it('keeps the first list of approvers where two lists share nobody', () => {
+    const one = { when: 'args.amount <= 100.0', ...ann, approvers: ['c@x.org'] };
+    const { defer } = rulesOf(listed(one, finance)).of({ tool: 'pay', args: {} }, facts);
+    expect(defer).toMatchObject({ approvers: ['c@x.org'], quorum: 2 });
   });
 
   it('holds nothing that no rule is for', () => {
@@ -108,6 +137,12 @@ describe('a condition of another layer', () => {
   it('requires a level', () => {
     const steps = [{ when: 'args.amount > 100.0', acr: 'gold' }, 'silver'];
     const security = { step_up: { enabled: true, tools: { pay: steps } } };
+    const ranked = {
+      step_up: { ...security.step_up, acr_hierarchy: ['silver', 'gold'] },
+    };
+    const bronze = { when: 'args.amount <= 100.0', acr: 'silver' };
+    const turned = { step_up: { ...ranked.step_up, tools: { pay: [bronze, 'gold'] } } };
+    expect([of(ranked, {}).requiredAcr, of(turned, {}).requiredAcr]).toEqual(['gold', 'gold']);
     expect([of(security, { amount: 101 }), of(security, { amount: 1 })]).toEqual([
       { ...nothing, requiredAcr: 'gold', names: { assurance: 'step_up.tools.pay[0]' } },
       { ...nothing, requiredAcr: 'silver', names: { assurance: 'step_up.tools.pay[1]' } },

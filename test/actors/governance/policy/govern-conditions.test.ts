@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import type { CallFacts } from '../../../../src/actors/governance/conditions/condition-input.ts';
+import { createGovern, type GovernPorts } from '../../../../src/actors/governance/policy/govern.ts';
+import { randomIds } from '../../../../src/actors/random-ids.ts';
+import type { RanCall } from '../../../../src/machines/domain/task.ts';
+import { aPolicy } from '../../../helpers/a-policy.ts';
+import { toolCalled } from '../../../helpers/system-story.ts';
+import * as fixture from '../../../helpers/task-fixtures.ts';
+
+const call = fixture.aCall({ tool: 'pay' });
+const changed = { ...call, args: { amount: 1 }, argsSha256: 'b2'.repeat(32), asked: call.args };
+const earlier: RanCall = {
+  ...{ tool: 'pay', callId: 'c-0', argsSha256: '', args: '{}', outcome: 'succeeded', at: 1 },
+};
+
+async function ruled(ports: Partial<GovernPorts>, input: object = {}) {
+  const error = vi.fn();
+  const govern = createGovern({
+    ...{ policy: aPolicy(), scorer: null, ids: randomIds() },
+    tools: new Map([['pay', toolCalled('pay')]]),
+    log: { info: () => undefined, warn: () => undefined, error },
+    ...ports,
+  });
+  const actor = createActor(govern, {
+    input: {
+      ...{ taskId: 'task-1', call, request: fixture.aTaskInput().request, scores: [], now: 7 },
+      requester: fixture.aCaller(),
+      task: { surface: 'mcp', session: 's-1', tags: {} },
+      ...input,
+    },
+  });
+  const ruling = toPromise(actor);
+  actor.start();
+  return ruling;
+}
+
+/** A policy that notes the facts of each ruling. */
+function noting(facts: (CallFacts | undefined)[]) {
+  return aPolicy({
+    readsHistory: () => true,
+    rulesFor: (_, given) => {
+      facts.push(given);
+      return fixture.toolRules();
+    },
+  });
+}
+
+describe('a rule on the session', () => {
+  it('gets all calls of the session, those of the run included', async () => {
+    const facts: (CallFacts | undefined)[] = [];
+    const own = { ...earlier, callId: 'c-1', at: 2 };
+    await ruled({ policy: noting(facts), historyOf: async () => [earlier] }, { ran: [own] });
+    expect(facts).toMatchObject([
+      { ran: [earlier, own], task: { id: 'task-1', surface: 'mcp', session: 's-1' }, now: 7 },
+    ]);
+  });
+
+  it('gets none where they are too many', async () => {
+    const facts: (CallFacts | undefined)[] = [];
+    await ruled({ policy: noting(facts), historyOf: async () => null }, { ran: [earlier] });
+    expect(facts).toMatchObject([{ ran: null }]);
+  });
+
+  it('denies where they cannot be read', async () => {
+    const historyOf = () => Promise.reject(new Error('gone'));
+    expect(await ruled({ policy: noting([]), historyOf })).toMatchObject({
+      kind: 'deny',
+      text: 'governance failed: the calls of the session could not be read',
+    });
+  });
+});
+
+describe('a call that MODIFY changed', () => {
+  const modify = () => ({ kind: 'modified', call: changed, rules: [1], changes: [] }) as const;
+
+  it('is held by the rule for what it became', async () => {
+    const rule = fixture.aDeferRule();
+    const policy = aPolicy({ modify, deferRuleOf: () => ({ rule, name: 'defer.tools.pay[1]' }) });
+    expect(await ruled({ policy })).toMatchObject({
+      kind: 'defer',
+      records: expect.arrayContaining([
+        expect.objectContaining({ decision: 'defer', rule: 'defer.tools.pay[1]' }),
+      ]),
+    });
+  });
+
+  it('is denied where that rule cannot be found', async () => {
+    const policy = aPolicy({
+      modify,
+      rulesFor: () => fixture.toolRules({ defer: fixture.aDeferRule() }),
+      deferRuleOf: () => {
+        throw new Error('broken');
+      },
+    });
+    expect(await ruled({ policy })).toMatchObject({ kind: 'deny', layer: 'defer' });
+  });
+
+  it('needs the sign-in of the arguments as the model sent them', async () => {
+    const policy = aPolicy({
+      rulesFor: ({ args }) =>
+        fixture.toolRules({ requiredAcr: args === changed.args ? null : 'gold' }),
+    });
+    expect(await ruled({ policy }, { call: changed })).toMatchObject({
+      kind: 'stepUp',
+      requiredAcr: 'gold',
+    });
+  });
+});
