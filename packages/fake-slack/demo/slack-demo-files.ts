@@ -10,8 +10,9 @@ export async function askInSlack(directory: string, apiUrl: string): Promise<voi
   const path = join(directory, 'service.yaml');
   const service = parseDocument(await readFile(path, 'utf8'));
   service.set('channels', ['slack']);
-  const tool = ['security', 'defer', 'tools', 'issue_refund'];
-  service.setIn([...tool, 'to'], `channel:slack:#${demoChannel}`);
+  // The first rule lets small refunds run; the second one asks.
+  const rule = ['security', 'defer', 'tools', 'issue_refund', 1];
+  service.setIn([...rule, 'to'], `channel:slack:#${demoChannel}`);
   await writeFile(path, service.toString());
   const slack = { adapter: 'slack', settings: { api_url: apiUrl } };
   await writeFile(join(directory, 'slack-config.yaml'), stringify(slack));

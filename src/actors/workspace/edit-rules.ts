@@ -43,6 +43,9 @@ function editsOf(text: string, rules: ToolRulesEdit): YamlEdit[] {
   const entryEdits = (layer: Layer, put: ((path: string[]) => YamlEdit[]) | null): YamlEdit[] => {
     const keys = Object.keys(fieldsOf(fieldsOf(security[layer])['tools']));
     const path = ['security', layer, 'tools', keyOf(keys, tool)];
+    if (Array.isArray(fieldsOf(fieldsOf(security[layer])['tools'])[keyOf(keys, tool)])) {
+      throw new YamlTextError(`${path.join('.')} is a list of rules; edit it in service.yaml`);
+    }
     if (put !== null) return [switched(layer, true), ...put(path)];
     // A layer without entries would be invalid while it is enabled.
     return [{ kind: 'delete', path }, ...(keys.length === 1 ? [switched(layer, false)] : [])];

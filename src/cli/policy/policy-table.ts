@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { argumentsDigest } from '../../actors/governance/governance.ts';
 import { yamlLimits } from '../../actors/yaml-limits.ts';
 import type { Caller, RanCall } from '../../machines/domain/task.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -46,8 +47,8 @@ export type TestRow = z.output<typeof row> & { place: string };
 
 /** Reads a table of policy tests. Throws CliError for one that cannot be read; nothing has been evaluated then. */
 export async function readTable(file: string): Promise<TestRow[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw failure(`${file} cannot be read (${error.code ?? 'unknown error'})`, exitCodes.notFound);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw failure(`${file} cannot be read (${codeOf(error)})`, exitCodes.notFound);
   });
   const read = z.array(row).safeParse(parsed(file, text));
   if (!read.success) {

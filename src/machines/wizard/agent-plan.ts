@@ -69,10 +69,10 @@ function serviceOf(id: string, answers: AgentAnswers): JsonObject {
     ...(Object.keys(channels).length === 0 ? {} : { channels: Object.keys(channels) }),
     ...egressOf(answers),
     ...authOf(answers),
+    audit: { sign: true },
     ...(Object.keys(approvals).length === 0
       ? {}
       : { security: { defer: { enabled: true, tools: rulesOf(approvals) } } }),
-    audit: { sign: true },
   };
 }
 

@@ -35,6 +35,17 @@ describe('rules of tools in service.yaml', () => {
     ]);
   });
 
+  it('are left alone where a tool has a list of them', () => {
+    const listed = text.replace(
+      /pay: # money[\s\S]*?# short/,
+      'pay: [{when: "true", allow: true}]',
+    );
+    expect(edited('pay', {}, listed)).toBe(listed);
+    expect(() => edited('pay', { defer: held }, listed)).toThrow(
+      'security.defer.tools.pay is a list of rules; edit it in service.yaml',
+    );
+  });
+
   it('leave the text as it is where nothing changes', () => {
     expect(edited('pay', {})).toBe(text);
     expect(edited('echo', {})).toBe(text);

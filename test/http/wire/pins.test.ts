@@ -48,7 +48,10 @@ const asked: Message = {
   ],
 };
 const records: DecisionRecord[] = [
-  { callId: null, tool: null, layer: 'prompt', decision: 'allow', reason: 'fits', duration: 0.1 },
+  {
+    ...{ callId: null, tool: null, layer: 'prompt', decision: 'allow', reason: 'fits' },
+    ...{ duration: 0.1, rule: 'defer.tools.pay[1]' },
+  },
   {
     ...{ callId: 'call-1', tool: 'pay', layer: 'modify', decision: 'modify', reason: 'rule 1' },
     duration: 0.2,

@@ -115,6 +115,7 @@ describe('a deferred task whose decisions need a reason', () => {
     ['approve', 'both', ' \n\u00A0'],
     ['reject', 'reject', ''],
     ['reject', 'both', ' \u200B'],
+    ['approve', 'both', '\u3164\u2800.'],
   ] as const)(
     'waits after a decision to %s by the rule %s with the note "%s"',
     (verb, rule, note) => {

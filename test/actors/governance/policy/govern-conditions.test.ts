@@ -4,6 +4,7 @@ import type { CallFacts } from '../../../../src/actors/governance/conditions/con
 import { createGovern, type GovernPorts } from '../../../../src/actors/governance/policy/govern.ts';
 import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { RanCall } from '../../../../src/machines/domain/task.ts';
+import type { Modification } from '../../../../src/machines/governance/ruling.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import * as fixture from '../../../helpers/task-fixtures.ts';
@@ -72,7 +73,7 @@ describe('a rule on the session', () => {
 });
 
 describe('a call that MODIFY changed', () => {
-  const modify = () => ({ kind: 'modified', call: changed, rules: [1], changes: [] }) as const;
+  const modify = (): Modification => ({ kind: 'modified', call: changed, rules: [1], changes: [] });
 
   it('is held by the rule for what it became', async () => {
     const rule = fixture.aDeferRule();

@@ -52,6 +52,7 @@ describe('exportTask', () => {
       return {
         file: isFinished ? finished : path,
         lineNumber: isFinished ? index + 1 : index - 4,
+        number: index + 1,
         sha256: hash('sha256', line, 'hex'),
         line,
       };
