@@ -127,7 +127,7 @@ export class PolicyRules {
     return this.#matcher.first(rules, call, { facts, shadows, would })?.rule.entry ?? null;
   }
 
-  /** True if a rule of the tool holds calls, whatever its condition. */
+  /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean {
     return this.#defer(tool).some(({ rule }) => !('allow' in rule) && !rule.shadow);
   }

@@ -26,7 +26,7 @@ export interface Policy {
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
   deferRuleOf(call: RuledCall, facts: CallFacts): { rule: DeferRule | null; name: string | null };
-  /** True if a rule of the tool holds calls, whatever its condition. */
+  /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean;
   /** True if a rule of the tool has a condition. */
   isConditional(tool: string): boolean;
