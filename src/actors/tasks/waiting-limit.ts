@@ -10,7 +10,7 @@ import type { Policy } from '../governance/governance.ts';
 import { columnsOfOwner, type TaskRows } from '../records/records.ts';
 
 export interface WaitingLimitPorts {
-  rows: Pick<TaskRows, 'waitingOf'>;
+  rows: Pick<TaskRows, 'countWaiting' | 'waitingOf'>;
   policy: Policy;
   /** Returns whether a task has an actor here. */
   isLive: (taskId: string) => boolean;
@@ -41,19 +41,14 @@ export class WaitingLimit {
 
   /** Returns the calls; those that would exceed the limit are marked as refused. Rejects with the store's error. */
   async admit(task: CallOfTask, calls: readonly ToolCall[]): Promise<ToolCall[]> {
-    const { rows, most } = this.#ports;
+    const { most } = this.#ports;
     const owner = ownerOf(task);
     this.#coming.get(keyOf(owner))?.delete(task.id);
     const waiting = calls.filter((call) => this.#waits(call)).length;
     if (waiting === 0) return [...calls];
-    const committed = await rows.waitingOf(owner, most);
-    const coming = this.#comingOf(owner);
-    const others = new Set([...committed, ...coming.keys()]);
-    others.delete(task.id);
-    if (others.size < most) {
-      coming.set(task.id, waiting);
-      return [...calls];
-    }
+    const enter = () => this.#comingOf(owner).set(task.id, waiting);
+    if (await this.#entersFarBelow(owner, enter)) return [...calls];
+    if (await this.#entersBelow(owner, task.id, enter)) return [...calls];
     return calls.map((call) => (this.#waits(call) ? { ...call, refused: tooMany(most) } : call));
   }
 
@@ -65,6 +60,31 @@ export class WaitingLimit {
     const hasWaited = before?.state === 'deferred' && task.state !== 'deferred';
     if (isFinal(task.state) || (hasWaited && waiting === 1)) coming.delete(task.id);
     else if (hasWaited) coming.set(task.id, waiting - 1);
+  }
+
+  /**
+   * Calls `enter` if the limit is out of reach even if no task is counted twice. This needs no list of tasks, whose
+   * reading would make each call slower the more calls wait. Nothing may be awaited between a check and `enter`,
+   * otherwise two calls could pass with one place left.
+   */
+  async #entersFarBelow(owner: Owner | null, enter: () => void): Promise<boolean> {
+    const before = this.#comingOf(owner).size;
+    const committed = await this.#ports.rows.countWaiting(owner);
+    const isFarBelow = committed + before + this.#comingOf(owner).size < this.#ports.most;
+    if (isFarBelow) enter();
+    return isFarBelow;
+  }
+
+  async #entersBelow(owner: Owner | null, taskId: string, enter: () => void): Promise<boolean> {
+    const { rows, most, isLive } = this.#ports;
+    const committed = await rows.waitingOf(owner, most);
+    const coming = this.#comingOf(owner);
+    for (const id of coming.keys()) if (!isLive(id)) coming.delete(id);
+    const others = new Set([...committed, ...coming.keys()]);
+    others.delete(taskId);
+    const isBelow = others.size < most;
+    if (isBelow) enter();
+    return isBelow;
   }
 
   /** A condition on the caller or the session is not evaluated here, so a call that may wait counts. */
@@ -82,9 +102,7 @@ export class WaitingLimit {
 
   #comingOf(owner: Owner | null): Map<string, number> {
     const key = keyOf(owner);
-    const { isLive } = this.#ports;
-    const left = [...(this.#coming.get(key) ?? [])].filter(([id]) => isLive(id));
-    const coming = new Map(left);
+    const coming = this.#coming.get(key) ?? new Map<string, number>();
     this.#coming.set(key, coming);
     return coming;
   }

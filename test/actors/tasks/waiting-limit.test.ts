@@ -4,17 +4,24 @@ import type { Task } from '../../../src/machines/domain/task.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
 import { aCall, aDeferRule, toolRules } from '../../helpers/task-fixtures.ts';
 
-/** A limit of one call, with the tasks that are committed as waiting and those that have an actor. */
-function limitOfOne() {
+/** A limit of calls, with the tasks that are committed as waiting and those that have an actor. */
+function limitOf(most: number) {
+  const lists = { read: 0 };
   const committed = new Set<string>();
   const live = new Set(['t1', 't2', 't3']);
   const limit = new WaitingLimit({
-    rows: { waitingOf: async () => [...committed] },
+    rows: {
+      countWaiting: async () => committed.size,
+      waitingOf: async () => {
+        lists.read += 1;
+        return [...committed];
+      },
+    },
     policy: aPolicy({
       rulesFor: ({ tool }) => toolRules({ defer: tool === 'pay' ? aDeferRule() : null }),
     }),
     isLive: (id) => live.has(id),
-    most: 1,
+    most,
   });
   const isAdmitted = async (id: string, ...tools: string[]) => {
     const calls = tools.map((tool) => aCall({ tool }));
@@ -23,8 +30,10 @@ function limitOfOne() {
   };
   const goes = (id: string, from: Task['state'], to: Task['state']) =>
     limit.changed({ id, requester: null, state: to } as Task, { state: from } as Task);
-  return { committed, live, isAdmitted, goes };
+  return { committed, lists, live, isAdmitted, goes };
 }
+
+const limitOfOne = () => limitOf(1);
 
 describe('the limit of calls that wait', () => {
   it('counts a call that comes after a slow one for as long as that takes', async () => {
@@ -52,5 +61,24 @@ describe('the limit of calls that wait', () => {
     expect(await isAdmitted('t2', 'pay')).toBe(true);
     live.delete('t2');
     expect(await isAdmitted('t3', 'pay')).toBe(true);
+  });
+
+  it('admits one of two calls that arrive at the same moment with one place left', async () => {
+    for (const most of [1, 3]) {
+      const { committed, isAdmitted } = limitOf(most);
+      for (let waiting = 1; waiting < most; waiting += 1) committed.add(`waiting-${waiting}`);
+      const admitted = await Promise.all([isAdmitted('t1', 'pay'), isAdmitted('t2', 'pay')]);
+      expect(admitted).toEqual([true, false]);
+    }
+  });
+
+  it('reads no list of waiting tasks while the limit is out of reach', async () => {
+    const { committed, isAdmitted, lists } = limitOf(6);
+    committed.add('other').add('another');
+    expect(await isAdmitted('t1', 'pay')).toBe(true);
+    expect(lists.read).toBe(0);
+    expect(await isAdmitted('t2', 'pay')).toBe(true);
+    expect(await isAdmitted('t3', 'pay')).toBe(true);
+    expect(lists.read).toBe(1);
   });
 });

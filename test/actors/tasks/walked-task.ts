@@ -202,6 +202,7 @@ export class WalkedTask {
       }),
     });
     if (calls !== undefined) {
+      vi.spyOn(this.rig.store.rows, 'countWaiting').mockResolvedValue(Infinity);
       vi.spyOn(this.rig.store.rows, 'waitingOf').mockImplementation(() => others.ask());
     }
     this.#holdCommits();

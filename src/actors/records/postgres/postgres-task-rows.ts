@@ -84,6 +84,15 @@ export class PostgresTaskRows implements TaskRows {
     return row?.at ?? null;
   }
 
+  async countWaiting(owner: Owner | null): Promise<number> {
+    const [row] = await this.#database.query<{ tasks: number }>(
+      `SELECT count(*) AS tasks FROM tasks
+        WHERE state = 'deferred' AND owner_org = $1 AND owner = $2`,
+      columnsOfOwner(owner),
+    );
+    return row?.tasks ?? 0;
+  }
+
   async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
     const condition = `state = 'deferred' AND owner_org = $1 AND owner = $2 LIMIT $3`;
     return this.#ids(condition, ...columnsOfOwner(owner), limit);

@@ -127,6 +127,11 @@ export class SqliteTaskRows implements TaskRows {
     return this.#sql.parked.all().map((row) => String(row['id']));
   }
 
+  /** Counts the tasks of an owner that wait for a decision. */
+  async countWaiting(owner: Owner | null): Promise<number> {
+    return Number(this.#sql.countWaiting.get(...columnsOfOwner(owner))?.['tasks']);
+  }
+
   /** Returns the ids of up to `limit` tasks of an owner that wait for a decision. */
   async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
     const rows = this.#sql.waitingOf.all(...columnsOfOwner(owner), limit);
@@ -200,6 +205,8 @@ function prepare(database: DatabaseSync) {
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
       AND ${known} ORDER BY position`),
     parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
+    countWaiting: sql(`SELECT count(*) AS tasks FROM tasks INDEXED BY tasks_waiting_by_owner
+      WHERE state = 'deferred' AND owner_org = ? AND owner = ?`),
     waitingOf: sql(`SELECT id FROM tasks INDEXED BY tasks_waiting_by_owner
       WHERE state = 'deferred' AND owner_org = ? AND owner = ? LIMIT ?`),
     overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),

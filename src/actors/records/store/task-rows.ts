@@ -68,6 +68,8 @@ export interface TaskRows {
   overdue(now: number): Promise<string[]>;
   /** Returns the first deadline after a time, in epoch milliseconds. */
   nextDeadline(after: number): Promise<number | null>;
+  /** Counts the tasks of an owner that wait for a decision. */
+  countWaiting(owner: Owner | null): Promise<number>;
   /** Returns the ids of up to `limit` tasks of an owner that wait for a decision. */
   waitingOf(owner: Owner | null, limit: number): Promise<string[]>;
   /** Counts unfinished tasks saved by other versions of their chart, by version. */
