@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { join, relative } from 'node:path';
-import { loadConfig } from '../../actors/config/config.ts';
+import { loadConfig, type ServiceConfig } from '../../actors/config/config.ts';
 import {
   type AuditKeys,
   type ChainVerdict,
@@ -124,7 +124,8 @@ async function readEvidence(
   { signal, ...selection }: Selection & { signal: AbortSignal },
 ): Promise<BundledAgent | null> {
   const source = await auditSourceOf(directory, session);
-  const { signer, published: keys } = await keysOf(session, { directory, agentId });
+  const settings = await settingsOf(session, { directory, agentId });
+  const { signer, published: keys } = keysOf(session, settings);
   const evidence = { agentId, keys };
   const checked = keys.keys.length === 0 ? {} : { keys };
   return withReading(source, async (log) => {
@@ -142,7 +143,7 @@ async function readEvidence(
       ...{ log: lines.text, runs: lines.runs, head: lines.head },
       continuedFrom: pruned === null ? null : { line: pruned.count + 1, hash: pruned.head },
       policies: policies.map((text) => `${text}\n`).join(''),
-      policyTexts: await policyTextsOf(session, directory, policies),
+      policyTexts: await policyTextsOf(settings, policies),
       receipts: await receiptsFor(lines, signer),
       verdict: { ok: verdict.ok, sentence: verdictSentence(verdict), head },
     };
@@ -268,14 +269,24 @@ async function withReading<Result>(
   });
 }
 
+/** An agent with its configuration, as far as it can be read without a prompt for a passphrase. */
+interface AgentSettings extends AgentFolder {
+  env: NodeJS.ProcessEnv;
+  /** `null` if it is invalid. */
+  config: ServiceConfig | null;
+}
+
+async function settingsOf(session: Session, folder: AgentFolder): Promise<AgentSettings> {
+  const env = await withGivenSecrets(session, folder.directory);
+  const loaded = loadConfig(folder.directory, env);
+  return { ...folder, env, config: loaded.ok ? loaded.config : null };
+}
+
 /** Returns an agent's keys; none, with a warning, if they cannot be read without a passphrase. */
-async function keysOf(session: Session, { directory, agentId }: AgentFolder): Promise<AuditKeys> {
-  const env = await withGivenSecrets(session, directory);
-  const loaded = loadConfig(directory, env);
-  if (!loaded.ok) return noKeys;
+function keysOf(session: Session, { directory, agentId, env, config }: AgentSettings): AuditKeys {
+  if (config === null) return noKeys;
   try {
-    const folder = join(directory, '.service');
-    return openAuditKeys(loaded.config.audit, { env, folder });
+    return openAuditKeys(config.audit, { env, folder: join(directory, '.service') });
   } catch (error) {
     const reason = messageOf(error);
     session.output.warn(plainLine(`the bundle has no public keys of ${agentId}: ${reason}`));
@@ -287,14 +298,12 @@ const noKeys: AuditKeys = { signer: null, published: { keys: [] } };
 
 /** Returns the text of the policy in the agent's files, by its SHA-256, if a bundled line says that it was in force. */
 async function policyTextsOf(
-  session: Session,
-  directory: string,
+  { directory, config }: AgentSettings,
   policies: readonly string[],
 ): Promise<Map<string, string>> {
-  const loaded = loadConfig(directory, await withGivenSecrets(session, directory));
-  if (!loaded.ok) return new Map();
-  const { skills } = await readSkills(directory, { mainPath: loaded.config.skills.path });
-  const text = policyText(loaded.config, skills);
+  if (config === null) return new Map();
+  const { skills } = await readSkills(directory, { mainPath: config.skills.path });
+  const text = policyText(config, skills);
   const sha256 = hash('sha256', text, 'hex');
   const wasInForce = policies.some((line) => line.includes(`"policy_sha256":"${sha256}"`));
   return new Map(wasInForce ? [[sha256, text]] : []);
