@@ -2,7 +2,7 @@ import { type ASTNode, Environment, EvaluationError, ParseError } from '@marcbac
 import type { JsonObject } from '../../../machines/json.ts';
 import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import type { CallFacts } from './condition-input.ts';
-import { costFault, type ExpressionFault } from './expression-limits.ts';
+import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
 import { History } from './history.ts';
 import { type CelType, typesOf, valuesOf } from './schema-types.ts';
 
@@ -203,16 +203,12 @@ function withLinearMatches(text: string, ast: ASTNode): string {
 
 /** Returns each call of `matches` with its literal pattern, and the places of both in the text. */
 function matchesIn(node: ASTNode): { pattern: string; at: number; name: number }[] {
-  const inside = ([node.args] as unknown[]).flat(3).filter(isNode).flatMap(matchesIn);
+  const inside = childrenOf(node).flatMap(matchesIn);
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return inside;
   const [, receiver, [pattern]] = node.args;
   const name = node.input.indexOf('matches', receiver.range.end);
   const text = typeof pattern?.args === 'string' ? pattern.args : '';
   return [...inside, { pattern: text, at: pattern?.pos ?? node.pos, name }];
-}
-
-function isNode(value: unknown): value is ASTNode {
-  return typeof value === 'object' && value !== null && 'op' in value;
 }
 
 function faultOf(error: unknown): ExpressionFault {
