@@ -1,6 +1,7 @@
 import {
   type ConfigProblem,
   type ConfigReading,
+  placedDenials,
   placedRules,
   type ServiceConfig,
 } from '../actors/config/config.ts';
@@ -36,14 +37,10 @@ interface PlacedCondition {
 }
 
 function conditionsIn({ guardrails, ...layers }: ServiceConfig['security']): PlacedCondition[] {
-  const denied = guardrails.denied_tools.map((rule, index) => ({
-    ...{ tool: rule.tool, rule },
-    path: ['security', 'guardrails', 'denied_tools', index],
-  }));
   const ruled = (['step_up', 'modify', 'defer'] as const).flatMap((layer) =>
     placedRules<{ when?: string | undefined }>(layer, layers[layer].tools),
   );
-  return [...denied, ...ruled].flatMap(({ tool, rule: { when }, path }) =>
+  return [...placedDenials(guardrails), ...ruled].flatMap(({ tool, rule: { when }, path }) =>
     when === undefined ? [] : [{ tool, when, path: [...path, 'when'] }],
   );
 }

@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import {
   type ConfigProblem,
   type ConfigReading,
+  placedDenials,
   placedRules,
   type ServiceConfig,
 } from '../actors/config/config.ts';
@@ -170,9 +171,9 @@ function credentialRules({ credentials }: ServiceConfig, withOptional = false): 
 }
 
 function denials({ security: { guardrails } }: Pick<ServiceConfig, 'security'>): RuleOfTool[] {
-  return (guardrails.enabled ? guardrails.denied_tools : []).map(({ tool }, index) => ({
+  return (guardrails.enabled ? placedDenials(guardrails) : []).map(({ tool, path }) => ({
     tool,
-    path: ['security', 'guardrails', 'denied_tools', index],
+    path: [...path],
     effect: unheld,
     remedy: null,
     isOptional: false,

@@ -12,4 +12,4 @@ export { channelSchemas } from './schema-channels.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
 export type { ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
-export { holdingRules, placedRules } from './tool-rules.ts';
+export { holdingRules, placedDenials, placedRules } from './tool-rules.ts';

@@ -1,7 +1,9 @@
+import { denialName, type RuleLayer, ruleName } from '../governance/governance.ts';
 import type { Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 type Security = ServiceConfig['security'];
+type DeniedTool = Security['guardrails']['denied_tools'][number];
 type DeferRule = Security['defer']['tools'][string][number];
 
 /** A rule of a tool with its place in the configuration. */
@@ -15,7 +17,7 @@ export interface PlacedRule<Rule> {
 
 /** Lists the rules of tools in a layer, in order. A rule that stands alone has no index. */
 export function placedRules<Rule>(
-  layer: 'step_up' | 'modify' | 'defer',
+  layer: RuleLayer,
   tools: Readonly<Record<string, readonly Rule[]>>,
 ): PlacedRule<Rule>[] {
   return Object.entries(tools).flatMap(([tool, rules]) =>
@@ -26,10 +28,20 @@ export function placedRules<Rule>(
         tool,
         rule,
         path: isAlone ? path : [...path, index],
-        name: `${layer}.tools.${tool}${isAlone ? '' : `[${index}]`}`,
+        name: ruleName(layer, tool, { index, isAlone }),
       };
     }),
   );
+}
+
+/** Lists the rules of denied tools, in order. */
+export function placedDenials({
+  denied_tools: denied,
+}: Pick<Security['guardrails'], 'denied_tools'>): PlacedRule<DeniedTool>[] {
+  return denied.map((rule, index) => ({
+    ...{ tool: rule.tool, rule, name: denialName(index) },
+    path: ['security', 'guardrails', 'denied_tools', index],
+  }));
 }
 
 /** Lists the rules that hold calls, in order. */

@@ -30,6 +30,7 @@ export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest, callDigests, pinnedToArguments } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
+export { denialName, type RuleLayer, ruleName } from './policy/rule-names.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { placedRules, type ServiceConfig } from '../../actors/config/config.ts';
+import { placedDenials, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { readAgent } from '../../agent/read-agent.ts';
@@ -128,12 +128,12 @@ type Terms = { when?: string | undefined };
 
 /** Lists the rules that decisions name: those with a condition, and those of a list. */
 function ruleNames({ guardrails, step_up, defer }: ServiceConfig['security']): string[] {
-  const denied = guardrails.denied_tools.flatMap(({ when }, index) =>
-    when === undefined ? [] : [`guardrails.denied_tools[${index}]`],
+  const denied = (guardrails.enabled ? placedDenials(guardrails) : []).filter(
+    ({ rule }) => rule.when !== undefined,
   );
   const ruled = [
     ...placedRules<Terms>('step_up', step_up.enabled ? step_up.tools : {}),
     ...placedRules<Terms>('defer', defer.enabled ? defer.tools : {}),
   ].filter(({ rule, name }) => rule.when !== undefined || name.endsWith(']'));
-  return [...(guardrails.enabled ? denied : []), ...ruled.map(({ name }) => name)];
+  return [...denied, ...ruled].map(({ name }) => name);
 }

@@ -13,6 +13,7 @@ import {
   RuleMatcher,
   type RuleTerms,
 } from './rule-lists.ts';
+import { denialName, type RuleLayer, ruleName } from './rule-names.ts';
 
 /** What the rules of tools say of one call. */
 export interface AppliedRules {
@@ -41,10 +42,12 @@ export class PolicyRules {
   readonly #isAuthOn: boolean;
   readonly #denied: (tool: string) => readonly NamedRule<DeniedTool>[];
   readonly #stepUp: (tool: string) => readonly NamedRule<{ acr: string } & RuleTerms>[];
-  readonly #modify: (tool: string) => readonly NamedRule<RuleTerms & { entry: number }>[];
+  readonly #modify: (tool: string) => readonly NamedRule<RuleTerms>[];
   readonly #defer: (tool: string) => readonly NamedRule<Deferring>[];
   /** Tools with a condition that reads `history`. */
   readonly readsHistory: (tool: string) => boolean;
+  /** Tools with a condition. */
+  readonly isConditional: (tool: string) => boolean;
 
   constructor({ security, isAuthOn, tools, environment }: PolicyRulesParts) {
     const { guardrails, step_up, modify, defer, policy } = security;
@@ -54,28 +57,19 @@ export class PolicyRules {
     this.#matcher = new RuleMatcher({ environment, tools, isShadow });
     const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : []);
     const steps = listed('step_up', step_up);
-    const modified = listed('modify', {
-      ...modify,
-      tools: Object.fromEntries(
-        Object.entries(modify.tools).map(([tool, rules]) => [
-          tool,
-          rules.map(({ when, shadow }, entry) => ({ when, shadow, entry })),
-        ]),
-      ),
-    });
+    const modified = listed('modify', modify);
     const deferred = listed<Deferring>('defer', defer);
     this.#denied = byTool(denied);
     this.#stepUp = byTool(steps);
     this.#modify = byTool(modified);
     this.#defer = byTool(deferred);
-    const all: NamedRule<{ when?: string | undefined }>[] = [
-      ...denied,
-      ...steps,
-      ...modified,
-      ...deferred,
-    ];
-    const reading = byTool(all.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')));
-    this.readsHistory = (tool) => reading(tool).length > 0;
+    const conditional: NamedRule<{ when?: string | undefined }>[] = [
+      ...[denied, steps, modified, deferred].flat(),
+    ].filter(({ rule }) => rule.when !== undefined);
+    this.isConditional = hasRule(conditional);
+    this.readsHistory = hasRule(
+      conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),
+    );
   }
 
   /** Returns the rules for a call, without guardrail patterns. */
@@ -124,19 +118,12 @@ export class PolicyRules {
     const shadows: ShadowedRule[] = [];
     const would = () => 'modify' as const;
     const rules = this.#modify(call.tool);
-    return this.#matcher.first(rules, call, { facts, shadows, would })?.rule.entry ?? null;
+    return this.#matcher.first(rules, call, { facts, shadows, would })?.index ?? null;
   }
 
   /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean {
     return this.#defer(tool).some(({ rule }) => !('allow' in rule) && !rule.shadow);
-  }
-
-  /** True if a rule of the tool has a condition. */
-  isConditional(tool: string): boolean {
-    return [this.#denied, this.#stepUp, this.#modify, this.#defer].some((rulesOf) =>
-      rulesOf(tool).some(({ rule }) => rule.when !== undefined),
-    );
   }
 
   /** Without a hierarchy, the last rule is the one whose condition holds. */
@@ -203,19 +190,25 @@ type Deferring = PolicySettings['defer']['tools'][string][number];
 function deniedRules(denied: readonly (string | DeniedTool)[]): NamedRule<DeniedTool>[] {
   return denied.flatMap((rule, index) => {
     if (typeof rule === 'string' || (rule.when === undefined && !rule.shadow)) return [];
-    return [{ tool: rule.tool, name: `guardrails.denied_tools[${index}]`, rule }];
+    return [{ tool: rule.tool, name: denialName(index), rule, index }];
   });
 }
 
 function listed<Rule extends RuleTerms>(
-  layer: string,
+  layer: RuleLayer,
   { enabled, tools }: { enabled: boolean; tools: Readonly<Record<string, readonly Rule[]>> },
 ): NamedRule<Rule>[] {
   return Object.entries(enabled ? tools : {}).flatMap(([tool, rules]) =>
     rules.map((rule, index) => {
       const isAlone = rules.length === 1;
-      const name = `${layer}.tools.${tool}${isAlone ? '' : `[${index}]`}`;
-      return { tool, rule, name, isPlain: isAlone && rule.when === undefined };
+      const name = ruleName(layer, tool, { index, isAlone });
+      return { tool, rule, name, index, isPlain: isAlone && rule.when === undefined };
     }),
   );
+}
+
+/** Returns whether a tool has one of the rules. */
+function hasRule<Rule>(rules: readonly NamedRule<Rule>[]): (tool: string) => boolean {
+  const rulesOf = byTool(rules);
+  return (tool) => rulesOf(tool).length > 0;
 }

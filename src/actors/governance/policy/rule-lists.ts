@@ -11,6 +11,8 @@ export interface NamedRule<Rule> {
   name: string;
   /** True for the only rule of its tool, without a condition; decisions do not name it. */
   isPlain?: boolean;
+  /** Its index in the list. */
+  index: number;
   rule: Rule;
 }
 

@@ -1,0 +1,19 @@
+/** A layer of `security` whose rules are listed by tool. */
+export type RuleLayer = 'step_up' | 'modify' | 'defer';
+
+/**
+ * Returns the name of a rule in decisions and in the log, such as `defer.tools.pay[1]`. A rule that stands alone has no
+ * index.
+ */
+export function ruleName(
+  layer: RuleLayer,
+  tool: string,
+  { index, isAlone }: { index: number; isAlone: boolean },
+): string {
+  return `${layer}.tools.${tool}${isAlone ? '' : `[${index}]`}`;
+}
+
+/** Returns the name of a denied tool's rule in decisions and in the log. */
+export function denialName(index: number): string {
+  return `guardrails.denied_tools[${index}]`;
+}
