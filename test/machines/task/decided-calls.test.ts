@@ -9,20 +9,11 @@ import {
 } from '../../../src/machines/task/decided-calls.ts';
 import { restingStates, step } from '../../helpers/step-task.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
-import { aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
+import { aDeferral, anAttempt, aSettledDeferral, digest } from '../../helpers/task-fixtures.ts';
 
 const bob = { provider: 'sso', userId: 'bob' };
 const ann = { provider: 'sso', userId: 'ann', email: 'ann@example.com' };
-const decided: DecidedCall = {
-  id: 'call-1',
-  tool: 'issue_refund',
-  argsSha256: digest,
-  decision: 'approve',
-  approver: 'Ann',
-  note: '',
-  decidedAt: times.decided,
-  by: [null],
-};
+const decided: DecidedCall = { ...aSettledDeferral(), by: [null] };
 const { run } = restingStates.asked().snapshot.context;
 
 describe('a decided call', () => {
