@@ -67,6 +67,23 @@ describe('receipt', () => {
     });
   });
 
+  it('states that an agent does not sign, also for a task with several calls', async () => {
+    const unsigned = await startDaemon(
+      await refundAgent(service.replace('sign: true', 'sign: false')),
+    );
+    const of = ['--dir', unsigned.directory];
+    const sent = startCommand(['task', 'send', 'go', '--id', 't1', '--script', script, ...of]);
+    await untilHeld(unsigned, 't1');
+    await holdpointHere(['task', 'approve', 't1', '--approver', 'Ann', ...of]);
+    await sent.ended;
+    const { code, stderr } = await holdpointHere(['receipt', 't1', ...of]);
+    await unsigned.stop();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('this agent does not sign its log, so it has no receipts'),
+    ]);
+  });
+
   it('writes a new file alone', async () => {
     const path = await fetched('once');
     expect(await receipt('t1', '-o', path)).toMatchObject({

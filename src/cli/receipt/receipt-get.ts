@@ -47,20 +47,18 @@ interface Receipt {
 async function receipts(session: AgentSession, { task, call }: WantedReceipt): Promise<Receipt[]> {
   if (call !== undefined) return [await receiptOf(session, task, call)];
   const found: Receipt[] = [];
-  const calls = await callsOf(session, task);
-  for (const one of calls) {
+  let refusal: unknown = null;
+  for (const one of await callsOf(session, task)) {
     try {
       found.push(await receiptOf(session, task, one));
     } catch (error) {
-      // A call that has not ended has no receipt yet.
-      if (codeOf(error) !== 'conflict' || calls.length === 1) throw error;
+      // A call that has not ended has no receipt yet, and an agent that does not sign has none at all.
+      if (codeOf(error) !== 'conflict') throw error;
+      refusal = error;
     }
   }
   if (found.length > 0) return found;
-  throw new CliError(plainLine(`task ${task} has no call that has ended`), {
-    code: 'not_found',
-    exitCode: exitCodes.notFound,
-  });
+  throw refusal ?? noCalls(task);
 }
 
 async function receiptOf(
@@ -92,4 +90,11 @@ async function writeFile(path: string, found: readonly Receipt[]): Promise<void>
       cause: error,
     });
   }
+}
+
+function noCalls(task: string): CliError {
+  return new CliError(plainLine(`task ${task} has no call`), {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+  });
 }
