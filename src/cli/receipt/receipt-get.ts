@@ -47,13 +47,13 @@ interface Receipt {
 async function receipts(session: AgentSession, { task, call }: WantedReceipt): Promise<Receipt[]> {
   if (call !== undefined) return [await receiptOf(session, task, call)];
   const found: Receipt[] = [];
-  let refusal: unknown = null;
+  let refusal: CliError | null = null;
   for (const one of await callsOf(session, task)) {
     try {
       found.push(await receiptOf(session, task, one));
     } catch (error) {
       // A call that has not ended has no receipt yet, and an agent that does not sign has none at all.
-      if (codeOf(error) !== 'conflict') throw error;
+      if (!(error instanceof CliError) || error.code !== 'conflict') throw error;
       refusal = error;
     }
   }
