@@ -111,9 +111,10 @@ const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
 /** The only file of the product that names the fake Slack, which the published package does not contain. */
 const fakeSlackLoader = '^src/cli/slack/fake-slack\\.ts$';
 
-/** The rules by which a log is verified, without Node, and the one file of the page that takes them. */
+/** The rules by which logs and receipts are verified, without Node, and the files of the pages that use them. */
 const verifier = '^src/actors/records/log/verifier\\.ts$';
-const verifierUser = '^src/ui/dashboard/views/audit/log-check\\.ts$';
+const verifierUser =
+  '^src/ui/(dashboard/views/(audit/log-check|receipts/check-receipts)|bundle/verify-bundle)\\.ts$';
 
 /** What of src/machines the page runs as the command does. */
 const sharedWithPage = [
@@ -225,7 +226,7 @@ module.exports = {
     {
       name: 'the-verifier-runs-in-the-page-too',
       comment:
-        'The page verifies a log by the same rules as `audit verify`: views/audit/log-check.ts alone takes them, from records/log/verifier.ts.',
+        'The pages verify by the same rules as `audit verify` and `receipt verify`: log-check.ts, check-receipts.ts and verify-bundle.ts alone import them, from records/log/verifier.ts.',
       severity: 'error',
       from: { path: '^src/', pathNot: verifierUser },
       to: { path: verifier },

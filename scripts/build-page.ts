@@ -1,17 +1,18 @@
 import { rmSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Plugin } from 'vite';
 import { isPageBuilt } from '../src/dashboard/server/built-page.ts';
 
 /**
- * Writes the page of the dashboard to `dist/ui/dashboard` when it is missing or older than its sources; `--force` writes
- * it whatever its age. The finished folder takes the place of the last one at once, so that a server of it never reads a
+ * Writes the page of the dashboard to `dist/ui/dashboard`, and that of an evidence bundle to `dist/ui/bundle.html`, when
+ * they are missing or older than their sources; `--force` writes them whatever their age. The finished folder takes the place of the last one at once, so that a server of it never reads a
  * half.
  */
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/ui/dashboard');
+const bundleSource = join(root, 'src/ui/bundle');
 const built = join(root, 'dist/ui/dashboard');
 
 /** Few files, as each costs a phone a way to the server: what asks first, what every view needs, and a file for a view. */
@@ -29,7 +30,10 @@ const groups = [
 ];
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
-if (values.force || !isPageBuilt()) await build();
+if (values.force || !isPageBuilt()) {
+  await build();
+  await buildBundlePage();
+}
 
 async function build(): Promise<void> {
   // Both packages ask as they are loaded whether this is a build for use.
@@ -62,6 +66,26 @@ async function build(): Promise<void> {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** Writes the page of an evidence bundle as one file that contains its script. */
+async function buildBundlePage(): Promise<void> {
+  const { rolldown } = await import('rolldown');
+  const bundle = await rolldown({
+    ...{ cwd: root, input: join(bundleSource, 'verify-page.ts'), platform: 'browser' },
+    tsconfig: false,
+  });
+  const { output } = await bundle.generate({ format: 'iife', minify: true });
+  await bundle.close();
+  const html = await readFile(join(bundleSource, 'verify-page.html'), 'utf8');
+  // No text of the script may end its element.
+  const script = output[0].code.replaceAll('</', '<\\/');
+  const fresh = join(dirname(built), `bundle.${process.pid}.html`);
+  await writeFile(
+    fresh,
+    html.replace('<script></script>', () => `<script>${script}</script>`),
+  );
+  await rename(fresh, join(dirname(built), 'bundle.html'));
 }
 
 /** Has the document load what `main.ts` imports beside it, and not after it. */

@@ -9,8 +9,8 @@ import { writeSbom } from './build/write-sbom.ts';
 
 /**
  * Writes `dist`, which is what the package runs: the command with its packages inside, their terms, a list of all that
- * ships, the modules for other programs with their types, and the page of the dashboard, which is built by
- * `build-page.ts` and stays when it is newer than its sources.
+ * ships, the modules for other programs with their types, and the pages, which are built by `build-page.ts`
+ * and stay when they are newer than their sources.
  */
 const root = join(import.meta.dirname, '..');
 const built = join(root, 'dist');
@@ -20,7 +20,7 @@ const { status } = spawnSync(process.execPath, [page], { cwd: root, stdio: 'inhe
 if (status !== 0) process.exit(status ?? 1);
 
 for (const path of globSync(['*', 'ui/*'], { cwd: built })) {
-  if (path === 'ui' || path === join('ui', 'dashboard')) continue;
+  if (['ui', join('ui', 'dashboard'), join('ui', 'bundle.html')].includes(path)) continue;
   rmSync(join(built, path), { recursive: true, force: true });
 }
 const packages = bundledPackages(await writeBundle(built));

@@ -1,11 +1,15 @@
-import { hash, sign } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Zip from 'jszip';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { receiptClaims } from '../../src/actors/records/log/receipt-claims.ts';
+import { signReceipt } from '../../src/actors/records/log/sign-receipt.ts';
 import { bundleFiles } from '../../src/cli/audit/bundle-files.ts';
+import { builtBundlePage } from '../../src/dashboard/server/built-page.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
 import { version } from '../../src/version.ts';
 import { keyOf, logOf } from '../actors/records/log/log-of.ts';
 import { TestBrowser } from '../helpers/browser.ts';
@@ -151,19 +155,13 @@ describe('audit bundle', () => {
   });
 
   it.each([
-    [
-      'a signed line',
-      'refunds',
-      '\\"n\\":3',
-      '\\"n\\":4',
-      'line 4 sig does not match the line, or its key is not in the bundle',
-    ],
+    ['a signed line', 'refunds', '\\"n\\":3', '\\"n\\":4', 'line 4: sig does not match the line'],
     [
       'an unsigned line',
       'billing',
       '\\"n\\":3',
       '\\"n\\":4',
-      'line 5 does not follow the line before: prev_hash does not match',
+      'line 5: prev_hash does not match the previous line',
     ],
     [
       'the last unsigned line',
@@ -177,7 +175,7 @@ describe('audit bundle', () => {
       'billing',
       '\\"n\\":3',
       '\\"n\\": 3',
-      'line 4 is not in canonical form (RFC 8785)',
+      'line 4: the line is not in canonical form (RFC 8785)',
     ],
   ])('shows that %s was changed', async (_, agent, from, to, reason) => {
     const { files } = await bundle('--agent', agent);
@@ -204,7 +202,7 @@ describe('audit bundle', () => {
     await page.getByText('The bundle is broken.').waitFor();
     expect((await rowsOf(page))[0]).toEqual([
       ...['billing', 'lines'],
-      'broken: line 4 does not follow the line before: prev_hash does not match',
+      'broken: line 4: prev_hash does not match the previous line',
     ]);
     await page.locator('#file').setInputFiles(path);
     await page.getByText('The bundle is intact.').waitFor();
@@ -226,42 +224,61 @@ describe('audit bundle', () => {
 
   it('holds the text of the policy in force, and receipts, and shows a change of either', async () => {
     const text = '{"security":{}}';
-    const header = Buffer.from('{"alg":"EdDSA","kid":"service-audit-v1"}').toString('base64url');
-    const payload = Buffer.from('{"call_id":"c-1"}').toString('base64url');
-    const signature = sign(null, Buffer.from(`${header}.${payload}`), own.privateKey);
-    const jws = `${header}.${payload}.${signature.toString('base64url')}`;
+    const { lines } = logOf(
+      [
+        ...['c-1', 'c-2'].map((call_id) => ({
+          event: 'call_ruled',
+          ts: at(0),
+          task_id: 't-1',
+          fields: { call_id, decision: 'deny' },
+        })),
+      ],
+      undefined,
+      own.signer,
+    );
+    const hashed = lines.map((line) => ({ line: JSON.parse(line), sha256: hashOf(line) }));
+    const issued = (call: string, changes: JsonObject = {}) => {
+      const claims = receiptClaims(hashed, call) as JsonObject;
+      return signReceipt({ ...claims, issued_at: at(1), ...changes }, own.signer);
+    };
+    const jws = issued('c-1');
     const scope = { createdAt: at(0), from: null, to: null, taskId: null };
-    const [line = ''] = refunds.lines;
+    const head = hashOf(lines[1]);
     const agent = {
-      ...{
-        agentId: 'refunds',
-        log: line,
-        head: hashOf(line),
-        runs: [[1, 1]] as [number, number][],
-      },
-      ...{ continuedFrom: null, keys: jwks, policies: line },
+      ...{ agentId: 'refunds', log: lines.join(''), head, runs: [[1, 2]] as [number, number][] },
+      ...{ continuedFrom: null, keys: jwks, policies: lines[0] ?? '' },
       policyTexts: new Map([[hash('sha256', text, 'hex'), text]]),
       receipts: [{ task_id: 't-1', call_id: 'c-1', jws }],
-      verdict: { ok: true, sentence: '1 events, chain intact, 1 signed', head: hashOf(line) },
+      verdict: { ok: true, sentence: '2 events, chain intact, 2 signed', head },
     };
-    const html = bundleFiles(scope, [agent]).get('verify.html')!;
+    const html = bundleFiles(scope, [agent], await builtBundlePage()).get('verify.html')!;
     const good = await verdictOf(html);
     expect(good.rows.slice(1, 3)).toEqual([
       ['refunds', 'policies', '1 loaded, 1 with its text'],
       ['refunds', 'receipts', '1 valid'],
     ]);
-    const other = Buffer.from('{"call_id":"c-2"}').toString('base64url');
     const bad = await verdictOf(
-      html.replace(payload, other).replace('{\\"security\\":{}}', '{\\"security\\":[]}'),
+      html
+        .replace(jws, jws.replace(/\.[^.]+\./, `.${issued('c-2').split('.')[1]}.`))
+        .replace('{\\"security\\":{}}', '{\\"security\\":[]}'),
     );
     expect(bad.rows.slice(1, 3)).toEqual([
       [
         ...['refunds', 'policies'],
         `broken: agents/refunds/policies/${hash('sha256', text, 'hex')}.json does not have the digest in its name`,
       ],
-      ['refunds', 'receipts', 'broken: the receipt of call c-1 of task t-1 is not valid'],
+      [
+        ...['refunds', 'receipts'],
+        'broken: call c-1 of task t-1: the signature does not match: a member was changed',
+      ],
     ]);
     expect(bad.verdict).toBe('The bundle is broken.');
+    const lying = await verdictOf(
+      html.replace(jws, issued('c-1', { ran: { outcome: 'succeeded' } })),
+    );
+    expect(lying.rows[2]?.[2]).toBe(
+      'broken: call c-1 of task t-1: it states something else than its lines of the log',
+    );
   });
 
   it('holds a broken log with its verdict, and ends in 6', async () => {
@@ -272,9 +289,7 @@ describe('audit bundle', () => {
     expect(ended.code).toBe(6);
     expect(JSON.parse(files['bundle.json']!).agents[0].verdict).toMatchObject({ ok: false });
     const { verdict, rows } = await verdictOf(files['verify.html']!);
-    expect(rows[0]?.[2]).toBe(
-      'broken: line 3 does not follow the line before: prev_hash does not match',
-    );
+    expect(rows[0]?.[2]).toBe('broken: line 3: prev_hash does not match the previous line');
     expect(verdict).toBe('The bundle is broken.');
   });
 

@@ -9,7 +9,6 @@ export {
   breakSentence,
   type Capture,
   type ChainVerdict,
-  citedHashes,
   createCapture,
   csvHeader,
   csvLine,
@@ -17,6 +16,7 @@ export {
   type ExportSummary,
   egressWords,
   exportTask,
+  findLines,
   formatBadLine,
   formatEvent,
   type IntactLog,
@@ -26,7 +26,6 @@ export {
   LogView,
   LongLineError,
   lastSignedLine,
-  linesWithHash,
   longestCapture,
   type NumberedLine,
   nodeKeyRing,
@@ -49,10 +48,9 @@ export {
   tailLines,
   type VerifyFilesOptions,
   verdictSentence,
-  verifyCited,
   verifyFiles,
   verifyLog,
-  verifyReceipt,
+  verifyReceipts,
 } from './log/audit.ts';
 export { logFilesOf } from './log/log-files.ts';
 export { type EndOfDuty, HeldDuty } from './postgres/held-duty.ts';

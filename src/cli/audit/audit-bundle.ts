@@ -25,6 +25,7 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { readSkills } from '../../actors/tools/tools.ts';
 import { scanFolders } from '../../actors/workspace/workspace.ts';
 import { policyText } from '../../agent/policy-digest.ts';
+import { builtBundlePage, PageBuildError } from '../../dashboard/server/built-page.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import type { TimeRange } from '../../machines/time-range.ts';
@@ -83,12 +84,22 @@ export async function auditBundle(session: Session, options: AuditBundleOptions)
     createdAt: new Date(systemClock().now()).toISOString(),
     ...{ from: iso(selection.from), to: iso(selection.to), taskId: task },
   };
-  await writeZip(options.output, bundleFiles(scope, agents));
+  await writeZip(options.output, bundleFiles(scope, agents, await page()));
   const ids = agents.map(({ agentId }) => agentId);
   output.line(plainLine(`${events} events of ${ids.join(', ')} written to ${options.output}`));
   output.json({ agents: ids, events, file: options.output });
   const broken = agents.find(({ verdict }) => !verdict.ok);
   if (broken !== undefined) throw brokenLog(broken);
+}
+
+/** Returns the page that verifies a bundle. */
+async function page(): Promise<string> {
+  try {
+    return await builtBundlePage();
+  } catch (error) {
+    if (!(error instanceof PageBuildError)) throw error;
+    throw new CliError(error.message, { code: error.code, hint: error.hint, cause: error });
+  }
 }
 
 interface AgentFolder {

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { PublicKeySet } from '../../actors/records/records.ts';
 import type { JsonValue } from '../../machines/json.ts';
-import { packageRoot } from '../../package-root.ts';
-import { isSource, version } from '../../version.ts';
+import { version } from '../../version.ts';
 
 /** The receipt of a call: a JWS in compact form, signed by a key of the agent's log. */
 export interface BundledReceipt {
@@ -51,10 +48,11 @@ export interface BundleScope {
 /** Maximum size of the files in characters that the page contains; the page of a larger bundle asks for its archive. */
 const mostEmbedded = 64 * 1024 * 1024;
 
-/** Returns the files of an evidence bundle by path, with the page that verifies them (docs/audit-log.md). */
+/** Returns the files of an evidence bundle by path, with the `page` that verifies them (docs/audit-log.md). */
 export function bundleFiles(
   scope: BundleScope,
   agents: readonly BundledAgent[],
+  page: string,
 ): Map<string, string> {
   const files = new Map<string, string>();
   const listed = agents.map((agent, index) => {
@@ -74,7 +72,7 @@ export function bundleFiles(
       agents: listed as unknown as JsonValue,
     }),
   );
-  files.set('verify.html', verifyPage(files));
+  files.set('verify.html', withFiles(page, files));
   return files;
 }
 
@@ -92,9 +90,8 @@ function jsonOf(value: JsonValue): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-function verifyPage(files: ReadonlyMap<string, string>): string {
-  const folder = join(packageRoot, isSource ? 'src' : 'dist', 'cli/audit');
-  const page = readFileSync(join(folder, 'verify-page.html'), 'utf8');
+/** Embeds the files of a bundle in its page. */
+function withFiles(page: string, files: ReadonlyMap<string, string>): string {
   const size = [...files.values()].reduce((sum, text) => sum + text.length, 0);
   const embedded = size > mostEmbedded ? null : Object.fromEntries(files);
   // No text of the log may end the script element.

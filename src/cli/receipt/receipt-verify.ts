@@ -2,11 +2,9 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import {
   AuditLogError,
-  citedHashes,
-  linesWithHash,
+  findLines,
   nodeKeyRing,
-  verifyCited,
-  verifyReceipt,
+  verifyReceipts,
 } from '../../actors/records/records.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import type { JsonObject } from '../../machines/json.ts';
@@ -39,21 +37,21 @@ export async function receiptVerify(
       ? await keysOf(auditFolderOf(dir, session), session)
       : await readKeys(source);
   const ring = nodeKeyRing(keys);
-  const receipts = (await textOf(file)).split('\n').filter((line) => line.trim() !== '');
+  const receipts = (await textOf(file))
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
   if (receipts.length === 0) throw broken(file, 'it holds no receipt');
-  const verified: JsonObject[] = [];
-  for (const receipt of receipts) {
-    const verdict = await verifyReceipt(receipt.trim(), ring);
+  const verdicts = await verifyReceipts(receipts, {
+    keys: ring,
+    findLines: log === undefined ? null : findLines(log),
+  }).catch((error: unknown) => {
+    throw error instanceof AuditLogError ? unreadable(error) : error;
+  });
+  const verified = verdicts.map((verdict) => {
     if (!verdict.ok) throw broken(file, verdict.reason);
-    verified.push(verdict.claims);
-  }
-  if (log !== undefined) {
-    const found = await linesOf(log, new Set(verified.flatMap(citedHashes)));
-    for (const claims of verified) {
-      const reason = await verifyCited(claims, found, ring);
-      if (reason !== null) throw broken(file, reason);
-    }
-  }
+    return verdict.claims;
+  });
   if (output.isJson) return output.json({ receipts: verified, log: log ?? [] });
   for (const claims of verified) output.line(plainLine(sentenceOf(claims, log !== undefined)));
 }
@@ -85,20 +83,12 @@ function sentenceOf(claims: JsonObject, isInLog: boolean): string {
   return `${task} ${call}: ${where}; ${story}`;
 }
 
-async function linesOf(
-  paths: readonly string[],
-  hashes: ReadonlySet<string>,
-): Promise<Map<string, JsonObject>> {
-  try {
-    return await linesWithHash(paths, hashes);
-  } catch (error) {
-    if (!(error instanceof AuditLogError)) throw error;
-    throw new CliError(plainLine(error.message), {
-      code: error.code,
-      exitCode: codeOf(error.cause) === 'ENOENT' ? exitCodes.notFound : exitCodes.failed,
-      cause: error,
-    });
-  }
+function unreadable(error: AuditLogError): CliError {
+  return new CliError(plainLine(error.message), {
+    code: error.code,
+    exitCode: codeOf(error.cause) === 'ENOENT' ? exitCodes.notFound : exitCodes.failed,
+    cause: error,
+  });
 }
 
 async function textOf(path: string): Promise<string> {

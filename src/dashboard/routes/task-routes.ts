@@ -6,12 +6,14 @@ import { inspectTask } from './tasks/inspect-task.ts';
 import { listHeldCalls } from './tasks/list-held-calls.ts';
 import { listTasks } from './tasks/list-tasks.ts';
 import { orderTask } from './tasks/order-task.ts';
+import { receiptOfCall } from './tasks/receipt-of-call.ts';
 import { showTask } from './tasks/show-task.ts';
 
 /** Adds the routes for tasks, their waiting calls, and decisions on these calls. */
 export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   router.get('/api/agents/:id/tasks', listTasks(ports));
   router.get('/api/agents/:id/tasks/:tid/inspection', inspectTask(ports));
+  router.get('/api/agents/:id/tasks/:tid/calls/:call/receipt', receiptOfCall(ports));
   router.get('/api/agents/:id/tasks/:tid', showTask(ports));
   router.get('/api/deferrals', listHeldCalls(ports));
   router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));

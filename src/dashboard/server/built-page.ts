@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { plainLine } from '../../machines/plain-line.ts';
@@ -14,18 +15,22 @@ export class PageBuildError extends Error {
 /** The build script of the page. It exists in a clone but not in the package. */
 const builder = join(packageRoot, 'scripts/build-page.ts');
 
-/** Source folder of the page, in a clone. */
-const source = join(packageRoot, 'src/ui/dashboard');
+/** Folders of the pages' sources, in a clone: their own code, and the verification that they share with the command. */
+const sources = ['src/ui', 'src/actors/records/log'].map((path) => join(packageRoot, path));
 
 /** Folder of the built page, in a clone and in the package. */
 const folder = join(packageRoot, 'dist/ui/dashboard');
 
-/** True if the page needs no build: in the package, and in a clone whose page is newer than its sources. */
+/** The built page of an evidence bundle, in a clone and in the package. */
+const bundlePage = join(packageRoot, 'dist/ui/bundle.html');
+
+/** True if the pages need no build: in the package, and in a clone whose pages are newer than their sources. */
 export function isPageBuilt(): boolean {
   if (!existsSync(builder)) return true;
-  const built = changedAt(join(folder, 'index.html'));
+  const built = Math.min(changedAt(join(folder, 'index.html')), changedAt(bundlePage));
   const lock = join(packageRoot, 'package-lock.json');
-  return [builder, lock, ...filesBelow(source)].every((file) => changedAt(file) <= built);
+  const files = [builder, lock, ...sources.flatMap(filesBelow)];
+  return files.every((file) => changedAt(file) <= built);
 }
 
 /**
@@ -42,6 +47,12 @@ export async function builtPage(signal?: AbortSignal): Promise<string> {
   return folder;
 }
 
+/** Returns the text of the page of an evidence bundle, built like `builtPage`. Rejects with PageBuildError. */
+export async function builtBundlePage(): Promise<string> {
+  await builtPage();
+  return readFile(bundlePage, 'utf8');
+}
+
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -56,6 +67,6 @@ function changedAt(file: string): number {
 function notBuilt(error: unknown): PageBuildError {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
   const reason = /^\s*(?:\[.*\] |\w*Error: )?(.+)$/m.exec(said)?.[1] ?? String(error);
-  const message = plainLine(`the page of the dashboard cannot be built: ${reason}`);
+  const message = plainLine(`the pages cannot be built: ${reason}`);
   return new PageBuildError(message, { cause: error });
 }

@@ -79,6 +79,7 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'post ${root}/save': [[`${builder}/save`, draft]],
   'get /api/agents/:id/tasks': [[`${agent}/tasks`]],
   'get /api/agents/:id/tasks/:tid': [[`${agent}/tasks/t1`]],
+  'get /api/agents/:id/tasks/:tid/calls/:call/receipt': [[`${agent}/tasks/t1/calls/none/receipt`]],
   'get /api/agents/:id/tasks/:tid/inspection': [[`${agent}/tasks/t1/inspection`]],
   'get /api/deferrals': [['/api/deferrals']],
   'post /api/agents/:id/tasks/:tid/decisions': [

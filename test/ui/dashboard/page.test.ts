@@ -453,6 +453,9 @@ describe('an approval', () => {
     await toast.waitFor();
     expect(await toast.getByRole('link').getAttribute('href')).toBe('#/tasks/refunds/refund-1');
     expect(await own.locator('.pill, .words').allInnerTexts()).toEqual(listed);
+    expect(await own.getByRole('button').allInnerTexts()).toEqual([
+      ...['Download receipt', 'Verify receipt'],
+    ]);
     expect(await axeFindings(page)).toEqual([]);
   });
 

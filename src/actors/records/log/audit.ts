@@ -6,10 +6,10 @@ export { chainLine } from './chain-line.ts';
 export { csvHeader, csvLine } from './csv-line.ts';
 export { egressWords } from './egress-words.ts';
 export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from './export-task.ts';
+export { findLines } from './find-lines.ts';
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
-export { linesWithHash } from './lines-with-hash.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
 export { nodeKeyRing } from './node-crypto.ts';
@@ -29,7 +29,6 @@ export {
 } from './public-keys.ts';
 export { Receipts } from './receipts.ts';
 export type { RecordedEvent } from './recorded-event.ts';
-export { citedHashes, verifyCited, verifyReceipt } from './signed-receipt.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';
 export { type Tailing, type TailOptions, tailLines } from './tail-lines.ts';
 export type { TailedLine } from './tailed-line.ts';
@@ -41,4 +40,5 @@ export {
   verdictSentence,
 } from './verdict.ts';
 export { AuditLogError, type VerifyFilesOptions, verifyFiles } from './verify-files.ts';
+export { verifyReceipts } from './verify-receipt.ts';
 export { verifyLog } from './verify-view.ts';

@@ -1,34 +1,30 @@
-import { createReadStream } from 'node:fs';
 import type { JsonObject } from '../../../machines/json.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
-import { sha256Hex } from './node-crypto.ts';
 import { readLine } from './read-line.ts';
-import { AuditLogError } from './verify-files.ts';
+import type { Sha256Hex } from './verdict.ts';
+import { hashesOf } from './verify-chain.ts';
 
-/**
- * Finds the lines of log files with these hashes; a line that is not valid is left out.
- *
- * @throws AuditLogError when a file cannot be read
- */
+const newline = Uint8Array.of(0x0a);
+
+/** Finds the lines of a log with these hashes; a line that is not valid is left out. Uses no Node APIs. */
 export async function linesWithHash(
-  paths: readonly string[],
+  chunks: AsyncIterable<Uint8Array>,
   hashes: ReadonlySet<string>,
+  sha256Hex: Sha256Hex,
 ): Promise<Map<string, JsonObject>> {
   const found = new Map<string, JsonObject>();
-  for (const path of paths) {
-    const splitter = new LineSplitter(maximumLineBytes);
-    try {
-      for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-        for (const bytes of splitter.push(chunk as Uint8Array)) {
-          const sha256 = sha256Hex(bytes);
-          const line = hashes.has(sha256) ? readLine(bytes) : '';
-          if (typeof line !== 'string') found.set(sha256, line);
-        }
-      }
-    } catch (error) {
-      throw new AuditLogError(path, error);
+  const splitter = new LineSplitter(maximumLineBytes);
+  const take = async (chunk: Uint8Array): Promise<void> => {
+    const lines = [...splitter.push(chunk)];
+    const digests = await hashesOf(lines, sha256Hex);
+    for (const [index, sha256] of digests.entries()) {
+      const bytes = lines[index];
+      const line = bytes !== undefined && hashes.has(sha256) ? readLine(bytes) : '';
+      if (typeof line !== 'string') found.set(sha256, line);
     }
-  }
+  };
+  for await (const chunk of chunks) await take(chunk);
+  await take(newline);
   return found;
 }

@@ -4,7 +4,7 @@ import type { ReceiptAnswer, ReceiptSource } from '../../ports/receipts.ts';
 import type { LineSigner } from './line-signer.ts';
 import { type HashedLine, receiptClaims } from './receipt-claims.ts';
 import { recordedEvent } from './recorded-event.ts';
-import { signReceipt } from './signed-receipt.ts';
+import { signReceipt } from './sign-receipt.ts';
 
 export interface ReceiptsParts {
   /** Passes on every line of a task, oldest first, each without its newline and valid until the next. */

@@ -45,7 +45,10 @@ async function readFile(
 }
 
 /** Hashes the lines of a chunk concurrently; with WebCrypto, sequential hashing takes four times as long. */
-async function hashesOf(lines: readonly Uint8Array[], sha256Hex: Sha256Hex): Promise<string[]> {
+export async function hashesOf(
+  lines: readonly Uint8Array[],
+  sha256Hex: Sha256Hex,
+): Promise<string[]> {
   const hashes: string[] = [];
   const awaited: Promise<string>[] = [];
   for (const line of lines) {

@@ -78,6 +78,7 @@ export const views: { [Name in ViewName]: View<Name> } = {
     title: 'Skill builder',
     load: () => import('../views/skill-builder/skill-builder.svelte'),
   },
+  receipts: { title: 'Receipts', load: () => import('../views/receipts/receipts.svelte') },
   doctor: { title: 'Doctor', load: () => import('../views/doctor/doctor.svelte') },
   logs: { title: 'Log', load: () => import('../views/logs/logs.svelte') },
 };

@@ -10,6 +10,7 @@ export type Route =
   | { view: 'tasks'; query: URLSearchParams }
   | { view: 'workflows'; query: URLSearchParams }
   | { view: 'health' }
+  | { view: 'receipts' }
   | { view: 'a2a'; query: URLSearchParams }
   | { view: 'task'; agent: string; task: string; query: URLSearchParams }
   | { view: 'audit'; agent: string | null; query: URLSearchParams }
@@ -47,6 +48,7 @@ export function readRoute(hash: string): Route {
     case 'a2a':
       return agent === undefined ? { view, query } : { view: 'unknown' };
     case 'health':
+    case 'receipts':
       return agent === undefined ? { view } : { view: 'unknown' };
     case 'audit':
       return task === undefined ? { view, agent: agent ?? null, query } : { view: 'unknown' };

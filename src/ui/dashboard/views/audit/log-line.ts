@@ -13,6 +13,8 @@ export interface LogLine {
   /** Number of the event within its invocation. */
   seq: number | null;
   task: string | null;
+  /** The ID of its call, if it has one. */
+  call: string | null;
   /** The ID of its signing key, as claimed. */
   kid: string | null;
   signed: boolean;
@@ -32,6 +34,7 @@ export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): 
     event,
     seq,
     task: text(read?.['task_id']),
+    call: text(fields['call_id']),
     kid: text(read?.['kid']),
     signed: text(read?.['sig']) !== null,
     happening:

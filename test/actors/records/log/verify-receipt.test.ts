@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chainLine } from '../../../../src/actors/records/log/chain-line.ts';
 import { nodeKeyRing, sha256Hex } from '../../../../src/actors/records/log/node-crypto.ts';
@@ -7,13 +9,16 @@ import {
   type HashedLine,
   receiptClaims,
 } from '../../../../src/actors/records/log/receipt-claims.ts';
+import { signReceipt } from '../../../../src/actors/records/log/sign-receipt.ts';
 import {
   citedHashes,
-  signReceipt,
   verifyCited,
   verifyReceipt,
-} from '../../../../src/actors/records/log/signed-receipt.ts';
-import type { JsonObject } from '../../../../src/machines/json.ts';
+  verifyReceipts,
+} from '../../../../src/actors/records/log/verify-receipt.ts';
+import { webKeyRing } from '../../../../src/actors/records/log/web-crypto.ts';
+import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
+import { runs } from '../../../helpers/runs.ts';
 import { keyOf, testKey, vectorSeed } from './log-of.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/audit-log.md'), 'utf8');
@@ -37,6 +42,27 @@ async function claimsOf(text: string): Promise<JsonObject> {
 
 const byHash = (some: readonly HashedLine[]) =>
   new Map(some.map(({ line, sha256 }) => [sha256, line]));
+
+/** The path of each member and item in a value. */
+function* placesIn(value: JsonValue): Generator<string[]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    yield [name];
+    for (const rest of placesIn(member)) yield [name, ...rest];
+  }
+}
+
+/** A copy with another value at a place, or without one for `undefined`. */
+function changedAt(claims: JsonObject, place: string[], value: JsonValue | undefined): JsonObject {
+  const copy = structuredClone(claims);
+  const parents = place.slice(0, -1);
+  const parent = parents.reduce<any>((object, name) => object[name], copy);
+  const name = place.at(-1) ?? '';
+  if (value !== undefined) parent[name] = value;
+  else if (Array.isArray(parent)) parent.splice(Number(name), 1);
+  else delete parent[name];
+  return copy;
+}
 
 /** The receipt with a text of its claims replaced. */
 function edited(from: string, to: string): string {
@@ -62,6 +88,40 @@ describe('the receipt of docs/audit-log.md', () => {
 });
 
 describe('a receipt', () => {
+  it('is refused after any member was changed or removed, at any depth, with the same words in a browser', async () => {
+    const claims = await claimsOf(receipt);
+    const [header, , signature] = receipt.split('.');
+    const ring = await webKeyRing({ keys: [own.publicKey] });
+    const places = [...placesIn(claims)];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...places),
+        fc.option(fc.jsonValue(), { nil: undefined }),
+        async (place, value) => {
+          const changed = changedAt(claims, place, value as JsonValue | undefined);
+          fc.pre(canonicalize(changed) !== canonicalize(claims));
+          const part = Buffer.from(canonicalize(changed) ?? '').toString('base64url');
+          const forged = [header, part, signature].join('.');
+          const found = async () => byHash(lines);
+          const reason = (text: string) => [{ ok: false, reason: text }];
+          const unsigned = reason('the signature does not match: a member was changed');
+          expect(await verifyReceipts([forged], { keys, findLines: found })).toEqual(unsigned);
+          expect(await verifyReceipts([forged], { keys: ring, findLines: found })).toEqual(
+            unsigned,
+          );
+          // The owner of the key cannot change a member either, because the lines of the log state it.
+          fc.pre(!['issued_at', 'version'].includes(String(place[0])));
+          const [verdict] = await verifyReceipts([signReceipt(changed, own.signer)], {
+            keys,
+            findLines: found,
+          });
+          expect(verdict?.ok).toBe(false);
+        },
+      ),
+      { numRuns: runs(500) },
+    );
+  });
+
   it.each([
     ['ann@example.com', 'eve@example.com'],
     ['"outcome":"succeeded"', '"outcome":"failed"'],

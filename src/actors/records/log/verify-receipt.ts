@@ -2,24 +2,37 @@ import canonicalize from 'canonicalize';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { KeyRing } from './key-ring.ts';
 import { verifySignature } from './line-signature.ts';
-import type { LineSigner } from './line-signer.ts';
 import { type HashedLine, receiptClaims, receiptVersion } from './receipt-claims.ts';
 
 /** Media type of a receipt in the header of its JWS. */
-const receiptType = 'holdpoint-receipt+jws';
+export const receiptType = 'holdpoint-receipt+jws';
 
 /** A verified receipt, or the reason why it proves nothing. */
 export type ReceiptVerdict = { ok: true; claims: JsonObject } | { ok: false; reason: string };
 
+/** 86 characters encode 64 bytes if the last one carries two bits. */
+const encodedSignature = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Signs claims as a compact JWS (EdDSA), header and payload in RFC 8785 form. */
-export function signReceipt(claims: JsonObject, signer: LineSigner): string {
-  const header = { alg: 'EdDSA', kid: signer.kid, typ: receiptType };
-  const signed = `${encoded(header)}.${encoded(claims)}`;
-  const signature = Buffer.from(signer.sign(encoder.encode(signed)), 'base64');
-  return `${signed}.${signature.toString('base64url')}`;
+/** Resolves with the valid lines of a log that have these hashes. */
+export type FindLines = (hashes: ReadonlySet<string>) => Promise<ReadonlyMap<string, JsonObject>>;
+
+/** Verifies receipts; with `findLines` also that a log has their lines and that these state the same. */
+export async function verifyReceipts(
+  receipts: readonly string[],
+  { keys, findLines }: { keys: KeyRing; findLines: FindLines | null },
+): Promise<ReceiptVerdict[]> {
+  const verdicts = await Promise.all(receipts.map((receipt) => verifyReceipt(receipt, keys)));
+  if (findLines === null) return verdicts;
+  const valid = verdicts.flatMap((verdict) => (verdict.ok ? [verdict.claims] : []));
+  const found = await findLines(new Set(valid.flatMap(citedHashes)));
+  return Promise.all(
+    verdicts.map(async (verdict) => {
+      const reason = verdict.ok ? await verifyCited(verdict.claims, found, keys) : null;
+      return reason === null ? verdict : refused(reason);
+    }),
+  );
 }
 
 /** Verifies the form and the signature of a receipt. */
@@ -35,11 +48,10 @@ export async function verifyReceipt(receipt: string, keys: KeyRing): Promise<Rec
   }
   if (!keys.has(kid)) return refused(`kid ${JSON.stringify(kid)} is not one of the keys`);
   const [first = '', second = '', third = ''] = parts;
-  const signature = Buffer.from(third, 'base64url');
+  const bytes = encoder.encode(`${first}.${second}`);
   const isSigned =
-    signature.length === 64 &&
-    signature.toString('base64url') === third &&
-    (await keys.verify(kid, encoder.encode(`${first}.${second}`), signature).catch(() => false));
+    encodedSignature.test(third) &&
+    (await keys.verify(kid, bytes, bytesOf(third)).catch(() => false));
   if (!isSigned) return refused('the signature does not match: a member was changed');
   if (claims['version'] !== receiptVersion) {
     return refused(`its version is not ${receiptVersion}; a newer release can read it`);
@@ -84,15 +96,17 @@ function refused(reason: string): ReceiptVerdict {
   return { ok: false, reason };
 }
 
-function encoded(object: JsonObject): string {
-  return Buffer.from(canonicalize(object) as string).toString('base64url');
-}
-
 /** Returns the JSON of a part; `undefined` for any other text. */
 function decoded(part: string): JsonValue | undefined {
   try {
-    return JSON.parse(decoder.decode(Buffer.from(part, 'base64url'))) as JsonValue;
+    return JSON.parse(decoder.decode(bytesOf(part))) as JsonValue;
   } catch {
     return undefined;
   }
+}
+
+/** Throws for a text that is not base64url. */
+function bytesOf(base64url: string): Uint8Array {
+  const base64 = base64url.replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
