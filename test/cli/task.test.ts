@@ -26,7 +26,7 @@ security:
   defer:
     enabled: true
     tools:
-      issue_refund: {to: "channel:console:*", timeout: 5m}
+      issue_refund: {to: "channel:console:*", timeout: 5m, edit: true}
       datetime_now: {to: "channel:console:*", timeout: 5m, approvers: [ann@example.com]}
 `;
 
@@ -234,6 +234,37 @@ describe.concurrent('a held task', () => {
       status: 'resolved',
     });
     expect((await sending).stdout).toBe('told\n');
+  });
+
+  it('is approved with other arguments, from the command line or a file', async () => {
+    const file = join(await temporaryFolder(), 'args.json');
+    await writeFile(file, '{"order_id": "A-1003"}');
+    for (const [id, args] of [
+      ['held-5', '{"order_id": "A-1003"}'],
+      ['held-6', file],
+    ] as const) {
+      const sending = task(['send', ...held, '--id', id]);
+      await untilHeld(daemon, id);
+      for (const [wrong, why] of [
+        ['{"order_id": "A-1003"', 'they are not valid JSON'],
+        ['{"a": 1, "a": 2}', 'a key stands twice in one object; send each key once'],
+        ['{"a": 9007199254740993}', 'the number 9007199254740993 cannot be read without changing'],
+      ] as const) {
+        const { code, stderr } = await task(['approve', id, '--args', wrong]);
+        expect([code, stderr]).toEqual([
+          2,
+          expect.stringContaining(`--args cannot be read: ${why}`),
+        ]);
+      }
+      expect(await task(['approve', id, '--approver', 'bob', '--args', args])).toMatchObject({
+        stdout: `task ${id}: approved by bob with changed arguments\n`,
+      });
+      await sending;
+      const { stdout } = await task(['get', id, '--json']);
+      expect(JSON.parse(stdout).metadata.edits).toMatchObject([
+        { approver: 'bob', changes: [{ path: 'order_id', before: '"A-1001"', after: '"A-1003"' }] },
+      ]);
+    }
   });
 
   it('is canceled with a reason', async () => {

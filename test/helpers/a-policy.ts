@@ -7,6 +7,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOf: () => null,
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
+    changesOf: () => ({ changes: [], misfit: null }),
     deferRuleOf: () => ({ rule: null, name: null }),
     mayHold: () => false,
     isConditional: () => false,

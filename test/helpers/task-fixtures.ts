@@ -1,5 +1,6 @@
 import type { Refusal } from '../../src/machines/domain/finding.ts';
 import type {
+  CallEdit,
   Caller,
   Deferral,
   FollowUp,
@@ -8,6 +9,7 @@ import type {
   ToolCall,
 } from '../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
+import type { ProposedEdit } from '../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
 import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../src/machines/task/limits.ts';
@@ -39,6 +41,9 @@ export const times = {
   began: 31_000,
   ended: 31_500,
 } as const;
+
+/** Digest of the arguments of `anEdit`. */
+export const editedDigest = 'c3'.repeat(32);
 
 export const digest = 'a1'.repeat(32);
 
@@ -134,6 +139,36 @@ export function aDeferral(overrides: Partial<Deferral> = {}): Deferral {
     escalateAt: null,
     escalateTo: null,
     expiresAt: times.expired,
+    ...overrides,
+  };
+}
+
+/** A change of `aCall` by its approver. */
+export function anEdit(overrides: Partial<CallEdit> = {}): CallEdit {
+  return {
+    approver: 'Ann',
+    at: times.decided,
+    deferralId: 'call-1',
+    before: { argsSha256: digest },
+    after: { argsSha256: editedDigest, callSha256: 'd4'.repeat(32) },
+    changes: [
+      { path: 'order', before: '7', after: '8' },
+      { path: 'note', after: '"x"' },
+    ],
+    ...overrides,
+  };
+}
+
+/** The arguments of `anEdit`, as a decision proposes them. */
+export function aProposedEdit(overrides: Partial<ProposedEdit> = {}): ProposedEdit {
+  const { after: digests, changes } = anEdit();
+  return {
+    args: { order: 8, note: 'x' },
+    digests,
+    changes,
+    fault: null,
+    before: { rule: aDeferRule({ isEditable: true }), name: null },
+    heldAs: 'call-2',
     ...overrides,
   };
 }

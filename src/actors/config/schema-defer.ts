@@ -54,6 +54,10 @@ const holdingRule = z.object({
     description: 'The decisions that need a `note`; without one they are refused with 400.',
     example: 'reject',
   }),
+  edit: z
+    .boolean()
+    .default(false)
+    .describe('An approval may change the arguments; the changed call passes every layer again.'),
   optional: optionalTool,
 });
 

@@ -27,7 +27,7 @@ export {
   mergeGuardrails,
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';
-export { argumentsDigest, callDigests, pinnedToArguments } from './policy/arguments-digest.ts';
+export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { denialName, type RuleLayer, ruleName } from './policy/rule-names.ts';

@@ -9,7 +9,7 @@ import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
-import { pinnedToArguments, screenPrompt } from '../governance/governance.ts';
+import { screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
@@ -19,6 +19,7 @@ import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
+import { proposedEdit } from './proposed-edit.ts';
 import { recover } from './recovery.ts';
 import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
@@ -220,8 +221,7 @@ export class TaskSystem {
   }
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
-  async decide(id: string, asked: DecisionAttempt): Promise<DecisionAnswer> {
-    const attempt = pinnedToArguments(asked);
+  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {
@@ -229,8 +229,10 @@ export class TaskSystem {
       const { policy, clock } = this.#options;
       const { requester, ran } = run;
       const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
-      const today = deferral && policy.deferRuleOf(deferral, facts).rule;
-      return askTask(actor, { type: 'deferral.decide', attempt, today }, 'decision.answered');
+      const applied = deferral && policy.deferRuleOf(deferral, facts);
+      const today = applied?.rule ?? null;
+      const edit = proposedEdit(deferral, attempt, applied, this.#options);
+      return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');
     });
     this.#deciding.add(deciding);
     try {

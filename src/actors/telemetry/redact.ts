@@ -24,6 +24,7 @@ const shownKeys = new Set([
   'fourEyes',
   'id',
   'idempotent',
+  'isEditable',
   'inputTokens',
   'kind',
   'layer',

@@ -117,16 +117,22 @@ function deferralsCommand(session: Session): Command {
 function decideCommand(session: Session, decision: 'approve' | 'reject'): Command {
   const effect =
     decision === 'approve' ? 'let the call of a task run' : 'refuse the call of a task';
-  return new Command(decision)
+  const command = new Command(decision)
     .description(`${effect} that waits for a person`)
     .argument('<id>', 'the id of the task')
     .option('--approver <name>', 'approver (default: your login name)')
     .option('--email <email>', 'email address of the approver, for calls with an allowlist')
     .option('--note <text>', 'why')
     .option('--deferral <id>', 'decide only if this deferral is pending')
-    .option('--args-sha256 <hash>', 'decide only if the arguments match this digest')
-    .action(async (id: string, options: DecideOptions) => {
-      const { taskDecide } = await import('./task-decide.ts');
-      await taskDecide(session, { id, decision }, options);
-    });
+    .option('--args-sha256 <hash>', 'decide only if the arguments match this digest');
+  if (decision === 'approve') {
+    command.option(
+      '--args <json|file>',
+      'run the call with these arguments, if its rule allows it',
+    );
+  }
+  return command.action(async (id: string, options: DecideOptions) => {
+    const { taskDecide } = await import('./task-decide.ts');
+    await taskDecide(session, { id, decision }, options);
+  });
 }

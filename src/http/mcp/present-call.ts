@@ -1,4 +1,5 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
+import { editWords } from '../../machines/governance/edit-words.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import { type WaitMark, waitsMark } from '../../machines/task/wait-mark.ts';
 import { challengeOf } from '../wire/challenge.ts';
@@ -25,8 +26,14 @@ export function presentCall(task: Task, howToAsk: (task: Task) => string): CallA
   const isRejected = task.settled?.decision === 'reject';
   const { structured, parts = [] } = task.extras ?? {};
   const text = task.text ?? '';
+  const edits = (task.decided ?? []).flatMap(({ edit }) => (edit === undefined ? [] : [edit]));
+  const told = edits.map((edit) => ({ type: 'text', text: editWords(edit) }) as const);
   return {
-    content: [...(text === '' && parts.length > 0 ? [] : [{ type: 'text', text }]), ...parts],
+    content: [
+      ...(text === '' && parts.length > 0 ? [] : [{ type: 'text', text } as const]),
+      ...parts,
+      ...told,
+    ],
     ...(isJsonObject(structured) ? { structuredContent: structured } : {}),
     ...(task.state === 'completed' && !isRejected ? {} : { isError: true }),
     _meta: { task_id: task.id },

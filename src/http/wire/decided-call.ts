@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller, CallOutcome, DecidedCall, Task } from '../../machines/domain/task.ts';
 import { decidersOf } from '../../machines/task/decided-calls.ts';
-import { digest } from './deferral.ts';
+import { callEdit, digest, presentEdit } from './deferral.ts';
 import { time, timestamp } from './timestamp.ts';
 
 const decidedCall = z
@@ -14,6 +14,7 @@ const decidedCall = z
     approver: z.string().describe('The approver whose decision was the last one needed.'),
     note: z.string(),
     decided_at: time,
+    edit: callEdit.describe('What the approval changed in the arguments.').exactOptional(),
     outcome: z
       .enum(['ran', 'failed', 'never_ran', 'unknown'])
       .describe(
@@ -36,7 +37,7 @@ export function presentDecided(
   const keys = new Set(decidersOf(caller));
   return decided
     .filter(({ by }) => by.some((one) => decidersOf(one).some((key) => keys.has(key))))
-    .map(({ id, tool, argsSha256, decision, approver, note, decidedAt, outcome }) => ({
+    .map(({ id, tool, argsSha256, decision, approver, note, decidedAt, edit, outcome }) => ({
       id,
       task_id,
       tool,
@@ -45,6 +46,7 @@ export function presentDecided(
       approver,
       note,
       decided_at: timestamp(decidedAt),
+      ...(edit === undefined ? {} : { edit: presentEdit(edit) }),
       ...(outcome === undefined ? {} : presentOutcome(outcome)),
     }))
     .toReversed();

@@ -3,7 +3,7 @@ import { layerNames } from '../../machines/domain/layer-names.ts';
 import type { DecisionRecord } from '../../machines/domain/task.ts';
 import { mostChangesKept } from '../../machines/governance/kept-changes.ts';
 
-/** The schema of the argument changes of MODIFY. */
+/** The schema of changes of arguments. */
 export const argumentChanges = z
   .array(
     z.object({
@@ -13,7 +13,7 @@ export const argumentChanges = z
     }),
   )
   .describe(
-    `What MODIFY changed of the arguments, each value as JSON without secrets; the first ${mostChangesKept}.`,
+    `The changed arguments, each value as JSON without secrets; the first ${mostChangesKept}.`,
   );
 
 /** A record without a call has no `call_id` and no `tool` (docs/contract/governance.md). */

@@ -23,7 +23,10 @@ const decisionDetails = z.object({
   deferral_id: text(128).optional(),
   args_sha256: text(64).optional(),
   runs_sha256: text(64).optional(),
-  args: z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional(),
+  args: z
+    .record(z.string(), z.unknown(), { error: 'must be an object' })
+    .describe('The arguments to run the call with, where its rule allows a change.')
+    .optional(),
 });
 
 export const decision = decisionDetails
@@ -41,6 +44,9 @@ export const decided = z
     status: z
       .enum(['resolved', 'recorded'])
       .describe('recorded: one of several approvals that a quorum asks for.'),
+    edited_args_sha256: digest
+      .describe('SHA-256 of the changed arguments; the changed call is ruled on again.')
+      .exactOptional(),
   })
   .meta({ id: 'DecisionAnswer' });
 
@@ -89,8 +95,7 @@ export type ListedAnswer = z.input<typeof listedAnswer>;
 export const noDecision = 'decision must be "approve" or "reject"';
 
 /**
- * Reads the body of a decision (docs/contract/decisions.md); ignores unknown keys. A decision cannot change arguments:
- * arguments in the body are the ones that the decision applies to. Throws a 400 Problem.
+ * Reads the body of a decision (docs/contract/decisions.md); ignores unknown keys. Throws a 400 Problem.
  *
  * @param at epoch milliseconds at which the decision arrived
  */
@@ -165,13 +170,19 @@ export function presentAnswer(
   switch (answer.kind) {
     case 'resolved':
     case 'recorded': {
-      const { deferralId: deferral_id, decision, approver, kind: status } = answer;
-      return { status: 200, body: { task_id: taskId, deferral_id, decision, approver, status } };
+      const { deferralId: deferral_id, decision, approver, kind: status, editedSha256 } = answer;
+      const edited = editedSha256 === undefined ? {} : { edited_args_sha256: editedSha256 };
+      const body = { task_id: taskId, deferral_id, decision, approver, status, ...edited };
+      return { status: 200, body };
     }
     case 'forbidden':
       return { status: 403, body: { error: 'approver not authorized' } };
     case 'noReason':
       return { status: 400, body: { error: reasonNeeded(answer.decision) } };
+    case 'notEditable':
+      return { status: 400, body: { error: notEditable } };
+    case 'unfit':
+      return { status: 400, body: { error: answer.text } };
     case 'decided': {
       const { decision, approver, decidedAt } = answer.settled;
       const decided_at = timestamp(decidedAt);
@@ -196,6 +207,9 @@ export function presentAnswer(
       return { status: 404, body: { error: 'no pending deferral for task' } };
   }
 }
+
+const notEditable =
+  'only an approval under a rule with edit: true may change the arguments; leave args out';
 
 function reasonNeeded(verb: DecisionAttempt['verb']): string {
   return `this call needs a reason to ${verb} it; send it as note`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Deferral, Task } from '../../machines/domain/task.ts';
+import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
@@ -11,6 +11,18 @@ export const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256 of the arguments as they would run.');
+
+/** The schema of a change that an approver made to the arguments of a call. */
+export const callEdit = z
+  .object({
+    deferral_id: z.string().describe('The call before the change.'),
+    approver: z.string(),
+    at: time,
+    args_sha256: digest.describe('SHA-256 of the arguments before the change.'),
+    edited_args_sha256: digest.describe('SHA-256 of the arguments after the change.'),
+    changes: argumentChanges,
+  })
+  .meta({ id: 'CallEdit' });
 
 export const deferral = z
   .object({
@@ -52,6 +64,11 @@ export const deferral = z
     require_reason: z
       .enum(['approve', 'reject', 'both'])
       .describe('The decisions that need a note; absent for none.')
+      .exactOptional(),
+    edit: z.literal(true).describe('An approval may change the arguments.').exactOptional(),
+    edits: z
+      .array(callEdit)
+      .describe('What approvers changed in the arguments, oldest first.')
       .exactOptional(),
     escalates_at: time.describe('When another target is asked as well.').exactOptional(),
     escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
@@ -132,6 +149,8 @@ export function presentDeferral(
     approvers: held.approvers,
     quorum: held.quorum,
     ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
+    ...(held.isEditable === true ? { edit: true } : {}),
+    ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
     ...(stage !== 'escalated' && held.escalateAt !== null
       ? { escalates_at: timestamp(held.escalateAt) }
       : {}),
@@ -146,6 +165,25 @@ export function presentDeferral(
             ...(at === undefined ? {} : { at: timestamp(at) }),
           })),
         }),
+  };
+}
+
+/** Formats a change that an approver made to the arguments of a call. */
+export function presentEdit({
+  deferralId,
+  approver,
+  at,
+  before,
+  after,
+  changes,
+}: CallEdit): z.input<typeof callEdit> {
+  return {
+    deferral_id: deferralId,
+    approver,
+    at: timestamp(at),
+    args_sha256: before.argsSha256,
+    edited_args_sha256: after.argsSha256,
+    changes,
   };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../machines/domain/task.ts';
 import { ranInRun } from '../../machines/task/ran-calls.ts';
 import { decisionRecord, presentDecisions } from './decision-record.ts';
-import { digest, pendingDeferral, presentPending } from './deferral.ts';
+import { callEdit, digest, pendingDeferral, presentEdit, presentPending } from './deferral.ts';
 import { message, part, presentMessage } from './message.ts';
 import { origin, presentOrigin } from './origin.ts';
 import { statePath } from './states.ts';
@@ -32,6 +32,10 @@ const metadata = z.object({
   ran: z
     .array(ranCall)
     .describe('The calls that started, of a task that failed or was canceled.')
+    .exactOptional(),
+  edits: z
+    .array(callEdit.extend({ tool: z.string() }))
+    .describe('What approvers changed in the arguments of calls, oldest first.')
     .exactOptional(),
   step_up: stepUp.exactOptional(),
   waits: z
@@ -123,14 +127,18 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): { metadata?: z.input<typeof metadata> } {
-  const { records, leftOut = 0, cut, waits } = task;
+  const { records, leftOut = 0, cut, waits, decided = [] } = task;
   const ran = ranInRun(task);
+  const edits = decided.flatMap(({ tool, edit }) =>
+    edit === undefined ? [] : [{ tool, ...presentEdit(edit) }],
+  );
   const pending = presentPending(task);
   const stepUp = stepUpOf(task);
   const shown: z.input<typeof metadata> = {
     ...(leftOut === 0 ? {} : { history_left_out: leftOut }),
     ...(pending === null ? {} : { deferral: pending }),
     ...(hasStopped(task) && ran.length > 0 ? { ran: ran.map(presentRan) } : {}),
+    ...(edits.length === 0 ? {} : { edits }),
     ...(stepUp === null ? {} : { step_up: stepUp }),
     ...(waits === undefined ? {} : { waits }),
     ...(cut === undefined ? {} : { cut }),

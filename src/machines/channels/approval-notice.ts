@@ -1,6 +1,7 @@
 import type { AbandonReason } from '../domain/facts.ts';
 import type {
   Approval,
+  CallEdit,
   CallOutcome,
   Deferral,
   DeferralStage,
@@ -8,6 +9,7 @@ import type {
   RequiredReason,
 } from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
+import { changeWords, editWords } from '../governance/edit-words.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 
@@ -22,6 +24,8 @@ export interface ApprovalRequest {
   args?: JsonObject;
   /** Messages sent while the call is held, oldest first; absent if there are none. */
   messages?: readonly HeldMessage[];
+  /** Changes that approvers made to the arguments, oldest first; absent for none. */
+  edits?: readonly CallEdit[];
   /** An equal call of the session that ran earlier; absent if there is none. */
   repeats?: NonNullable<Deferral['repeats']>;
   /** Number of times the caller has requested the call; absent for one. */
@@ -58,6 +62,11 @@ export function requesterWords({
   return nameInWords(requester, isOperators);
 }
 
+/** Describes the changes that approvers made to the arguments, one sentence for each. */
+export function requestEditWords({ edits = [] }: Pick<ApprovalRequest, 'edits'>): string[] {
+  return edits.map(editWords);
+}
+
 /** Describes the equal call that ran earlier in one sentence; `null` if there is none. */
 export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): string | null {
   if (repeats === undefined) return null;
@@ -74,7 +83,17 @@ export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): s
 /** The outcome of the wait for a release; `at` is epoch milliseconds. */
 export type ApprovalOutcome =
   /** `outcome` is that of the call; absent while unknown. */
-  | { kind: 'approved'; approver: string; note: string; at: number; outcome?: CallOutcome }
+  | {
+      kind: 'approved';
+      approver: string;
+      note: string;
+      at: number;
+      /** What the approval changed in the arguments; absent for nothing. */
+      changes?: CallEdit['changes'];
+      /** True if the changed call is held for another approval. */
+      isHeldAgain?: true;
+      outcome?: CallOutcome;
+    }
   | { kind: 'rejected'; approver: string; note: string; at: number }
   | { kind: 'timedOut'; at: number }
   | { kind: 'canceled'; reason: string; at: number }
@@ -118,6 +137,15 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
 export function isComplete({ outcome }: ApprovalNotice): boolean {
   if (outcome?.kind === 'approved') return outcome.outcome !== undefined;
   return outcome !== null;
+}
+
+/** Describes what an approval changed in the arguments; `null` for nothing. */
+export function approvedChangeWords(outcome: ApprovalOutcome): string | null {
+  if (outcome.kind !== 'approved' || outcome.changes === undefined) return null;
+  const changed = `with changed arguments: ${changeWords({ changes: outcome.changes })}`;
+  return outcome.isHeldAgain === true
+    ? `${changed}; the changed call needs another approval`
+    : changed;
 }
 
 /** Describes the outcome of an approved call; `null` while unknown. */

@@ -39,7 +39,14 @@ export function outcomeOf(
     const end = { approver, note, at: decidedAt };
     if (decision === 'reject') return { kind: 'rejected', ...end };
     const { outcome } = ended;
-    return { kind: 'approved', ...end, ...(outcome === undefined ? {} : { outcome }) };
+    const { edit, heldAgainAs } = settled;
+    return {
+      kind: 'approved',
+      ...end,
+      ...(edit === undefined ? {} : { changes: edit.changes }),
+      ...(heldAgainAs === undefined ? {} : { isHeldAgain: true }),
+      ...(outcome === undefined ? {} : { outcome }),
+    };
   }
   const isToldToModel = onTimeout === 'tool_result' && state === 'working' && at >= expiresAt;
   if (failure?.kind === 'timedOut' || isToldToModel) return { kind: 'timedOut', at };
@@ -67,6 +74,7 @@ function requestOf(
     ...(isOperator(requester) ? { isOperators: true } : {}),
     ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
+    ...(deferral.edits === undefined ? {} : { edits: deferral.edits }),
     ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),
     ...(deferral.requests === undefined ? {} : { requests: deferral.requests }),
     target,

@@ -57,6 +57,8 @@ export interface DecisionReport {
   /** How the approver's name was established, as returned by `vouchedBy`. */
   vouchedBy: string;
   method: DecisionMethod;
+  /** Digest of tool and arguments as the approver changed them; absent if they are unchanged. */
+  editedCallSha256?: string;
   /** The approver's identity established by a token or a chat; `null` without authentication. */
   caller: Pick<Caller, 'provider' | 'userId'> | null;
   /** The chat that submitted the decision; absent for the HTTP endpoint. */

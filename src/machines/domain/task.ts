@@ -64,6 +64,8 @@ export interface ToolCall {
   asked?: JsonObject;
   /** Digest of the tool definition offered to the model; absent if none was offered, and after the call has ended. */
   offered?: string;
+  /** Changes that approvers made to the arguments, oldest first; absent for none. */
+  edits?: readonly CallEdit[];
   /** The reason why the model's arguments are invalid; `args` is then empty and the call is denied. */
   fault?: string;
   /** The reason why the call may not even be held; the call is denied. */
@@ -162,6 +164,16 @@ export interface Approval {
   caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
+/** A change that an approver made to the arguments of a held call. */
+export interface CallEdit extends Approval {
+  /** The deferral of the call as it was before. */
+  deferralId: string;
+  /** Digests of the call before, named as in a call. */
+  before: Pick<ToolCall, 'argsSha256' | 'callSha256'>;
+  after: Required<Pick<ToolCall, 'argsSha256' | 'callSha256'>>;
+  changes: ArgumentChange[];
+}
+
 /** A message sent to a task while one of its calls is held, as displayed to approvers. */
 export interface HeldMessage {
   /** Email or name of the sender; `null` if unknown. */
@@ -186,6 +198,8 @@ export interface Deferral {
   callSha256?: string;
   /** Digest of everything that determines the call's effect; absent in data of older releases. */
   runsSha256?: string;
+  /** Changes that approvers made to the arguments, oldest first; absent for none. */
+  edits?: readonly CallEdit[];
   /** An equal call of the session that ran earlier; absent if there is none. */
   repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
   /** Display text of the approvers: the joined targets. */
@@ -214,6 +228,8 @@ export interface Deferral {
   onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if an approval may change the arguments. */
+  isEditable?: true;
   approvals: Approval[];
   /** Epoch milliseconds, like the times below. */
   requestedAt: number;
@@ -241,6 +257,10 @@ export interface SettledDeferral {
   note: string;
   /** The approvers listed in the deferral; absent in older data. */
   approvers?: string[] | null;
+  /** The change that the approval made to the arguments; absent for none. */
+  edit?: CallEdit;
+  /** The deferral under which the changed call is held again; absent if it is not. */
+  heldAgainAs?: string;
   /** Epoch milliseconds. */
   decidedAt: number;
 }
@@ -252,7 +272,7 @@ export type CallOutcome =
   | { kind: 'failed'; error: string };
 
 /** A decision that ended a deferral, and the outcome of the call. */
-export interface DecidedCall extends Omit<SettledDeferral, 'approvers'> {
+export interface DecidedCall extends Omit<SettledDeferral, 'approvers' | 'heldAgainAs'> {
   /** The callers whose decision counted; `null` for a caller without authentication. */
   by: (NonNullable<Approval['caller']> | null)[];
   /** Absent while unknown, and for a rejected call. */

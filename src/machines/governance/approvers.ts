@@ -18,7 +18,7 @@ export interface DecisionAttempt {
   deferralId: string | null;
   /** Pins the decision to the displayed arguments; `null` if not pinned. */
   argsSha256: string | null;
-  /** Arguments sent with the decision. They must equal the call's arguments and are compared by digest. */
+  /** The arguments with which the approver wants the call to run; absent for the call as it is. */
   args?: JsonObject;
   /** Pins the decision to the digest of what would run; absent if not pinned. */
   runsSha256?: string;

@@ -4,14 +4,14 @@ import type { DecisionRecord } from '../domain/task.ts';
 import type { ToolCallContext } from './tool-call-setup.ts';
 
 /**
- * Reports the ruling on a call. A held call is reported again only if it may not run after all, or if it is held as
- * another call.
+ * Reports the ruling on a call. A held call is reported again only if it may not run after all, if it is held as another
+ * call, or if its approver has changed it.
  */
 export function callRuled(context: ToolCallContext): TaskFact[] {
   const { call, verdict, held } = context;
   const { kind } = verdict ?? { kind: 'deny' };
   const isKnown = kind === 'allow' || (verdict?.kind === 'defer' && isHeldCall(context));
-  if (held !== null && isKnown) return [];
+  if (held !== null && held.edited === undefined && isKnown) return [];
   const { decision, layer, rule, reason } = decisive(context);
   const named = rule === undefined ? {} : { rule };
   const mark = markOfCall(call);

@@ -1,8 +1,16 @@
-import type { Approval, Deferral, SettledDeferral } from '../domain/task.ts';
+import type {
+  Approval,
+  ArgumentChange,
+  CallEdit,
+  Deferral,
+  SettledDeferral,
+} from '../domain/task.ts';
+import type { JsonObject } from '../json.ts';
 import { legible } from '../legible.ts';
 import { approverEmail, approverName, type DecisionAttempt } from './approvers.ts';
 import { normaliseEmail } from './email.ts';
-import { isSameName, isSamePerson } from './same-person.ts';
+import type { EditRuling } from './ruling.ts';
+import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
 /** The answer to a decision attempt (docs/contract/decisions.md); each kind maps to one HTTP status. */
 export type DecisionAnswer =
@@ -11,10 +19,16 @@ export type DecisionAnswer =
       deferralId: string;
       decision: DecisionAttempt['verb'];
       approver: string;
+      /** Digest of the changed arguments; absent if the decision changed none. */
+      editedSha256?: string;
     }
   | { kind: 'forbidden' }
   /** The rule demands a note for this decision, and the attempt has none. */
   | { kind: 'noReason'; decision: DecisionAttempt['verb'] }
+  /** The rule of the call lets no decision change the arguments. */
+  | { kind: 'notEditable' }
+  /** The changed arguments do not fit the tool; `text` is the finding. */
+  | { kind: 'unfit'; text: string }
   | { kind: 'decided'; settled: SettledDeferral }
   | { kind: 'otherDeferral'; pendingId: string }
   | { kind: 'otherArguments'; pendingSha256: string }
@@ -23,7 +37,8 @@ export type DecisionAnswer =
 
 /** Returns the answer for a task without a pending deferral: the earlier decision, or that nothing was pending. */
 export function answerWithoutPending(settled: SettledDeferral | null): DecisionAnswer {
-  return settled === null ? { kind: 'notPending' } : { kind: 'decided', settled };
+  if (settled === null || settled.heldAgainAs !== undefined) return { kind: 'notPending' };
+  return { kind: 'decided', settled };
 }
 
 /** Returns the answer for an attempt pinned to something other than the pending call; `null` if the pins match. */
@@ -87,6 +102,49 @@ export function lacksReason(deferral: Deferral, attempt: DecisionAttempt): boole
   return needsReason(deferral, attempt.verb) && !/[\p{L}\p{N}]/u.test(visible);
 }
 
+/** The arguments of a decision, compared with those of the pending call. */
+export interface ProposedEdit extends EditRuling {
+  args: JsonObject;
+  digests: CallEdit['after'];
+  changes: ArgumentChange[];
+  /** The reason why the arguments do not fit the tool; `null` if they do. */
+  fault: string | null;
+}
+
+/** Returns true if an attempt has arguments although its deferral, or its verb, allows none. */
+export function mayNotEdit(
+  deferral: Deferral,
+  { args, verb }: DecisionAttempt,
+  edit: ProposedEdit | null,
+): boolean {
+  if (args === undefined) return false;
+  return verb !== 'approve' || deferral.isEditable !== true || edit === null;
+}
+
+/** Returns true if a decision changes the arguments. */
+export function isEdit({ argsSha256 }: Deferral, edit: ProposedEdit | null): edit is ProposedEdit {
+  return edit !== null && edit.digests.argsSha256 !== argsSha256;
+}
+
+/** Returns the record of the change that an approval makes. */
+export function editOf(
+  deferral: Deferral,
+  attempt: DecisionAttempt,
+  { digests: after, changes }: ProposedEdit,
+): CallEdit {
+  const { id: deferralId, argsSha256, callSha256 } = deferral;
+  const before = { argsSha256, ...(callSha256 === undefined ? {} : { callSha256 }) };
+  return { ...approvalOf(deferral, attempt), deferralId, before, after, changes };
+}
+
+/** Returns the people who changed the arguments of a call, by their identity and by the name that they gave. */
+export function editorsOf(edits: readonly CallEdit[] = []): PersonKey[] {
+  return edits.flatMap(({ approver, caller }) => [
+    ...(caller === undefined ? [] : [caller]),
+    { provider: '', userId: approver, email: approver },
+  ]);
+}
+
 /** Returns the approver's note with every character visible. */
 export function noteOf({ note }: Pick<DecisionAttempt, 'note'>): string {
   return legible(note).trim();
@@ -111,7 +169,9 @@ export function answerCounted(
   kind: 'resolved' | 'recorded',
   deferral: Deferral,
   attempt: DecisionAttempt,
+  edit: ProposedEdit | null = null,
 ): DecisionAnswer {
   const approver = approverName(deferral, attempt);
-  return { kind, deferralId: deferral.id, decision: attempt.verb, approver };
+  const edited = isEdit(deferral, edit) ? { editedSha256: edit.digests.argsSha256 } : {};
+  return { kind, deferralId: deferral.id, decision: attempt.verb, approver, ...edited };
 }

@@ -21,6 +21,8 @@ export interface DeferRule {
   onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if an approval may change the arguments. */
+  isEditable?: true;
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
@@ -99,6 +101,7 @@ export function openDeferral(
     args: call.args,
     argsSha256: call.argsSha256,
     ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
+    ...(call.edits === undefined ? {} : { edits: call.edits }),
     context: renderContext(contextTemplate, call.tool, shown),
     shown,
     approvals: [],
@@ -112,7 +115,8 @@ export function openDeferral(
 /** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
-  const { distinctCallers, onReject, onTimeout, requireReason, remindAt, escalateTo } = deferral;
+  const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
+  const { remindAt, escalateTo } = deferral;
   return {
     to: targets,
     timeout,
@@ -125,6 +129,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     onReject,
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(requireReason === undefined ? {} : { requireReason }),
+    ...(isEditable === undefined ? {} : { isEditable }),
     remind: remindAt !== null,
     escalateTo,
   };

@@ -12,6 +12,23 @@ export interface HeldCall {
   deferral: Deferral;
   /** True if the approvers released the call. */
   isReleased: boolean;
+  /** Present while the arguments that the approver has changed are ruled on. */
+  edited?: EditRuling;
+}
+
+/** The rule that applies to a call, with its name in the configuration; both `null` for none. */
+export interface AppliedRule {
+  rule: DeferRule | null;
+  /** `null` for the only rule of its tool, without a condition. */
+  name: string | null;
+}
+
+/** The facts that rule on a changed call. */
+export interface EditRuling {
+  /** The rule in force for the call as its approver saw it. */
+  before: AppliedRule;
+  /** The id under which the call is held if it needs other approvals. */
+  heldAs: string;
 }
 
 /** A port's answer with its duration in milliseconds. */

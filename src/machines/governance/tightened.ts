@@ -14,9 +14,11 @@ export function tightened(
   askers: readonly (PersonKey | null)[],
 ): Deferral {
   if (rule === null) return deferral;
+  const { isEditable, ...stored } = deferral;
   const distinctCallers = deferral.distinctCallers || rule.distinctCallers;
   return {
-    ...deferral,
+    ...stored,
+    ...(isEditable === true && rule.isEditable === true ? { isEditable } : {}),
     approvers: both(deferral.approvers, rule.approvers),
     quorum: Math.max(deferral.quorum, rule.quorum),
     fourEyes: deferral.fourEyes || rule.fourEyes,

@@ -23,7 +23,7 @@ import {
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'Governance of one tool call. Layers run in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts.',
+    'Governance of one tool call. Layers run in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts. A call whose arguments its approver changed passes all layers.',
   context: ({ input }) => ({
     held: null,
     ran: [],
@@ -149,7 +149,8 @@ function rulingOf(context: ToolCallContext): Ruling {
   const { verdict, records, facts, score, held } = context;
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
   // Unchanged `allow` records of the first ruling are not recorded again.
-  const news = held === null ? records : records.filter(({ decision }) => decision !== 'allow');
+  const isNew = held === null || held.edited !== undefined;
+  const news = isNew ? records : records.filter(({ decision }) => decision !== 'allow');
   const { [facts.length - 1]: last } = facts;
   const opened = last?.type === 'deferral.opened' ? [last] : [];
   const earlier = facts.slice(0, facts.length - opened.length);

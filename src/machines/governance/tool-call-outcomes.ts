@@ -4,6 +4,7 @@ import type { DecisionRecord, Deferral, Layer } from '../domain/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
 import { earlierEqual } from './earlier-equal.ts';
+import { approvalsOfEdit, isUnderSameRule } from './edited-approvals.ts';
 import type { IntentVerdict, Timed } from './ruling.ts';
 import { tightened } from './tightened.ts';
 import type { ToolCallContext } from './tool-call-setup.ts';
@@ -126,6 +127,7 @@ export const whenIdentified = {
       type: 'keepIdentity',
       params: ({ event }: { event: DoneActorEvent<string> }) => event.output,
     },
+    'renameEdited',
     'showCall',
     { type: 'defer', params: ({ context }: Given) => deferralOf(context) },
   ],
@@ -177,17 +179,25 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 
 /**
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
- * rules determines its approvers.
+ * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
  */
-function deferralOf({ call, rules, held, ran, presented, now }: ToolCallContext): Deferral {
+function deferralOf(context: ToolCallContext): Deferral {
+  const { call, rules, held, ran, presented, now, requester, speakers } = context;
   const { runsSha256, shown } = presented;
-  const before = held === null ? null : ruleOf(held.deferral);
-  const rule = rules.defer ?? before;
+  const stored = held === null ? null : ruleOf(held.deferral);
+  const rule = rules.defer ?? stored;
   if (rule === null) throw new Error('a deferral was opened without a rule');
+  const isSame = call.argsSha256 === held?.deferral.argsSha256;
+  const approvals = isSame ? approvalsOfEdit(context) : [];
+  const opened = { ...openDeferral(call, rule, now, shown), approvals };
+  const before = isUnderSameRule(context) ? stored : null;
   const repeats = earlierEqual(ran, call);
+  const { messages, requests } = held?.deferral ?? {};
   return {
-    ...tightened(openDeferral(call, rule, now, shown), before, []),
+    ...tightened(opened, before, [requester, ...speakers]),
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
+    ...(messages === undefined ? {} : { messages }),
+    ...(requests === undefined ? {} : { requests }),
   };
 }

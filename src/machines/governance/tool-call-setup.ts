@@ -13,6 +13,7 @@ import type {
 import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
+import { needsNoOther } from './edited-approvals.ts';
 import type {
   HeldCall,
   IntentVerdict,
@@ -169,6 +170,11 @@ export const toolCallSetup = setup({
       presented: { ...presented, runsSha256 },
     })),
     keepScore: assign((_, { score }: IntentVerdict) => ({ score })),
+    /** A changed call gets a new id for its approval request. */
+    renameEdited: assign(({ context: { call, held } }) => {
+      if (held?.edited === undefined || call.id !== held.deferral.id) return {};
+      return { call: { ...call, id: held.edited.heldAs } };
+    }),
     takeModified: assign(({ context: { call, modification } }) => ({
       call: modification.kind === 'modified' ? modification.call : call,
     })),
@@ -229,7 +235,8 @@ export const toolCallSetup = setup({
     readsHistory: () => false,
     isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
-    judgesIntent: ({ context }) => context.rules.judgesIntent && context.held === null,
+    judgesIntent: ({ context: { rules, held } }) =>
+      rules.judgesIntent && (held === null || held.edited !== undefined),
     isMisaligned: (_, { decision }: IntentVerdict) => decision === 'deny',
     lacksAssurance: ({ context: { rules, requester } }) =>
       rules.requiredAcr !== null &&
@@ -242,10 +249,12 @@ export const toolCallSetup = setup({
     needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
     hasToolChanged: (_, error: unknown) =>
       error instanceof Error && 'code' in error && error.code === toolChangedCode,
-    isReleased: ({ context }) => context.held?.isReleased === true && !isChanged(context),
+    isReleased: ({ context }) =>
+      context.held?.isReleased === true && !isChanged(context) && needsNoOther(context),
     lacksApprovals: ({ context }) => {
       const { held, rules, requester, speakers } = context;
-      if (held?.isReleased !== true || isChanged(context)) return false;
+      if (held?.isReleased !== true || held.edited !== undefined || isChanged(context))
+        return false;
       const { approvals, quorum } = tightened(held.deferral, rules.defer, [requester, ...speakers]);
       return approvals.length < quorum;
     },

@@ -1,4 +1,4 @@
-import type { CallOutcome, DecidedCall, Deferral, Task } from '../domain/task.ts';
+import type { CallEdit, CallOutcome, DecidedCall, Deferral, Task } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import { settle, withApproval } from '../governance/decision.ts';
 import { normaliseEmail } from '../governance/email.ts';
@@ -13,13 +13,19 @@ const mostDecided = 50;
 const longestError = 300;
 
 /** Adds a settled deferral to a run's decided calls, with the callers whose decision counted. */
-export function withDecision(run: TaskRun, deferral: Deferral, attempt: DecisionAttempt): TaskRun {
+export function withDecision(
+  run: TaskRun,
+  deferral: Deferral,
+  attempt: DecisionAttempt,
+  edit?: CallEdit,
+): TaskRun {
   const { approvers: _, ...settled } = settle(deferral, attempt);
   const { approvals } = withApproval({ ...deferral, approvals: [] }, attempt);
   const counted = attempt.verb === 'approve' ? [...deferral.approvals, ...approvals] : approvals;
   const by = counted.map(({ caller = null }) => caller);
   const { decided = [] } = run;
-  return { ...run, decided: [...decided, { ...settled, by }].slice(-mostDecided) };
+  const made = { ...settled, ...(edit === undefined ? {} : { edit }), by };
+  return { ...run, decided: [...decided, made].slice(-mostDecided) };
 }
 
 /** Adds the outcome of an approved call; the first one counts. */

@@ -9,6 +9,7 @@ import {
   taskStates,
 } from '../domain/task.ts';
 import { nextMoment } from '../governance/defer-policy.ts';
+import { oneLine } from '../legible.ts';
 import { type BoundHistory, boundHistory } from './bound-history.ts';
 import { withEveryOutcome } from './decided-calls.ts';
 import { extrasIn, type TaskContext } from './task-input.ts';
@@ -129,7 +130,10 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   const { waits } = context;
   if (state === 'working' && waits) return `waits at ${waits.at} for ${waits.for}`;
   if (state !== 'deferred' || context.deferral === null) return null;
-  return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
+  const { to, tool, edits } = context.deferral;
+  const editor = edits?.at(-1)?.approver;
+  const changed = editor === undefined ? '' : `; ${oneLine(editor)} changed its arguments`;
+  return `Deferred: awaiting ${to} decision on ${tool}${changed}`;
 }
 
 function historyOf({ run, followUps, answer }: TaskContext): BoundHistory {

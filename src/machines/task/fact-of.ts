@@ -8,7 +8,7 @@ import {
   runtimeProvider,
   vouchedBy,
 } from '../governance/approvers.ts';
-import { noteOf } from '../governance/decision.ts';
+import { isEdit, noteOf, type ProposedEdit } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
@@ -163,9 +163,11 @@ export function decision(
   type: 'deferral.decided' | 'deferral.refused',
   context: TaskContext,
   attempt: DecisionAttempt,
+  edit: ProposedEdit | null = null,
 ): TaskFact {
   const deferral = pendingDeferral(context);
   const { caller } = attempt;
+  const isEdited = type === 'deferral.decided' && isEdit(deferral, edit);
   return {
     type,
     call: markOfDeferral(deferral),
@@ -176,6 +178,7 @@ export function decision(
     wait: waited(context, attempt.at),
     vouchedBy: vouchedBy(deferral, attempt),
     method: methodOf(attempt),
+    ...(isEdited ? { editedCallSha256: edit.digests.callSha256 } : {}),
     caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
   };

@@ -1,4 +1,5 @@
 import type { Deferral, FollowUp, HeldMessage, Message } from '../domain/task.ts';
+import { editorsOf } from '../governance/decision.ts';
 import type { PersonKey } from '../governance/same-person.ts';
 import { messageSize } from './bound-history.ts';
 import type { TaskContext } from './task-input.ts';
@@ -34,14 +35,15 @@ export function withMessage(deferral: Deferral, shown: HeldMessage | undefined):
 }
 
 /**
- * Returns the people other than the requester whose messages the model received before it requested the present calls,
- * including earlier runs.
+ * Returns the people other than the requester who contributed to the current call: their messages reached the model
+ * before it requested the call, in this run or an earlier one, or they changed its arguments.
  */
 export function speakersIn(context: TaskContext): (PersonKey | null)[] {
   const { run, followUps } = context;
   const earlier = [...run.session, ...run.history].map(({ sender }) => sender ?? null);
   const meanwhile = followUps.filter((followUp) => isHeard(context, followUp));
-  return [...earlier, ...meanwhile.map(({ sender }) => sender)];
+  const editors = editorsOf(context.pending[0]?.edits);
+  return [...earlier, ...meanwhile.map(({ sender }) => sender), ...editors];
 }
 
 /** Returns a message with its sender, as established by a token or a chat. */

@@ -1,6 +1,7 @@
 import type { DoneActorEvent } from 'xstate';
 import type { Deferral } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
+import type { ProposedEdit } from '../governance/decision.ts';
 import { tightened } from '../governance/tightened.ts';
 import { speakersIn } from './follow-up.ts';
 import type { StartStanding, TaskEvent } from './task-events.ts';
@@ -36,6 +37,8 @@ export function fromOutput<Type extends string, Output, Params>(
 export interface Trial {
   attempt: DecisionAttempt;
   deferral: Deferral;
+  /** The arguments of the attempt; `null` for none. */
+  edit: ProposedEdit | null;
 }
 
 type Decide = On<'deferral.decide'>;
@@ -43,11 +46,11 @@ type Decide = On<'deferral.decide'>;
 /** Names an action whose parameters are derived from a decision attempt under the policy in force. */
 export function fromAttempt<Type extends string, Params>(
   type: Type,
-  make: (context: TaskContext, attempt: DecisionAttempt) => Params,
+  make: (context: TaskContext, attempt: DecisionAttempt, edit: ProposedEdit | null) => Params,
 ) {
   const params = (given: Decide) => {
-    const { attempt, deferral } = trialOf(given);
-    return make({ ...given.context, deferral }, attempt);
+    const { attempt, deferral, edit } = trialOf(given);
+    return make({ ...given.context, deferral }, attempt, edit);
   };
   return { type, params };
 }
@@ -70,9 +73,9 @@ export function withAttempt<Type extends string>(type: Type) {
   return { type, params: trialOf };
 }
 
-function trialOf({ context, event: { attempt, today = null } }: Decide): Trial {
+function trialOf({ context, event: { attempt, today = null, edit = null } }: Decide): Trial {
   const askers = [context.run.requester, ...speakersIn(context)];
-  return { attempt, deferral: tightened(pendingDeferral(context), today, askers) };
+  return { attempt, deferral: tightened(pendingDeferral(context), today, askers), edit };
 }
 
 /** Names an action or a guard whose parameter is the event's time, in epoch milliseconds. */

@@ -14,15 +14,23 @@ import type {
   WaitElsewhere,
 } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
-import type { DecisionAnswer } from '../governance/decision.ts';
+import type { DecisionAnswer, ProposedEdit } from '../governance/decision.ts';
 import type { DeferRule } from '../governance/defer-policy.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
 
 /** External events of a task; every `at` is in epoch milliseconds. */
 export type TaskEvent =
-  /** `today` is the tool's rule in the policy in force; `null` or absent if there is none. */
-  | { type: 'deferral.decide'; attempt: DecisionAttempt; today?: DeferRule | null }
+  /**
+   * `today` is the tool's rule in the policy in force, `edit` are the arguments of the attempt; `null` or absent if there
+   * is none.
+   */
+  | {
+      type: 'deferral.decide';
+      attempt: DecisionAttempt;
+      today?: DeferRule | null;
+      edit?: ProposedEdit | null;
+    }
   /** The policy in force decides differently on the held call. */
   | { type: 'policy.changed'; at: number }
   /** A message arrived; `refusal` is why the model may not receive it, `null` if it may. */

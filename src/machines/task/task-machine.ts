@@ -32,7 +32,7 @@ export const taskMachineVersion = 10;
 export const taskMachine = taskSetup.createMachine({
   id: 'task',
   description:
-    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again by the policy in force before it runs.',
+    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again by the policy in force before it runs, a changed one by every layer.',
   context: ({ input }) => initialContext(input),
   initial: 'submitted',
   on: {
@@ -181,12 +181,19 @@ export const taskMachine = taskSetup.createMachine({
           { guard: withAttempt('isMispinned'), actions: whenDecided.mispinned },
           { guard: withAttempt('isRefused'), actions: whenDecided.refused },
           { guard: withAttempt('lacksReason'), actions: whenDecided.unreasoned },
+          { guard: withAttempt('mayNotEdit'), actions: whenDecided.notEditable },
+          { guard: withAttempt('isUnfit'), actions: whenDecided.unfit },
           {
             guard: withAttempt('isRejectionForModel'),
             target: 'working.executing.recording',
             actions: whenDecided.rejectedForModel,
           },
           { guard: withAttempt('isRejection'), target: 'failed', actions: whenDecided.rejected },
+          {
+            guard: withAttempt('isEdit'),
+            target: 'working.governing',
+            actions: whenDecided.edited,
+          },
           { guard: withAttempt('isShortOfQuorum'), actions: whenDecided.counted },
           { target: 'working.governing', actions: whenDecided.approved },
         ],

@@ -1,6 +1,6 @@
 import type { AbandonReason } from '../domain/facts.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
-import { answerCounted, answerMispinned } from '../governance/decision.ts';
+import { answerCounted, answerMispinned, type ProposedEdit } from '../governance/decision.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
@@ -57,11 +57,11 @@ export const whenRuled = {
 } as const;
 
 const noted = (type: 'deferral.decided' | 'deferral.refused') =>
-  fromAttempt('note', (context, attempt) => factOf.decision(type, context, attempt));
+  fromAttempt('note', (context, attempt, edit) => factOf.decision(type, context, attempt, edit));
 
 const answered = (kind: 'resolved' | 'recorded') =>
-  fromAttempt('answer', (context, attempt) =>
-    answerCounted(kind, pendingDeferral(context), attempt),
+  fromAttempt('answer', (context, attempt, edit) =>
+    answerCounted(kind, pendingDeferral(context), attempt, edit),
   );
 
 const settled = [
@@ -88,6 +88,9 @@ export const whenDecided = {
     'answer',
     (_, { verb: decision }) => ({ kind: 'noReason', decision }) as const,
   ),
+  notEditable: { type: 'answer', params: { kind: 'notEditable' } },
+  unfit: fromAttempt('answer', (_, _attempt, edit) => answerUnfit(edit)),
+  edited: [noted('deferral.decided'), answered('resolved'), withAttempt('editCall')],
   rejectedForModel: [
     ...settled,
     { type: 'keepRejection', params: ({ event }: On<'deferral.decide'>) => event.attempt },
@@ -149,4 +152,8 @@ export const whenEnded = {
 
 function answerNotMeant(context: TaskContext, attempt: DecisionAttempt) {
   return answerMispinned(pendingDeferral(context), attempt) ?? ({ kind: 'notPending' } as const);
+}
+
+function answerUnfit(edit: ProposedEdit | null) {
+  return { kind: 'unfit', text: edit?.fault ?? '' } as const;
 }

@@ -16,8 +16,10 @@ import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
 import {
   answerMispinned,
   type DecisionAnswer,
+  isEdit,
   isShortOfQuorum,
   lacksReason,
+  mayNotEdit,
   settle,
   withApproval,
 } from '../governance/decision.ts';
@@ -25,6 +27,7 @@ import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import { callOutcomeOf, withCallOutcome, withDecision } from './decided-calls.ts';
+import { settledAgain, withEdit } from './edited-call.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
@@ -135,7 +138,7 @@ export const taskSetup = setup({
       ...(ruling.kind === 'defer'
         ? {
             deferral: ruling.deferral,
-            settled: null,
+            settled: settledAgain(context, ruling.deferral),
             held: null,
             run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
           }
@@ -194,6 +197,9 @@ export const taskSetup = setup({
       const run = withDecision(context.run, deferral, attempt);
       return { settled: settle(deferral, attempt), held, deferral: null, now: attempt.at, run };
     }),
+    editCall: assign(({ context }, { attempt, deferral, edit }: Trial) =>
+      edit === null ? {} : withEdit(context, { attempt, deferral, edit }),
+    ),
     ruleAgain: assign(({ context }, at: number) => {
       const held = { deferral: pendingDeferral(context), isReleased: false };
       return { held, deferral: null, now: at };
@@ -244,6 +250,9 @@ export const taskSetup = setup({
     isRefused: ({ context }, { attempt, deferral }: Trial) =>
       isRefused(deferral, attempt, context.run.requester, speakersIn(context)),
     lacksReason: (_, { attempt, deferral }: Trial) => lacksReason(deferral, attempt),
+    mayNotEdit: (_, { attempt, deferral, edit }: Trial) => mayNotEdit(deferral, attempt, edit),
+    isUnfit: (_, { edit }: Trial) => edit !== null && edit.fault !== null,
+    isEdit: (_, { deferral, edit }: Trial) => isEdit(deferral, edit),
     isRejection: (_, { attempt }: Trial) => attempt.verb === 'reject',
     isRejectionForModel: (_, { attempt, deferral }: Trial) =>
       attempt.verb === 'reject' && deferral.onReject === 'tool_result',

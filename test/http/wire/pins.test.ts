@@ -34,7 +34,14 @@ import type { AdmissionVerdict } from '../../../src/machines/admission/admission
 import type { DecisionRecord, Message, Task } from '../../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
 import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
-import { aCaller, aDeferral, digest, runsDigest } from '../../helpers/task-fixtures.ts';
+import {
+  aCaller,
+  aDeferral,
+  anEdit,
+  aSettledDeferral,
+  digest,
+  runsDigest,
+} from '../../helpers/task-fixtures.ts';
 
 const asked: Message = {
   role: 'user',
@@ -67,6 +74,8 @@ const held = aDeferral({
   approvers: ['ann@example.com'],
   quorum: 2,
   requireReason: 'both',
+  isEditable: true,
+  edits: [anEdit()],
   escalateAt: 2_000,
   escalateTo: 'channel:slack:#heads',
   approvals: [{ approver: 'Ann', at: 1_500 }],
@@ -93,6 +102,7 @@ const tasks: Task[] = [
   { ...parked, stage: 'escalated' },
   aParkedTask('t-2', 300_000),
   aTask({ state: 'completed', text: 'done', answer: asked.parts, history: [asked], cut: 'length' }),
+  aTask({ decided: [{ ...aSettledDeferral({ edit: anEdit() }), by: [null] }] }),
   aTask({ waits: { at: 'shop', for: 'its manager', until: 'noon' } }),
   {
     ...failed,
@@ -128,6 +138,10 @@ const verdict: AdmissionVerdict = {
 };
 const answers: DecisionAnswer[] = [
   { kind: 'resolved', deferralId: 'd-1', decision: 'approve', approver: 'Ann' },
+  {
+    ...{ kind: 'resolved', deferralId: 'd-1', decision: 'approve', approver: 'Ann' },
+    editedSha256: digest,
+  },
   { kind: 'recorded', deferralId: 'd-1', decision: 'reject', approver: 'Ann' },
   { kind: 'forbidden' },
   {
@@ -137,6 +151,8 @@ const answers: DecisionAnswer[] = [
       ...{ note: '', decidedAt: 1_000 },
     },
   },
+  { kind: 'notEditable' },
+  { kind: 'unfit', text: 'pay: argument amount is missing' },
   { kind: 'otherDeferral', pendingId: 'd-2' },
   { kind: 'otherArguments', pendingSha256: digest },
   { kind: 'otherRuns', pendingSha256: runsDigest },
@@ -168,7 +184,7 @@ const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['progress', progress, [presentProgress('t-1', { phase: 'token', tool: 'pay', text: 'a' })]],
   ['decided', decided, bodiesOf(200)],
   ['decisionConflict', decisionConflict, bodiesOf(409)],
-  ['refusal', refusal, bodiesOf(403, 404)],
+  ['refusal', refusal, bodiesOf(400, 403, 404)],
   ['admissionDenied', admissionDenied, [denialProblem(verdict, 0).body]],
 ];
 

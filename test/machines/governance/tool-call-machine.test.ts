@@ -3,6 +3,8 @@ import { assign, createActor, fromPromise, toPromise } from 'xstate';
 import type { TaskFact } from '../../../src/machines/domain/facts.ts';
 import type { Refusal } from '../../../src/machines/domain/finding.ts';
 import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/domain/task.ts';
+import { editorsOf } from '../../../src/machines/governance/decision.ts';
+import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -21,6 +23,8 @@ import {
   aCaller,
   aDeferRule,
   aDeferral,
+  anEdit,
+  aProposedEdit,
   aRefusal,
   aTaskInput,
   runsDigest,
@@ -770,6 +774,128 @@ describe('a call that was held', () => {
     expect(await ruling).toEqual({
       ...{ kind: 'defer', call: aCall(), deferral, credential: null },
       ...{ records: [], facts: [], score: null },
+    });
+  });
+});
+
+describe('a call whose arguments its approver has changed', () => {
+  const { args, digests } = aProposedEdit();
+  const ann = { approver: 'ann@example.com', at: times.decided };
+  const call = aCall({ args, ...digests, edits: [anEdit()] });
+  const rule = aDeferRule({ isEditable: true });
+  const editedUnder = (before: DeferRule | null, deferral: Partial<Deferral> = {}) => ({
+    ...{ call, now: times.decided },
+    held: {
+      deferral: aDeferral({
+        ...{ args, ...digests, edits: [anEdit()], runsSha256: runsDigest, isEditable: true },
+        ...{ approvals: [ann], ...deferral },
+      }),
+      isReleased: true,
+      edited: { before: { rule: before, name: null }, heldAs: 'call-2' },
+    },
+  });
+  const bound = { approvers: ['ann@example.com', 'bo@example.com'] };
+
+  it.each<[string, DeferRule | null, DeferRule | null, Partial<Deferral>]>([
+    ['the same rule, which has its approval', rule, rule, {}],
+    ['no rule holds it now', rule, null, { quorum: 2 }],
+    ['no rule held it before', null, null, {}],
+  ])('runs under its own id if %s', async (_, before, defer, deferral) => {
+    const { ruling } = ruleWith({}, { defer }, editedUnder(before, deferral));
+    const decided = 'its approvers released it, and the policy in force allows it';
+    expect(await ruling).toEqual({
+      ...{ kind: 'allow', call, credential: null, score: null },
+      records: [permitted, unneeded, unmodified, record('defer', 'allow', decided)],
+      facts: [
+        {
+          ...{ type: 'call.ruled', tool: 'issue_refund', layer: 'defer', decision: 'allow' },
+          ...{ call: { callId: 'call-1', callSha256: digests.callSha256 }, reason: decided },
+        },
+      ],
+    });
+  });
+
+  it('passes intent alignment and step-up like a new call', async () => {
+    const rules = { defer: rule, judgesIntent: true };
+    const judged = ruleWith({ verdict: misfit }, rules, editedUnder(rule));
+    expect(await judged.ruling).toMatchObject({ kind: 'deny', layer: 'alignment', score: 0.1 });
+    expect(judged.judged).toMatchObject([{ call }]);
+    const input = { ...editedUnder(rule), requester: null };
+    const { ruling } = ruleWith({}, { defer: rule, requiredAcr: 'gold' }, input);
+    expect(await ruling).toMatchObject({ kind: 'stepUp' });
+  });
+
+  it.each<[string, DeferRule, Partial<Deferral>, object]>([
+    [
+      'the quorum, with the approval of the changed arguments',
+      aDeferRule({ ...bound, quorum: 2 }),
+      { ...bound, quorum: 2 },
+      { approvals: [ann], quorum: 2 },
+    ],
+    [
+      'the quorum that was stored',
+      aDeferRule(bound),
+      { ...bound, quorum: 2 },
+      { approvals: [ann], quorum: 2 },
+    ],
+    [
+      'another person under four_eyes',
+      aDeferRule({ ...bound, fourEyes: true }),
+      bound,
+      { approvals: [], fourEyes: true },
+    ],
+    [
+      'another person under four_eyes that was stored',
+      aDeferRule(bound),
+      { ...bound, fourEyes: true },
+      { approvals: [], fourEyes: true },
+    ],
+    [
+      "a person on today's list",
+      aDeferRule({ approvers: ['bo@example.com'] }),
+      bound,
+      { approvals: [], approvers: ['bo@example.com'] },
+    ],
+  ])('is held for %s', async (_, defer, deferral, opened) => {
+    const speakers = editorsOf([anEdit(ann)]);
+    const input = { ...editedUnder(defer, deferral), speakers };
+    expect(await ruleWith({}, { defer }, input).ruling).toMatchObject({
+      kind: 'defer',
+      call: { ...call, id: 'call-2' },
+      deferral: { id: 'call-2', args, edits: [anEdit()], ...opened },
+    });
+  });
+
+  it('is held by another rule for its approvers alone', async () => {
+    const other = aDeferRule({ approvers: ['cy@example.com'], to: ['channel:slack:#bank'] });
+    const input = editedUnder(rule, { ...bound, quorum: 2, fourEyes: true });
+    expect(await ruleWith({}, { defer: other }, input).ruling).toMatchObject({
+      kind: 'defer',
+      deferral: {
+        ...{ id: 'call-2', to: 'channel:slack:#bank', approvers: ['cy@example.com'] },
+        ...{ quorum: 1, fourEyes: false, approvals: [] },
+      },
+    });
+  });
+
+  it.each([
+    ['a rule', rule],
+    ['no rule', null],
+  ])('is held without approvals under %s if MODIFY changes it again', async (_, defer) => {
+    const again = { ...call, id: 'call-3', args: {}, argsSha256: 'e5'.repeat(32) };
+    const modification = { kind: 'modified', rules: [1], changes: [], call: again } as const;
+    const { ruling } = ruleWith({ modification }, { defer }, editedUnder(rule));
+    expect(await ruling).toMatchObject({
+      kind: 'defer',
+      deferral: { id: 'call-3', args: {}, approvals: [], edits: [anEdit()] },
+    });
+  });
+
+  it('is denied when what would run has changed', async () => {
+    const { ruling } = ruleWith({ runs: 'd4'.repeat(32) }, { defer: rule }, editedUnder(rule));
+    expect(await ruling).toMatchObject({
+      kind: 'deny',
+      text: 'what would run has changed since the approval was requested',
     });
   });
 });

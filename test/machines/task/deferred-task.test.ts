@@ -1,8 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { Deferral } from '../../../src/machines/domain/task.ts';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
-import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
-import { aCall, aDeferral, anAttempt, digest, saved, times } from '../../helpers/task-fixtures.ts';
+import {
+  type Effect,
+  finish,
+  restingStates,
+  type Step,
+  seen,
+  step,
+} from '../../helpers/step-task.ts';
+import {
+  aCall,
+  aDeferRule,
+  aDeferral,
+  anAttempt,
+  anEdit,
+  aProposedEdit,
+  deferred,
+  digest,
+  editedDigest,
+  saved,
+  times,
+} from '../../helpers/task-fixtures.ts';
 
 /** The held call in the log. */
 const held = { callId: 'call-1', deferralId: 'call-1' };
@@ -145,6 +164,131 @@ describe('a deferred task whose decisions need a reason', () => {
       'emit',
       { type: 'decision.answered', answer: { kind: 'forbidden' } },
     ]);
+  });
+});
+
+describe('a deferred task whose arguments an approval changes', () => {
+  const edit = aProposedEdit();
+  const { args } = edit;
+  const asked = () => restingStates.asked(aDeferral({ isEditable: true, approvals: [bo] }));
+  const bo = { approver: 'Bo', at: times.thought };
+  const edited = (from: Step, attempt: Partial<DecisionAttempt> = {}, proposed = edit) =>
+    step(from, {
+      ...{ type: 'deferral.decide', attempt: anAttempt({ args, ...attempt }) },
+      ...{ today: null, edit: proposed },
+    });
+
+  it('has the changed call ruled on, with the only approval of its arguments', () => {
+    const from = asked();
+    const answered = edited(from);
+    const [made] = [anEdit()];
+    const call = { ...aCall(), args, ...edit.digests, edits: [made] };
+    const now = aDeferral({
+      ...{ isEditable: true, args, ...edit.digests, edits: [made] },
+      approvals: [{ approver: 'Ann', at: times.decided }],
+    });
+    const held = {
+      ...{ deferral: now, isReleased: true },
+      edited: { before: edit.before, heldAs: 'call-2' },
+    };
+    const [, fact] = decided('approve', 'Ann') as ['note', object];
+    expect(seen(answered)).toEqual({
+      value: { working: 'governing' },
+      tags: ['working'],
+      effects: [
+        ['note', { ...fact, editedCallSha256: edit.digests.callSha256 }],
+        [
+          'emit',
+          {
+            type: 'decision.answered',
+            answer: {
+              ...{ kind: 'resolved', deferralId: 'call-1', decision: 'approve' },
+              ...{ approver: 'Ann', editedSha256: editedDigest },
+            },
+          },
+        ],
+        ['start', 'govern', expect.objectContaining({ held, call })],
+      ],
+    });
+    expect(answered.snapshot.context).toMatchObject({
+      settled: { id: 'call-1', argsSha256: digest, edit: made },
+      run: { decided: [{ id: 'call-1', edit: made, by: [null] }] },
+    });
+  });
+
+  it.each([
+    ['its rule allows no change', { isEditable: undefined }, {}, edit],
+    ['the decision rejects', {}, { verb: 'reject' }, edit],
+    ['nobody compared the arguments', {}, {}, null],
+  ] as const)('waits if %s', (_, rule, attempt, proposed) => {
+    const { isEditable: _rule, ...plain } = aDeferral();
+    const deferral = 'isEditable' in rule ? plain : aDeferral({ isEditable: true });
+    const from = restingStates.asked(deferral);
+    const answered = step(from, {
+      ...{ type: 'deferral.decide', attempt: anAttempt({ args, ...attempt }), edit: proposed },
+    });
+    expect(answered.effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'notEditable' } }],
+    ]);
+    expect(answered.snapshot.context).toEqual(from.snapshot.context);
+  });
+
+  it("waits if today's rule allows no change, or the arguments do not fit", () => {
+    const from = asked();
+    const attempt = anAttempt({ args });
+    const forbidden = step(from, {
+      ...{ type: 'deferral.decide', attempt, edit, today: aDeferRule() },
+    });
+    expect(forbidden.effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'notEditable' } }],
+    ]);
+    const fault = 'pay: argument order is missing';
+    const unfit = edited(from, {}, aProposedEdit({ fault }));
+    expect(unfit.effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'unfit', text: fault } }],
+    ]);
+    expect(unfit.snapshot.context).toEqual(from.snapshot.context);
+  });
+
+  it('refuses a stranger before it looks at the arguments', () => {
+    const approvers = ['ann@example.com'];
+    const from = restingStates.asked(aDeferral({ isEditable: true, approvers }));
+    const answered = edited(from, {}, aProposedEdit({ fault: 'wrong' }));
+    expect(answered.effects).toContainEqual([
+      'emit',
+      { type: 'decision.answered', answer: { kind: 'forbidden' } },
+    ]);
+  });
+
+  it('keeps the change with the new deferral, and answers its first one as over', () => {
+    const governing = edited(asked());
+    const next = aDeferral({ id: 'call-2', args, ...edit.digests, edits: [anEdit()] });
+    const call = { ...aCall({ id: 'call-2' }), args, ...edit.digests, edits: [anEdit()] };
+    const held = finish(governing, 'govern', { ...deferred(next), call });
+    expect(held.snapshot.context).toMatchObject({
+      deferral: next,
+      held: null,
+      settled: { id: 'call-1', heldAgainAs: 'call-2' },
+      run: { decided: [{ id: 'call-1', outcome: { kind: 'neverRan' } }] },
+    });
+    const over = step(held, { type: 'deadline.reached', at: times.expired });
+    const late = decideAgain(over, {});
+    expect(late.effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
+    ]);
+  });
+
+  it('under four_eyes refuses the person who changed them', () => {
+    const call = aCall({ edits: [anEdit()] });
+    const from = restingStates.asked(aDeferral({ fourEyes: true, edits: [anEdit()] }));
+    from.snapshot.context.pending = [call];
+    expect(decideAgain(from, {}).effects).toContainEqual([
+      'emit',
+      { type: 'decision.answered', answer: { kind: 'forbidden' } },
+    ]);
+    expect(decideAgain(from, { approver: 'Bo' }).effects).toContainEqual(
+      counted('resolved', 'approve', 'Bo'),
+    );
   });
 });
 

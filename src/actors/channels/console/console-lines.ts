@@ -3,7 +3,9 @@ import {
   type ApprovalNotice,
   type ApprovalOutcome,
   type ApprovalRequest,
+  approvedChangeWords,
   callOutcomeWords,
+  requestEditWords,
   requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
@@ -20,6 +22,7 @@ export function requestLines(request: ApprovalRequest, agentUrl: string, now: nu
   const labels: [string, string][] = [
     ['asked by', requesterWords(request) ?? 'unknown'],
     ['context', context],
+    ...requestEditWords(request).map((words): [string, string] => ['edited', words]),
     ...argumentsOf(request),
     ...writtenIn(request),
     ...(requests === undefined ? [] : [['requested', `${requests} times`] as [string, string]]),
@@ -106,7 +109,9 @@ function outcomeText(outcome: ApprovalOutcome): string {
     case 'approved':
     case 'rejected': {
       const note = outcome.note === '' ? '' : `: ${outcome.note}`;
-      return `was ${outcome.kind} by ${outcome.approver}${note}`;
+      const changed = approvedChangeWords(outcome);
+      const how = changed === null ? '' : ` ${changed}`;
+      return `was ${outcome.kind} by ${outcome.approver}${how}${note}`;
     }
     case 'timedOut':
       return 'was denied: no decision in time';

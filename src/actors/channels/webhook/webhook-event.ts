@@ -4,7 +4,7 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
-import type { CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
+import type { CallEdit, CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
 const outcomeTypes = {
@@ -80,6 +80,7 @@ export function webhookEvent(
       context: request.context,
       ...(request.args === undefined ? {} : { args: request.args }),
       args_sha256: request.argsSha256,
+      ...(request.edits === undefined ? {} : { edits: request.edits.map(editJson) }),
       ...(request.repeats === undefined ? {} : { repeats: repeatsJson(request.repeats) }),
       ...(request.requests === undefined ? {} : { requests: request.requests }),
       requester: request.requester,
@@ -123,10 +124,24 @@ function callJson(outcome: CallOutcome | undefined): JsonObject {
 }
 
 function outcomeJson(outcome: ApprovalOutcome): JsonObject {
-  const { kind, at, ...rest } = outcome;
-  const call = 'outcome' in rest ? callJson(rest.outcome) : {};
-  const said = { ...rest, ...call };
-  return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...said, at: timestamp(at) };
+  if (outcome.kind !== 'approved') {
+    const { kind, at, ...rest } = outcome;
+    return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...rest, at: timestamp(at) };
+  }
+  const { kind, at, approver, note, changes, isHeldAgain, outcome: end } = outcome;
+  return {
+    kind,
+    approver,
+    note,
+    ...(changes === undefined ? {} : { changes: changes.map((one) => ({ ...one })) }),
+    ...(isHeldAgain === undefined ? {} : { held_again: true }),
+    ...callJson(end),
+    at: timestamp(at),
+  };
+}
+
+function editJson({ approver, at, changes }: CallEdit): JsonObject {
+  return { approver, at: timestamp(at), changes: changes.map((one) => ({ ...one })) };
 }
 
 /** A notice does not contain the due time of a reminder or an escalation. */

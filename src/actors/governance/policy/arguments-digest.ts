@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ToolCall } from '../../../machines/domain/task.ts';
-import type { DecisionAttempt } from '../../../machines/governance/approvers.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
 /** Returns the lower-case hex SHA-256 of a call's arguments in RFC 8785 form (docs/contract/task.md). */
@@ -19,15 +18,4 @@ export function callDigests(
     argsSha256: hash('sha256', text, 'hex'),
     callSha256: hash('sha256', `{"args":${text},"tool":${JSON.stringify(tool)}}`, 'hex'),
   };
-}
-
-/**
- * Returns a decision bound to the arguments sent with it; if they contradict its digest, the decision matches no call.
- */
-export function pinnedToArguments({ args, ...attempt }: DecisionAttempt): DecisionAttempt {
-  if (args === undefined) return attempt;
-  const digest = argumentsDigest(args);
-  const { argsSha256: named } = attempt;
-  const fits = named === null || named.toLowerCase() === digest;
-  return { ...attempt, argsSha256: fits ? digest : '' };
 }

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
-import type { ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
+import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
@@ -94,11 +94,7 @@ export class PolicyRules {
   }
 
   /** Returns the defer rule for a call and its name; `null` if the call needs no approval. */
-  deferOf(
-    call: RuledCall,
-    facts: CallFacts,
-    shadows: ShadowedRule[] = [],
-  ): { rule: DeferRule | null; name: string | null } {
+  deferOf(call: RuledCall, facts: CallFacts, shadows: ShadowedRule[] = []): AppliedRule {
     const [found, ...others] = this.#matcher.applying(this.#defer(call.tool), call, {
       ...{ facts, shadows },
       would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
@@ -168,15 +164,17 @@ export class PolicyRules {
       remind: rule.remind,
       escalateTo: rule.escalate_to ?? null,
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
+      ...(rule.edit ? { isEditable: true } : {}),
     };
   }
 }
 
 /** Adds the demands of another rule. Only approvers of both lists may decide; of the first, if the lists share nobody. */
-function strictest(rule: DeferRule, other: DeferRule): DeferRule {
+function strictest({ isEditable, ...rule }: DeferRule, other: DeferRule): DeferRule {
   const shared = rule.approvers?.filter((email) => other.approvers?.includes(email)) ?? [];
   return {
     ...rule,
+    ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
     approvers: shared.length > 0 ? shared : (rule.approvers ?? other.approvers),
     quorum: Math.max(rule.quorum, other.quorum),
     fourEyes: rule.fourEyes || other.fourEyes,

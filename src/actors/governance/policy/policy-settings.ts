@@ -40,6 +40,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   remind: boolean;
   escalate_to?: string | undefined;
   require_reason?: RequiredReason | undefined;
+  edit: boolean;
 }
 
 /** Tools that require a stronger sign-in, and the levels from weak to strong. */

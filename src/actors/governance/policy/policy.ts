@@ -1,13 +1,13 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
-import type { Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
-import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
-import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
+import type { ArgumentChange, Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
+import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
+import { argumentChanges } from './argument-changes.ts';
 import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
 import { PolicyRules } from './policy-rules.ts';
@@ -25,7 +25,7 @@ export interface Policy {
   /** Without facts, a condition on anything but the arguments cannot be evaluated. */
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
-  deferRuleOf(call: RuledCall, facts: CallFacts): { rule: DeferRule | null; name: string | null };
+  deferRuleOf(call: RuledCall, facts: CallFacts): AppliedRule;
   /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean;
   /** True if a rule of the tool has a condition. */
@@ -36,6 +36,11 @@ export interface Policy {
   credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call; the result must be allowed to run. */
   modify(call: ToolCall, facts?: CallFacts): Modification;
+  /** Returns what other arguments change in a call, and why they do not fit the tool; `null` if they do. */
+  changesOf(
+    call: RuledCall,
+    args: JsonObject,
+  ): { changes: ArgumentChange[]; misfit: string | null };
   /** Returns the arguments redacted for people and logs. Never throws. */
   shown(args: JsonObject): JsonObject;
   checkOutput: OutputCheck;
@@ -65,6 +70,10 @@ export function createPolicy(parts: PolicyParts): Policy {
   const hide = hiding(scrub, guardrails);
   const refusalOf = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   return {
+    changesOf: ({ tool, args }, changed) => ({
+      changes: argumentChanges(args, changed, hide),
+      misfit: tools.get(tool)?.check?.(changed) ?? null,
+    }),
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),

@@ -1,7 +1,7 @@
 import { markOfDeferral } from '../../../machines/domain/call-mark.ts';
 import type { CallMark, DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
 import { layerNames } from '../../../machines/domain/layer-names.ts';
-import type { Caller } from '../../../machines/domain/task.ts';
+import type { Caller, Deferral } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
@@ -126,6 +126,7 @@ const wording: Wording = {
       ...callFields(markOfDeferral(deferral), policy),
       ...(requester === null ? {} : requesterFields(requester)),
       tool: deferral.tool,
+      edited_from: editedFrom(deferral),
       to: deferral.to,
       timeout_ms: Math.round(deferral.timeout),
       context: cutToRunes(deferral.context, maximumContextRunes),
@@ -178,11 +179,20 @@ function requesterFields({ userId, email, provider, orgId }: Caller): Fields {
   return { user_id: userId, email, provider, org_id: orgId };
 }
 
+/** The call before its approver changed it, if it is held again. */
+function editedFrom({ edits }: Deferral): JsonValue | undefined {
+  const last = edits?.at(-1);
+  if (last === undefined) return undefined;
+  const { deferralId, before, approver } = last;
+  return { call_id: deferralId, args_sha256: before.callSha256 ?? before.argsSha256, approver };
+}
+
 function decisionFields(fact: DecisionReport, policySha256: string | undefined): Fields {
   return {
     ...callFields(fact.call, policySha256),
     tool: fact.tool,
     decision: fact.decision,
+    edited_args_sha256: fact.editedCallSha256,
     approver: fact.approver,
     note: fact.note,
     wait_ms: Math.round(fact.wait),

@@ -6,6 +6,9 @@ export interface HashedLine {
   sha256: string;
 }
 
+/** The digests of a decision that changed the arguments. */
+const editedNames = ['args_sha256', 'edited_args_sha256'];
+
 /** Version of the claims; a reader refuses any other. */
 export const receiptVersion = 1;
 
@@ -86,6 +89,7 @@ class CallLines {
       ),
       decisions: this.#of('task_deferred_decision').map((line) =>
         told(line, [
+          ...('edited_args_sha256' in fieldsOf(line) ? editedNames : []),
           ...['decision', 'approver', 'note', 'method', 'vouched_by', 'provider', 'user_id'],
           ...['source', 'authorized', 'policy_sha256'],
         ]),
@@ -106,7 +110,7 @@ class CallLines {
       ...(start === undefined ? {} : picked(fieldsOf(start), ['args'])),
       ...(held === undefined
         ? {}
-        : picked(fieldsOf(held), ['to', 'context', 'approvers', 'timeout_ms'])),
+        : picked(fieldsOf(held), ['to', 'context', 'approvers', 'timeout_ms', 'edited_from'])),
       ...named(held ?? first ?? {}, { at: 'ts' }),
     };
   }

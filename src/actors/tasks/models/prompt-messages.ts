@@ -8,6 +8,7 @@ import type {
   SaidPart,
   SaidTurn,
 } from '../../../machines/domain/task.ts';
+import { editWords } from '../../../machines/governance/edit-words.ts';
 import { oneLine } from '../../../machines/legible.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports/model.ts';
@@ -125,10 +126,11 @@ function resultTold(exchange: Exchange, names: ToldNames): ToolContent[number] {
   return { type: 'tool-result', toolCallId: wireId(call.id), toolName, output };
 }
 
-function noteTold({ approval }: Exchange): string {
-  if (approval === undefined) return '';
+function noteTold({ approval, call: { edits = [] } }: Exchange): string {
+  const changed = edits.map((edit) => `\n\n[${editWords(edit)}]`).join('');
+  if (approval === undefined) return changed;
   const { approver, note } = approval;
-  return `\n\n[${oneLine(approver)} approved this call and wrote: ${note}]`;
+  return `${changed}\n\n[${oneLine(approver)} approved this call and wrote: ${note}]`;
 }
 
 /** Some servers accept only nine letters and digits as a call id. */

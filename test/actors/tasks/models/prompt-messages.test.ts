@@ -3,6 +3,7 @@ import { promptMessages } from '../../../../src/actors/tasks/models/prompt-messa
 import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
 import type { Message, Part, SaidTurn } from '../../../../src/machines/domain/task.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
+import { anEdit } from '../../../helpers/task-fixtures.ts';
 
 const names = wireTools([{ name: 'shop.pay', parameters: {} }]);
 const model = { provider: 'anthropic', model: 'claude' };
@@ -55,6 +56,21 @@ describe('what a model is told', () => {
       { role: 'user', content: [{ type: 'text', text: 'hurry' }] },
       ...pair('c2', 'twice'),
     ]);
+  });
+
+  it('is what an approver changed in a call and wrote, with every character visible', () => {
+    const approver = 'ann@example.com';
+    const changes = [{ path: 'to', before: '"eve"', after: '"an\u202En"' }, { path: 'id' }];
+    const { call, result } = exchange('c1', 'paid');
+    const edits = [anEdit({ approver, changes })];
+    const conversation = conversationOf('refund me', {
+      exchanges: [{ call: { ...call, edits }, result, approval: { approver, note: 'less' } }],
+    });
+    const [, , told] = promptMessages(conversation, listener);
+    const value =
+      'paid\n\n[ann@example.com changed the arguments: to: "eve" → "an[U+202E]n", id: (none) → (none).]' +
+      '\n\n[ann@example.com approved this call and wrote: less]';
+    expect(told?.content).toMatchObject([{ output: { type: 'text', value } }]);
   });
 
   it.each([

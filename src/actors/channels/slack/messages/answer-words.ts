@@ -58,6 +58,9 @@ export function answerWords(
       return forbiddenWords(request, approver);
     case 'noReason':
       return `A reason is required to ${answer.decision} this call, so nothing was decided. Click again, or decide in the dashboard or on the command line with a note.`;
+    case 'notEditable':
+    case 'unfit':
+      return 'The arguments cannot be changed here, so nothing was decided.';
     case 'decided':
       return answer.settled.id === request.deferralId
         ? `Already ${pastOf[answer.settled.decision]} by ${oneLine(answer.settled.approver)}`

@@ -2,6 +2,7 @@ import type { KnownBlock } from '@slack/types';
 import {
   type ApprovalRequest,
   repeatWords,
+  requestEditWords,
   requestWords,
 } from '../../../../machines/channels/approval-notice.ts';
 import {
@@ -15,6 +16,9 @@ import { cut, escapeMarkup } from './escape.ts';
 
 /** Maximum length of a context that repeats the arguments below it, in characters. */
 const longestRepeat = 300;
+
+/** Maximum characters of a fact about a call. */
+const longestFact = 2_000;
 
 /** Maximum messages shown in a notice, and characters of each. */
 const written = { most: 5, longest: 300 };
@@ -31,7 +35,10 @@ export function callBlocks(
   const lines = linesOf(request);
   const isContextCut = !fits(context);
   const isRepeat = isDefaultContext(request) && (isContextCut || context.length > longestRepeat);
-  const facts = [repeatWords(request), requestWords(request)].filter((text) => text !== null);
+  const facts = [
+    ...requestEditWords(request),
+    ...[repeatWords(request), requestWords(request)].filter((text) => text !== null),
+  ].map((text) => cut(text, longestFact));
   const blocks: KnownBlock[] = [
     ...facts.map((text) => section(escapeMarkup(text))),
     ...(context.trim() === '' || isRepeat ? [] : [quotation(context)]),

@@ -2,6 +2,7 @@ import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
 import {
   type ApprovalNotice,
   type ApprovalRequest,
+  approvedChangeWords,
   callOutcomeWords,
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
@@ -117,6 +118,8 @@ function ended(notice: ApprovalNotice, look: MessageLook): KnownBlock[] {
   const { request, outcome } = notice;
   const lines = [cut(endingOf(notice), longestName)];
   const outcomeWords = callOutcomeWords(notice);
+  const changed = outcome === null ? null : approvedChangeWords(outcome);
+  if (changed !== null) lines.push(cut(changed, longestOutcome));
   if (outcomeWords !== null) lines.push(`Outcome: ${cut(outcomeWords, longestOutcome)}`);
   if (request.quorum > 1 && request.approvals.length > 0) {
     lines.push(`Approved before by: ${approversOf(request)}`);
