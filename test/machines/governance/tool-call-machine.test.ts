@@ -883,7 +883,10 @@ describe('a call whose arguments its approver has changed', () => {
     ['no rule', null],
   ])('is held without approvals under %s if MODIFY changes it again', async (_, defer) => {
     const again = { ...call, id: 'call-3', args: {}, argsSha256: 'e5'.repeat(32) };
-    const modification = { kind: 'modified', rules: [1], changes: [], call: again } as const;
+    const modification: Modification = {
+      ...{ kind: 'modified', rules: [1], changes: [] },
+      call: again,
+    };
     const { ruling } = ruleWith({ modification }, { defer }, editedUnder(rule));
     expect(await ruling).toMatchObject({
       kind: 'defer',
