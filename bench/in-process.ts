@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
+import { Policies } from '../src/actors/governance/policy/policies.ts';
 import { createPolicy } from '../src/actors/governance/policy/policy.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
 import { randomIds } from '../src/actors/random-ids.ts';
@@ -74,8 +75,12 @@ export async function openSystem(
     store,
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),
     tools,
-    policy: createPolicy({ security, isAuthOn: false, tools, ...off }),
-    scorer: null,
+    policies: new Policies({
+      sha256: '0'.repeat(64),
+      policy: createPolicy({ security, isAuthOn: false, tools, ...off }),
+      scorer: null,
+      mostWaiting: 1_000_000,
+    }),
     shared: null,
     issuer: null,
     egress: null,
@@ -83,13 +88,11 @@ export async function openSystem(
     ids: randomIds(),
     log: { info: () => undefined, warn: console.warn, error: console.error },
     envelope: { entity_id: 'bench', entity_type: 'agent' },
-    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: 'bench',
     onToolError: 'fail',
     onRestart: 'resume',
     limits: defaultLimits,
-    maxPendingPerCaller: 1_000_000,
     retention: 86_400_000,
   });
   await system.start();

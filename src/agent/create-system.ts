@@ -7,6 +7,8 @@ import {
   hiding,
   type IntentScorer,
   type Modify,
+  Policies,
+  type PolicyVersion,
 } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
@@ -53,24 +55,75 @@ export interface SystemParts {
   standIns?: StandIns;
 }
 
-/** Creates an agent's task system from its configuration, not yet started. */
-export function createSystem(parts: SystemParts): TaskSystem {
-  const { config, toolbox, egress, audit, inspect, standIns } = parts;
-  const { tools, skills } = toolbox;
+/** One version of an agent's policy, with the settings that it was created from. */
+export interface AgentPolicy extends PolicyVersion {
+  security: ServiceConfig['security'];
+  /** Redacts a text for people and logs; throws if secrets cannot be searched for. */
+  hide: (text: string) => string;
+}
+
+/** The policy of an agent as read from its files. */
+export type ReadPolicy = Pick<SystemParts, 'config' | 'guardrails' | 'modify' | 'policySha256'>;
+
+/** The policies of an agent, and the function that creates another version. */
+export interface AgentPolicies {
+  policies: Policies<AgentPolicy>;
+  issuer: CredentialIssuer | null;
+  /** Creates a version from changed files; only `config.security` may differ from the agent's configuration. */
+  versionOf(read: ReadPolicy): AgentPolicy;
+}
+
+/** Creates the policies of an agent, with its first version in force. */
+export function createPolicies(parts: SystemParts): AgentPolicies {
+  const { tools, skills } = parts.toolbox;
   const scrub = createAgentScrub({ ...parts, skills });
+  const govern = (read: ReadPolicy) =>
+    createGovernance({
+      ...parts,
+      ...read,
+      tools,
+      scrub,
+      outbound: parts.egress,
+      ...parts.standIns,
+    });
+  const asVersion = (
+    { config: { security }, guardrails, policySha256 }: ReadPolicy,
+    { policy, scorer }: Pick<AgentPolicy, 'policy' | 'scorer'>,
+  ): AgentPolicy => ({
+    sha256: policySha256,
+    policy,
+    scorer,
+    mostWaiting: security.defer.max_pending_per_caller,
+    security,
+    hide: hiding(scrub, guardrails),
+  });
+  const { issuer, ...first } = govern(parts);
+  return {
+    policies: new Policies(asVersion(parts, first)),
+    issuer,
+    versionOf: (read) => asVersion(read, govern(read)),
+  };
+}
+
+/** Creates an agent's task system from its configuration and policies, not yet started. */
+export function createSystem(
+  parts: SystemParts,
+  { policies, issuer }: Pick<AgentPolicies, 'policies' | 'issuer'> = createPolicies(parts),
+): TaskSystem {
+  const { config, toolbox, egress, audit, inspect, standIns } = parts;
   return new TaskSystem({
     store: audit.store,
     shared: audit.shared?.shared ?? null,
     model: standIns?.model ?? modelOf(parts),
-    ...createGovernance({ ...parts, tools, scrub, outbound: egress, ...standIns }),
-    tools,
+    policies,
+    issuer,
+    tools: toolbox.tools,
     clock: parts.clock,
     ids: parts.ids,
     log: parts.log,
     egress,
     envelope: audit.entity,
-    policySha256: parts.policySha256,
-    capture: createAgentCapture(config, hiding(scrub, parts.guardrails)),
+    capture: createAgentCapture(config, (text) => policies.current.hide(text)),
     restAfter: 3_000,
     release: version,
     limits: {
@@ -82,7 +135,6 @@ export function createSystem(parts: SystemParts): TaskSystem {
     onToolError: onToolErrorOf(config.model),
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
-    maxPendingPerCaller: config.security.defer.max_pending_per_caller,
     ...(inspect === undefined ? {} : { inspect }),
     ...(standIns === undefined ? {} : { every: standIns.every }),
   });

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Policies } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
@@ -11,11 +12,13 @@ import {
   type Toolbox,
 } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
+import type { AgentPolicy } from './create-system.ts';
 import type { AgentRecords } from './open-records.ts';
 import { heldTools, rulesOfServers } from './ruled-tools.ts';
 
 export interface McpParts {
   config: ServiceConfig;
+  policies: Policies<AgentPolicy>;
   directory: string;
   toolbox: Toolbox;
   scripts: ScriptGate;
@@ -32,7 +35,7 @@ export interface McpParts {
  * (docs/contract/models.md).
  */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
-  const { config, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
+  const { config, policies, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
   const idempotent = new Set(
     config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
   );
@@ -45,8 +48,8 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
     record,
     version,
     tools: toolbox.tools,
-    ruled: rulesOfServers(config),
-    isHeld: (tool) => heldTools(config, [tool]).length > 0,
+    ruled: () => rulesOfServers({ ...config, security: policies.current.security }),
+    isHeld: (tool) => heldTools(policies.current, [tool]).length > 0,
     isIdempotent: (tool) => idempotent.has(normalName(tool)),
     isolation: () => scripts.isolation(),
     agentDirectory: await realpath(directory),

@@ -7,7 +7,7 @@ import type { Inspector } from '../actors/telemetry/telemetry.ts';
 import type { McpServers } from '../actors/tools/tools.ts';
 import { watchClock } from '../actors/watch-clock.ts';
 import { writePush } from '../http/a2a/push-writer.ts';
-import { createSystem } from './create-system.ts';
+import { type AgentPolicies, createPolicies, createSystem } from './create-system.ts';
 import { lockFiles } from './lock-files.ts';
 import { openEgress } from './open-egress.ts';
 import { openInspector } from './open-inspector.ts';
@@ -33,10 +33,13 @@ export interface AgentParts {
   inspector: Inspector | null;
   egress: Egress;
   audit: AgentRecords;
+  policies: AgentPolicies;
   system: TaskSystem;
   push: PushNotifications;
   mcp: McpServers;
   card: CardPublisher;
+  /** The sandbox level of scripts; `null` if there are no scripts. */
+  sandbox: string | null;
 }
 
 /** Opens the parts of an agent step by step, until it can listen. The stack closes them in reverse order. */
@@ -61,10 +64,9 @@ export async function openParts(
   const keepLog = start.keepLog ?? false;
   const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
   const { clock } = audit;
-  const system = stack.adopt(
-    createSystem({ ...start, clock, egress, audit, inspect: inspector?.inspect }),
-    (opened) => opened.stop(),
-  );
+  const governed = { ...start, clock, egress, audit, inspect: inspector?.inspect };
+  const policies = createPolicies(governed);
+  const system = stack.adopt(createSystem(governed, policies), (opened) => opened.stop());
   hops.value = system.egress;
   const push = stack.adopt(
     new PushNotifications({
@@ -80,7 +82,7 @@ export async function openParts(
   );
   await audit.recordStart();
   const mcp = stack.adopt(
-    await openMcp({ ...start, clock, egress, record: audit.record }),
+    await openMcp({ ...start, ...policies, clock, egress, record: audit.record }),
     (opened) => opened.stop(),
   );
   stack.defer(watchClock({ clock: start.clock, record: audit.record, log }));
@@ -88,7 +90,7 @@ export async function openParts(
     new CardPublisher({ clock, record: (event) => audit.record(event) }),
     (published) => published.stop(),
   );
-  return { inspector, egress, audit, system, push, mcp, card };
+  return { inspector, egress, audit, policies, system, push, mcp, card, sandbox };
 }
 
 /** A value that is set after the parts that use it were opened; reading it earlier throws. */

@@ -3,6 +3,14 @@ import type { Guardrails } from '../actors/governance/governance.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
 import { heldTools } from './ruled-tools.ts';
 
+interface PolicyEventParts {
+  policySha256: string;
+  /** Digest of the replaced policy; absent at the start. */
+  previousSha256?: string;
+  /** The sandbox level of scripts; `null` if there are no scripts. */
+  sandbox?: string | null;
+}
+
 /**
  * Builds the audit event for the policy in force: its version, the active layers, the held tools, the captured
  * contents, the reach of tools and scripts, and the tools of MCP servers (docs/contract/audit.md).
@@ -11,7 +19,7 @@ export function policyEvent(
   config: ServiceConfig,
   guardrails: Guardrails | null,
   tools: Iterable<string>,
-  { policySha256, sandbox = null }: { policySha256: string; sandbox?: string | null },
+  { policySha256, previousSha256, sandbox = null }: PolicyEventParts,
 ): Pick<AuditEvent, 'event' | 'fields'> {
   const { version, security, credentials, audit, egress, mcp } = config;
   const servers = mcp.servers.map(({ name, tools: { allow, deny } }) =>
@@ -33,6 +41,7 @@ export function policyEvent(
     fields: {
       version,
       policy_sha256: policySha256,
+      ...(previousSha256 === undefined ? {} : { previous_sha256: previousSha256 }),
       layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
       deferred_tools: heldTools(config, tools),
       ...(capture.length === 0 ? {} : { capture }),

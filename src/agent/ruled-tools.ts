@@ -33,12 +33,14 @@ interface RuleOfTool {
 /**
  * Finds rules for tools that the agent does not have, most likely misspelled names. A rule that would let calls pass
  * unheld blocks the start unless it marks the tool as optional (docs/contract/configuration.md). A denial of a missing
- * tool only produces a warning.
+ * tool only produces a warning. For a running agent, a rule for a tool that its MCP server does not offer is a problem
+ * too: the tools of the server have been admitted under the rules before.
  */
 export function rulesWithoutTool(
   { config, problemAt }: Loaded,
   tools: readonly string[],
   seen: McpToolsSeen = new Map(),
+  { isRunning = false }: { isRunning?: boolean } = {},
 ): { problems: ConfigProblem[]; warnings: ConfigProblem[] } {
   const known = new Set(tools.map(normalName));
   const nearest = (tool: string) =>
@@ -54,6 +56,7 @@ export function rulesWithoutTool(
   ]
     .filter(isOfServer)
     .flatMap((rule) => ofServer(rule, config, seen));
+  const misplaced = ofServers.filter(({ isOptional }) => isRunning && !isOptional);
   const told = (rules: readonly RuleOfTool[]) =>
     unknown(rules)
       .filter((rule) => !isOfServer(rule))
@@ -63,10 +66,15 @@ export function rulesWithoutTool(
         return problemAt(path, `${message}${advice}`);
       });
   return {
-    problems: told([...layerRules(config), ...credentialRules(config)]),
+    problems: [
+      ...told([...layerRules(config), ...credentialRules(config)]),
+      ...misplaced.map(({ path, message }) => problemAt(path, message)),
+    ],
     warnings: [
       ...told(denials(config)),
-      ...ofServers.map(({ path, message }) => problemAt(path, message)),
+      ...ofServers
+        .filter((one) => !misplaced.includes(one))
+        .map(({ path, message }) => problemAt(path, message)),
     ],
   };
 }
@@ -116,10 +124,10 @@ export function unheldTools(
  * last.
  */
 function ofServer(
-  { tool, path, effect }: RuleOfTool,
+  { tool, path, effect, isOptional, remedy }: RuleOfTool,
   { mcp }: Pick<ServiceConfig, 'mcp'>,
   seen: McpToolsSeen,
-): { path: RuleOfTool['path']; message: string }[] {
+): (Pick<RuleOfTool, 'path' | 'isOptional'> & { message: string })[] {
   const server = serverPrefixOf(tool, mcp.servers);
   if (server === undefined) return [];
   const { name } = server;
@@ -130,7 +138,7 @@ function ofServer(
   if (offered === null) {
     if (allowed.includes(normalName(tool))) return [];
     const message = `the tools of the MCP server ${name} are not known yet, so the rule for ${tool} is checked when the agent has reached it`;
-    return [{ path, message }];
+    return [{ path, message, isOptional: true }];
   }
   if (offered.some((known) => normalName(known) === normalName(tool))) return [];
   const near =
@@ -138,7 +146,8 @@ function ofServer(
       ? 'it offered none at all'
       : `the nearest is ${closest(tool, [...offered])}`;
   const message = `the MCP server ${name} offered no tool ${tool} when the agent reached it last, so ${effect}; ${near}`;
-  return [{ path, message }];
+  // A denial, which has no remedy, is harmless without its tool.
+  return [{ path, message, isOptional: isOptional || remedy === null }];
 }
 
 const unheld = 'this rule has no effect';

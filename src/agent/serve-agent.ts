@@ -18,6 +18,8 @@ import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
 import type { McpFace } from '../http/mcp/mcp-face.ts';
+import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
+import type { AgentPolicies } from './create-system.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
@@ -34,6 +36,9 @@ export interface ServingParts extends AccessSettings {
   toolbox: Pick<Toolbox, 'tools'>;
   /** Reports changes of the MCP servers' tools. */
   mcp: Pick<McpServers, 'onChange'>;
+  policies: Pick<AgentPolicies, 'policies'>;
+  /** Puts the policy of the agent's files into force. */
+  reloadPolicy: PolicyReloadPorts['reloadPolicy'];
   system: TaskSystem;
   push: PushNotifications;
   audit: AgentRecords;
@@ -94,6 +99,7 @@ async function serveOn(
     entity,
     auditKeys: keys.published,
     receipts: audit.receipts,
+    reloadPolicy: parts.reloadPolicy,
     auditLag: () => store.unsynced,
     auditSinks: () => sinks.stats(),
     shared: audit.shared?.figures,
@@ -126,19 +132,31 @@ function placesOf(address: string, port: number): ListeningAddress[] {
 }
 
 /** The agent as presented to MCP clients. */
-function mcpFace({ config, toolbox, mcp, audit }: ServingParts, answerWithin: number): McpFace {
+function mcpFace(
+  { config, policies: { policies }, toolbox, mcp, audit }: ServingParts,
+  answerWithin: number,
+): McpFace {
   const { agent_id: agentId, version } = config;
-  const { defer, guardrails, modify } = config.security;
-  const held = new Set((defer.enabled ? Object.keys(defer.tools) : []).map(normalName));
   return {
     agentId,
     version,
-    tools: () => offeredTools(config, toolbox.tools),
-    onToolsChanged: (listener) => mcp.onChange(listener),
+    tools: () => offeredTools(policies.current, toolbox.tools),
+    onToolsChanged(listener) {
+      mcp.onChange(listener);
+      policies.onReplaced(listener);
+    },
     key: (purpose) => audit.store.keys.of(purpose),
     answerWithin,
-    mayHold: (tool) => (tool === null ? held.size > 0 : held.has(normalName(tool))),
-    changesOutput: guardrails.enabled || modify.enabled,
+    mayHold(tool) {
+      const { defer } = policies.current.security;
+      const held = defer.enabled ? Object.keys(defer.tools) : [];
+      if (tool === null) return held.length > 0;
+      return held.some((name) => normalName(name) === normalName(tool));
+    },
+    get changesOutput() {
+      const { guardrails, modify } = policies.current.security;
+      return guardrails.enabled || modify.enabled;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
 import { hearsPeople } from '../actors/channels/channels.ts';
-import type { ConfigProblem } from '../actors/config/config.ts';
+import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import type { Authenticator } from '../actors/ports/authentication.ts';
 import type { Outbound } from '../actors/ports/egress.ts';
 import type { RateLimits } from '../actors/ports/rate-limits.ts';
@@ -16,6 +16,7 @@ import {
 } from '../actors/process/process.ts';
 import { damagedStore, isDamage } from '../actors/records/records.ts';
 import type { Inspector } from '../actors/telemetry/telemetry.ts';
+import type { PolicyReloaded } from '../http/wire/policy-reload.ts';
 import { urlOf } from '../machines/url-of.ts';
 import { namedUrl } from '../named-url.ts';
 import { version } from '../version.ts';
@@ -24,9 +25,9 @@ import { checkFileAccess } from './check-file-access.ts';
 import { type KeptChannels, keepChannels } from './keep-channels.ts';
 import { type AgentParts, openParts, type PartsOptions } from './open-parts.ts';
 import { openTogether } from './open-together.ts';
+import { PolicyReload, type PolicyStanding, type ReloadOutcome } from './policy-reload.ts';
 import { readStart, type Start } from './read-start.ts';
-import { serveAgent } from './serve-agent.ts';
-import { watchPolicy } from './watch-policy.ts';
+import { type ServingParts, serveAgent } from './serve-agent.ts';
 
 export { ConfigError } from './read-start.ts';
 
@@ -92,16 +93,22 @@ async function openAgent(
   stack: AsyncDisposableStack,
   start: AgentOptions & Start,
 ): Promise<Omit<Agent, 'stop'>> {
-  const { config, log } = start;
+  const { config } = start;
   const parts = await openParts(stack, start);
-  const { inspector, audit, system, mcp, card } = parts;
-  const serving = await serve(stack, start, parts);
+  const { inspector, audit, policies, system, mcp, card } = parts;
+  const announcing = { announce: (_: PolicyStanding): void => undefined };
+  const reload = new PolicyReload({
+    ...start,
+    ...policies,
+    sandbox: parts.sandbox,
+    record: (event) => audit.record(event),
+    announce: (standing) => announcing.announce(standing),
+  });
+  const reloadPolicy = async () => presentOutcome(await reload.reload());
+  const serving = await serve(stack, { ...start, reloadPolicy }, parts);
   const { channels, runtime, url, publicUrl } = serving;
 
-  const basis = {
-    ...cardBasis(start, publicUrl),
-    seen: watchPolicy({ inForce: start.policySha256, record: (event) => audit.record(event), log }),
-  };
+  const basis = { ...cardBasis(start, publicUrl), seen: () => reload.lookAgain() };
   const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
   // A task resumed after a restart may call tools of MCP servers.
@@ -110,10 +117,14 @@ async function openAgent(
   await system.start();
   channels.start();
   if (audit.store.damage !== null) throw audit.store.damage;
-  announce(start, serving, inspector);
+  announcing.announce = announcer(start, serving, inspector);
+  const { sha256, security } = policies.policies.current;
+  announcing.announce({ sha256, reload: security.policy.reload });
   stack.defer(() => system.drain(drainGrace));
   stack.defer(() => channels.stopListening());
   card.watch(basis, startedWith);
+  stack.defer(() => reload.stop());
+  reload.watch();
   return {
     id: config.agent_id,
     url,
@@ -141,7 +152,7 @@ interface Serving {
 /** Serves the agent, and then opens its channels, which need its address. */
 async function serve(
   stack: AsyncDisposableStack,
-  start: AgentOptions & Start,
+  start: AgentOptions & Start & Pick<ServingParts, 'reloadPolicy'>,
   parts: AgentParts,
 ): Promise<Serving> {
   const { config, host, log } = start;
@@ -183,13 +194,13 @@ async function serve(
   return { port, url, publicUrl, channels, runtime, proofKey };
 }
 
-/** Writes the file by which other programs find the running agent. */
-function announce(
+/** Returns a function that writes the file by which other programs find the running agent, with its policy. */
+function announcer(
   start: AgentOptions & Start,
   { port, runtime, proofKey }: Serving,
   inspector: Inspector | null,
-): void {
-  writeServeFile(stateFolder(start), {
+): (standing: PolicyStanding) => void {
+  const serving = {
     pid: process.pid,
     port,
     host: start.host,
@@ -197,12 +208,30 @@ function announce(
     token_path: runtime.path,
     started_at: new Date().toISOString(),
     version,
-    policy_sha256: start.policySha256,
     proof_key: proofKey,
     ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
-    ...(start.config.store.kind === 'postgres' ? { is_shared: true } : {}),
+    ...(start.config.store.kind === 'postgres' ? { is_shared: true as const } : {}),
     ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
-  });
+  };
+  return ({ sha256, reload, problem, needsRestart }) =>
+    writeServeFile(stateFolder(start), {
+      ...serving,
+      policy_sha256: sha256,
+      policy_reload: reload,
+      ...(problem === undefined ? {} : { policy_problem: problem }),
+      ...(needsRestart === undefined ? {} : { policy_needs_restart: needsRestart }),
+    });
+}
+
+function presentOutcome(outcome: ReloadOutcome): PolicyReloaded | { problems: string[] } {
+  if (outcome.kind === 'refused') return { problems: outcome.problems.map(formatProblem) };
+  const { kind: status, sha256, later: restart } = outcome;
+  return {
+    status,
+    policy_sha256: sha256,
+    ...(outcome.kind === 'applied' ? { previous_sha256: outcome.previous } : {}),
+    restart,
+  };
 }
 
 function stateFolder({ directory }: Start): string {

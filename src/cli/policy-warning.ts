@@ -1,11 +1,11 @@
-import { gapWords, policyGapIn } from '../actors/workspace/workspace.ts';
+import {
+  gapJson,
+  gapWords,
+  type PolicyGapJson,
+  policyGapIn,
+} from '../actors/workspace/workspace.ts';
 import type { Output } from './output.ts';
 import { plainLine } from './plain-text.ts';
-
-/** JSON fields that report a different policy of the running agent. */
-export interface PolicyGapJson {
-  policy_differs?: { started_at: string; changed_at: string };
-}
 
 /**
  * Warns if the agent running in a folder has a policy with a different digest. The digest is `null` for invalid files.
@@ -15,10 +15,10 @@ export function warnOfPolicyGap(
   output: Output,
   directory: string,
   policySha256: string | null,
-): PolicyGapJson {
-  const gap = policySha256 === null ? null : policyGapIn(directory, policySha256);
+): { policy_differs?: PolicyGapJson } {
+  const gap = policyGapIn(directory, policySha256);
   if (gap === null) return {};
   const { message, fix } = gapWords(gap, directory);
   output.warn(plainLine(`${message}; ${fix}`));
-  return { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } };
+  return { policy_differs: gapJson(gap) };
 }

@@ -57,6 +57,7 @@ import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
+import { type PolicyReloadPorts, policyReload } from './routes/policy-reload.ts';
 import { type ReceiptPorts, receiptsGet } from './routes/receipts.ts';
 import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
@@ -85,7 +86,8 @@ export interface AppPorts
     CallerTasksPorts,
     KeepAlivePorts,
     McpPorts,
-    PagePorts {
+    PagePorts,
+    PolicyReloadPorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   authenticator: Authenticator;
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
@@ -165,6 +167,7 @@ function createRouter(
   router.post('/deferrals/decisions', readJson(), decisionList(ports));
   router.get('/deferrals/:id', deferralsGet());
   router.get('/deferrals', deferralsList());
+  router.post('/policy/reload', policyReload(ports));
   router.post(
     '/',
     answerParseError(),

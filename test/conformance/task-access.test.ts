@@ -351,6 +351,7 @@ const taskless = [
   'GET /healthz',
   'GET /readyz',
   'GET /metrics',
+  'POST /policy/reload',
   'GET /.well-known/service-audit-keys',
   'GET /.well-known/audit-keys.json',
   'GET /.well-known/agent-card.json',

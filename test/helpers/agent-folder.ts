@@ -24,7 +24,13 @@ export interface ServiceSettings {
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
   audit?: object;
-  security?: { defer?: object; step_up?: object; modify?: object };
+  security?: {
+    defer?: object;
+    step_up?: object;
+    modify?: object;
+    guardrails?: object;
+    policy?: object;
+  };
   store?: { kind?: string; path?: string; [key: string]: unknown };
   server?: object;
   egress?: object;

@@ -14,6 +14,7 @@ import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
 import { defaultLimits } from '../../src/machines/task/limits.ts';
 import { storeEnvironment } from './kept-store.ts';
+import { onePolicy } from './one-policy.ts';
 import { openDoor } from './open-door.ts';
 import { openedStore } from './opened-store.ts';
 
@@ -46,34 +47,34 @@ export async function startAgentWithModel(
   mkdirSync(join(directory, '.service'));
   const auditPath = join(directory, config.audit.path);
   const { store, shared, clock } = await openedStore(directory, config, log);
+  const governance = createGovernance({
+    config,
+    isAuthOn: false,
+    tools,
+    guardrails,
+    modify,
+    scrub: (text) => text,
+    env: {},
+    clock,
+    log,
+  });
   const system = new TaskSystem({
     store,
     model,
     tools,
-    ...createGovernance({
-      config,
-      isAuthOn: false,
-      tools,
-      guardrails,
-      modify,
-      scrub: (text) => text,
-      env: {},
-      clock,
-      log,
-    }),
+    policies: onePolicy(governance.policy, governance.scorer),
+    issuer: governance.issuer,
     egress: null,
     shared,
     clock,
     ids,
     log,
     envelope: { entity_id: config.agent_id, entity_type: 'agent' },
-    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: '0.0.0-test',
     onRestart: 'abandon',
     limits: defaultLimits,
     onToolError: 'fail',
-    maxPendingPerCaller: 1_000_000,
     retention: 60_000,
   });
   await system.start();

@@ -22,6 +22,7 @@ export const openDoor = {
   card: { current: () => null },
   record: () => Promise.resolve(),
   receipts: { issue: async () => ({ kind: 'unsigned' as const }) },
+  reloadPolicy: async () => ({ problems: ['none'] }),
   authLog: { letIn() {}, letInToRead() {}, refused() {} },
   entity: {},
 } satisfies Partial<AppPorts>;

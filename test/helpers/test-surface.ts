@@ -18,6 +18,7 @@ import { defaultLimits } from '../../src/machines/task/limits.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
 import { keepInPostgres, leaveStore } from './kept-store.ts';
+import { onePolicy } from './one-policy.ts';
 import { openDoor } from './open-door.ts';
 import { openedStore } from './opened-store.ts';
 import { toolRules } from './task-fixtures.ts';
@@ -77,21 +78,18 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     shared,
     model: scriptedModel('demo', []),
     tools,
-    policy: aPolicy({ rulesFor: ({ tool }) => toolRules(rules[tool]) }),
-    scorer: null,
+    policies: onePolicy(aPolicy({ rulesFor: ({ tool }) => toolRules(rules[tool]) })),
     issuer: null,
     egress: null,
     clock,
     ids,
     log,
     envelope: { entity_id: 'test', entity_type: 'agent' },
-    policySha256: '0'.repeat(64),
     restAfter: 3_000,
     release: '0.0.0-test',
     onToolError: 'fail',
     onRestart: 'abandon',
     limits: defaultLimits,
-    maxPendingPerCaller: 1_000_000,
     retention: 60_000,
   });
   if (options.isStarted !== false) await system.start();

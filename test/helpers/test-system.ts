@@ -23,6 +23,7 @@ import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { defaultLimits, type TaskLimits } from '../../src/machines/task/limits.ts';
 import { ManualClock } from './manual-clock.ts';
+import { onePolicy } from './one-policy.ts';
 
 /** How a test wants its task system; what is left out is filled in. */
 export interface TestSystemOptions {
@@ -117,22 +118,19 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     store,
     model: options.model ?? scriptedModel('demo', []),
     tools,
-    policy: options.policy ?? policyOf(options, tools),
-    scorer: options.scorer ?? null,
+    policies: onePolicy(options.policy ?? policyOf(options, tools), options.scorer),
     issuer: options.issuer ?? null,
     egress: null,
     clock,
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     envelope: { entity_id: 'test', entity_type: 'agent' },
-    policySha256: '0'.repeat(64),
     shared: null,
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,
     release: '0.0.0-test',
     limits: { ...defaultLimits, ...options.limits },
     onToolError: options.onToolError ?? 'fail',
-    maxPendingPerCaller: 1_000_000,
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
     ...(onInspected === undefined ? {} : { inspect: { next: onInspected } }),

@@ -21,8 +21,8 @@ export interface CardBasis {
   isAuthOn: boolean;
   /** Public base URL, without a trailing slash. */
   address: string;
-  /** Called with the parsed files after each change. */
-  seen: (config: ServiceConfig, skills: readonly Skill[]) => void;
+  /** Called after each change of the files. */
+  seen: () => void;
   log: Log;
 }
 
@@ -44,7 +44,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   const { config } = loaded;
   const { skills, problems } = await readSkills(basis.directory, { mainPath: config.skills.path });
   if (problems.length > 0) throw new CardFilesError(problems);
-  basis.seen(config, skills);
+  basis.seen();
   return partsOf(basis, config, skills);
 }
 

@@ -185,6 +185,12 @@ const policySchema = z.object({
     .describe(
       '`shadow`: the rules of tools decide nothing, and the log has `policy_shadow` for each that would have.',
     ),
+  reload: z
+    .enum(['auto', 'manual'])
+    .default('auto')
+    .describe(
+      'When changed rules come into force in a running agent: `auto` within seconds, `manual` at `holdpoint policy reload`.',
+    ),
   environment: z
     .array(variableName)
     .default([])

@@ -29,6 +29,7 @@ export {
 export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
+export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { denialName, type RuleLayer, ruleName } from './policy/rule-names.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';

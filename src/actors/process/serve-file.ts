@@ -14,8 +14,14 @@ const serveFile = z.object({
   token_path: z.string(),
   started_at: z.string(),
   version: z.string(),
-  /** Digest of the policy at start-up; absent in files of older releases. */
+  /** Digest of the policy in force; absent in files of older releases. */
   policy_sha256: z.string().optional(),
+  /** How changed rules come into force; absent in files of older releases. */
+  policy_reload: z.enum(['auto', 'manual']).optional(),
+  /** The first problem of the rules in the agent's files; absent for none. */
+  policy_problem: z.string().optional(),
+  /** True if the agent's files have settings that apply at the next start; absent otherwise. */
+  policy_needs_restart: z.literal(true).optional(),
   /** Key for answering challenges. */
   proof_key: z.string(),
   /** Port of the chart inspector; absent if it is off. */

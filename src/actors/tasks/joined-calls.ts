@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
-import { argumentsDigest, type Policy } from '../governance/governance.ts';
+import { argumentsDigest, type Policies, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
 import type { AskedCall } from './task-request.ts';
 
 export interface JoinedCallsPorts {
-  policy: Pick<Policy, 'rulesFor' | 'modify' | 'isConditional' | 'mayHold'>;
+  policies: Pick<Policies, 'current'>;
   sent: SentMessages;
   rows: MessageRows;
   clock: Clock;
@@ -33,7 +33,7 @@ export class JoinedCalls {
    * static denial applies, or the caller's sign-in is too weak. Governance handles such calls separately.
    */
   keyOf(caller: Caller | null, call: AskedCall): string | null {
-    const { policy } = this.#ports;
+    const { policy } = this.#ports.policies.current;
     const asked = askedAs(call);
     return wouldBeHeld(policy, asked, caller) ? keyOf(caller, policy, asked) : null;
   }
@@ -51,7 +51,7 @@ export class JoinedCalls {
   /** Forgets a call whose outcome its caller has received, so that the next identical call is new. */
   async received(task: Task, call: AskedCall): Promise<void> {
     if (task.settled === null) return;
-    const key = keyOf(task.requester, this.#ports.policy, askedAs(call));
+    const key = keyOf(task.requester, this.#ports.policies.current.policy, askedAs(call));
     await this.#ports.rows.forget(key, task.id);
   }
 

@@ -38,7 +38,7 @@ export interface LiveTaskPorts {
   /** Envelope keys of every audit event of the agent. */
   envelope: AgentEntity;
   /** Digest of the policy in force. */
-  policySha256: string;
+  policySha256: () => string;
   /** Captures contents for the log; `null` if disabled. */
   capture: Capture | null;
   onCommitted: (live: LiveTask, saved: Saved) => void;
@@ -202,7 +202,7 @@ export class LiveTask {
           task_id: this.id,
           correlation_id: correlationId,
         },
-        this.#ports,
+        { ...this.#ports, policySha256: this.#ports.policySha256() },
       ),
     );
     this.#measures.noted(fact);

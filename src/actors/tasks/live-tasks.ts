@@ -30,8 +30,6 @@ export interface LiveTasksOptions
   extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
-  /** Digest of the policy in force. */
-  policySha256: string;
   /** Captures contents for the audit log; absent if disabled. */
   capture?: LiveTaskPorts['capture'];
   watchers: Watchers;
@@ -83,7 +81,7 @@ export class LiveTasks {
       store,
       clock,
       envelope,
-      policySha256: options.policySha256,
+      policySha256: () => options.policies.current.sha256,
       capture: options.capture ?? null,
       onCommitted: (task, saved) => this.#onCommitted(task, saved),
       onLost: (task, error) => this.#onLost(task, error),
@@ -195,7 +193,7 @@ export class LiveTasks {
     const stored = await this.#stored(id);
     if (stored?.task.state !== 'deferred' || !isKnownVersion(stored.machineVersion)) return;
     try {
-      if (await stillHolds(stored, this.#options)) return;
+      if (await stillHolds(stored, this.#governing)) return;
     } catch (error) {
       if (!(error instanceof UnrestorableError)) throw error;
       throw await unknownVersion(stored, this.#options, error.cause);
@@ -243,6 +241,10 @@ export class LiveTasks {
     this.registry.stop();
   }
 
+  get #governing() {
+    return { ...this.#options, ...this.#options.policies.current };
+  }
+
   #get(id: string): LiveTask {
     const task = this.#live.get(id);
     if (task === undefined) throw new Error(`task ${id} is not live`);
@@ -270,7 +272,7 @@ export class LiveTasks {
     try {
       const context = restoreTask(stored, (snapshot) => snapshot.context) as TaskContext;
       if (standingOf(context, this.#options.tools) !== 'repeatable') return null;
-      return await mayRepeat(context, this.#options);
+      return await mayRepeat(context, this.#governing);
     } catch (error) {
       // The error is reported when the task is restored.
       if (error instanceof UnrestorableError) return null;

@@ -16,9 +16,8 @@ import { taskMachine } from '../../machines/task/task-machine.ts';
 import {
   type CredentialIssuer,
   CredentialVault,
-  createGovern,
-  type IntentScorer,
-  type Policy,
+  createGovernInForce,
+  type Policies,
   screenPrompt,
 } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -42,9 +41,7 @@ import { whenReachable } from './when-reachable.ts';
 export interface TaskLogicPorts {
   model: LanguageModel;
   tools: ReadonlyMap<string, Tool>;
-  policy: Policy;
-  /** Scores calls against their request; `null` while intent alignment is off. */
-  scorer: IntentScorer | null;
+  policies: Policies;
   /** Issues the credentials of calls; `null` if no tool has any. */
   issuer: CredentialIssuer | null;
   /** Egress of tools; `null` gives them none. */
@@ -64,7 +61,7 @@ export interface TaskLogicPorts {
 
 /** Binds every port of the task chart; the only place where they are bound. */
 export function createTaskLogic(ports: TaskLogicPorts) {
-  const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
+  const { model, tools, policies, issuer, egress, clock, ids, log, live } = ports;
   const { onProgress, onToolProgress, speak, waits, sessions } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
@@ -79,9 +76,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
     actors: {
       accept: served(createAccept(accepting)),
       think: served(createThink({ ...accepting, model, log, speak })),
-      govern: createGovern({
-        policy,
-        scorer,
+      govern: createGovernInForce(policies, {
         tools,
         ids,
         log,
@@ -99,7 +94,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
       runTool: called(
         createRunTool({
           tools,
-          policy,
+          policies,
           vault,
           outbound: egress,
           clock,
@@ -114,7 +109,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
       note: noteWith(live),
       screenPrompt: raise(
         ({ context }) =>
-          ({ type: 'prompt.screened', ...screenPrompt(context.run.request, ports) }) as const,
+          ({
+            type: 'prompt.screened',
+            ...screenPrompt(context.run.request, { ...policies.current, log }),
+          }) as const,
       ),
       dropCredential: (_, callId: string) => vault.drop(callId),
     },

@@ -46,8 +46,6 @@ export interface TaskSystemOptions
   limits: TaskLimits;
   /** Effect of a tool error: it ends the run, or is a result for the model. */
   onToolError: TaskRun['onToolError'];
-  /** Maximum calls of one caller that may wait for a decision at once. */
-  maxPendingPerCaller: number;
   /** Retention time of final tasks, in milliseconds. */
   retention: number;
   /** Work sharing with other daemons; `null` for a single daemon. */
@@ -109,7 +107,6 @@ export class TaskSystem {
     const waits = new WaitingLimit({
       ...options,
       rows,
-      most: options.maxPendingPerCaller,
       isLive: (id) => this.#tasks.find(id) !== undefined,
     });
     this.feed = new TaskFeed(options.clock);
@@ -136,8 +133,8 @@ export class TaskSystem {
       find: (id) => this.reads.find(id),
       ...options,
     });
-    const { policy } = options;
-    this.#joined = new JoinedCalls({ policy, sent: this.#sent, rows: rows.messages, clock });
+    const { policies } = options;
+    this.#joined = new JoinedCalls({ policies, sent: this.#sent, rows: rows.messages, clock });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
     const isInspected = options.inspect !== undefined;
     this.reads = new TaskReads({
@@ -226,12 +223,13 @@ export class TaskSystem {
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {
       const { deferral, run } = actor.getSnapshot().context;
-      const { policy, clock } = this.#options;
+      const { policies, clock } = this.#options;
       const { requester, ran } = run;
       const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
+      const { policy } = policies.current;
       const applied = deferral && policy.deferRuleOf(deferral, facts);
       const today = applied?.rule ?? null;
-      const edit = proposedEdit(deferral, attempt, applied, this.#options);
+      const edit = proposedEdit(deferral, attempt, applied, { ...this.#options, policy });
       return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');
     });
     this.#deciding.add(deciding);
@@ -341,8 +339,8 @@ export class TaskSystem {
     const { message, requester } = said;
     const refusal = await this.#refusalOf(id, said);
     const sender = requester === null ? null : personOf(requester);
-    const { policy, clock } = this.#options;
-    const shown = shownMessage(message, sender, { policy, at: clock.now() });
+    const { policies, clock } = this.#options;
+    const shown = shownMessage(message, sender, { ...policies.current, at: clock.now() });
     const event = { type: 'message.received', message, refusal, sender, shown } as const;
     const answer = await this.#tellParked(id, (task) =>
       askTask(task.actor, event, 'message.answered', ({ kind }) => {
@@ -356,8 +354,10 @@ export class TaskSystem {
 
   async #refusalOf(id: string, { message, requester }: SaidMessage): Promise<Refusal | null> {
     const asker = (await this.reads.find(id))?.requester ?? null;
-    const refusal = this.#options.policy.refusalOfSpeaker(requester, asker);
-    return refusal ?? screenPrompt(message, this.#options).refusal;
+    const { policies, log } = this.#options;
+    const { policy } = policies.current;
+    const refusal = policy.refusalOfSpeaker(requester, asker);
+    return refusal ?? screenPrompt(message, { policy, log }).refusal;
   }
 
   /** Like `#tell`, for events to a waiting task: a task running on another daemon is not disturbed. */

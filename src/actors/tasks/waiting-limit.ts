@@ -6,16 +6,14 @@ import {
   type ToolCall,
 } from '../../machines/domain/task.ts';
 import { ownerOf } from '../../machines/task/task-access.ts';
-import type { Policy } from '../governance/governance.ts';
+import type { Policies } from '../governance/governance.ts';
 import { columnsOfOwner, type TaskRows } from '../records/records.ts';
 
 export interface WaitingLimitPorts {
   rows: Pick<TaskRows, 'countWaiting' | 'waitingOf'>;
-  policy: Policy;
+  policies: Pick<Policies, 'current'>;
   /** Returns whether a task has an actor here. */
   isLive: (taskId: string) => boolean;
-  /** Maximum calls of one caller that may wait at once. */
-  most: number;
 }
 
 /** The task of a call, and its owner. */
@@ -41,7 +39,6 @@ export class WaitingLimit {
 
   /** Returns the calls; those that would exceed the limit are marked as refused. Rejects with the store's error. */
   async admit(task: CallOfTask, calls: readonly ToolCall[]): Promise<ToolCall[]> {
-    const { most } = this.#ports;
     const owner = ownerOf(task);
     this.#coming.get(keyOf(owner))?.delete(task.id);
     const waiting = calls.filter((call) => this.#waits(call)).length;
@@ -49,7 +46,9 @@ export class WaitingLimit {
     const enter = () => this.#comingOf(owner).set(task.id, waiting);
     if (await this.#entersFarBelow(owner, enter)) return [...calls];
     if (await this.#entersBelow(owner, task.id, enter)) return [...calls];
-    return calls.map((call) => (this.#waits(call) ? { ...call, refused: tooMany(most) } : call));
+    return calls.map((call) =>
+      this.#waits(call) ? { ...call, refused: tooMany(this.#most) } : call,
+    );
   }
 
   /** Processes a committed change, which may reduce the number of calls about to wait. */
@@ -70,19 +69,19 @@ export class WaitingLimit {
   async #entersFarBelow(owner: Owner | null, enter: () => void): Promise<boolean> {
     const before = this.#comingOf(owner).size;
     const committed = await this.#ports.rows.countWaiting(owner);
-    const isFarBelow = committed + before + this.#comingOf(owner).size < this.#ports.most;
+    const isFarBelow = committed + before + this.#comingOf(owner).size < this.#most;
     if (isFarBelow) enter();
     return isFarBelow;
   }
 
   async #entersBelow(owner: Owner | null, taskId: string, enter: () => void): Promise<boolean> {
-    const { rows, most, isLive } = this.#ports;
-    const committed = await rows.waitingOf(owner, most);
+    const { rows, isLive } = this.#ports;
+    const committed = await rows.waitingOf(owner, this.#most);
     const coming = this.#comingOf(owner);
     for (const id of coming.keys()) if (!isLive(id)) coming.delete(id);
     const others = new Set([...committed, ...coming.keys()]);
     others.delete(taskId);
-    const isBelow = others.size < most;
+    const isBelow = others.size < this.#most;
     if (isBelow) enter();
     return isBelow;
   }
@@ -90,7 +89,7 @@ export class WaitingLimit {
   /** A condition on the caller or the session is not evaluated here, so a call that may wait counts. */
   #waits(call: ToolCall): boolean {
     try {
-      const { policy } = this.#ports;
+      const { policy } = this.#ports.policies.current;
       const { refusal, defer } = policy.rulesFor(call);
       if (!policy.isConditional(call.tool)) return refusal === null && defer !== null;
       return policy.mayHold(call.tool) && (refusal === null || refusal.rule !== undefined);
@@ -98,6 +97,10 @@ export class WaitingLimit {
       // Governance denies the call.
       return false;
     }
+  }
+
+  get #most(): number {
+    return this.#ports.policies.current.mostWaiting;
   }
 
   #comingOf(owner: Owner | null): Map<string, number> {

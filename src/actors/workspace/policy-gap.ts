@@ -12,39 +12,81 @@ export interface PolicyGap {
   startedAt: string;
   /** Last change of `service.yaml`; RFC 3339. */
   changedAt: string;
+  /**
+   * The remedy: correct the files, restart the agent, reload the policy, or none, because the agent is about to apply
+   * them.
+   */
+  remedy: 'correct' | 'restart' | 'reload' | 'wait';
+  /** The problem because of which the files are not in force; `null` for none. */
+  problem: string | null;
 }
 
 /**
- * Compares the policy of a running agent with the policy digest of its files; `null` if they are equal, or the agent is
- * not running. A daemon that does not report its policy may have a different one.
+ * Compares the policy of a running agent with the policy digest of its files, `null` for invalid ones. Returns `null` if
+ * they are equal, or the agent is not running. A daemon that does not report its policy may have a different one.
  */
 export function policyGap(
   directory: string,
   served: ServedAgent | null,
-  policySha256: string,
+  policySha256: string | null,
 ): PolicyGap | null {
-  if (served === null || served.policySha256 === policySha256) return null;
+  const problem = served?.policyProblem ?? null;
+  const isEqual = policySha256 === null || served?.policySha256 === policySha256;
+  if (served === null || (isEqual && problem === null)) return null;
   const file = statSync(join(directory, 'service.yaml'), { throwIfNoEntry: false });
   const changedAt = (file?.mtime ?? new Date()).toISOString();
-  return { startedAt: served.startedAt, changedAt };
+  return { startedAt: served.startedAt, changedAt, remedy: remedyOf(served), problem };
+}
+
+function remedyOf({
+  policyProblem,
+  policyReload,
+  policyNeedsRestart,
+}: ServedAgent): PolicyGap['remedy'] {
+  if (policyProblem !== undefined) return 'correct';
+  if (policyReload === undefined || policyNeedsRestart === true) return 'restart';
+  return policyReload === 'manual' ? 'reload' : 'wait';
 }
 
 /** Like `policyGap`, for the agent in a folder's `serve.json`. */
-export function policyGapIn(directory: string, policySha256: string): PolicyGap | null {
+export function policyGapIn(directory: string, policySha256: string | null): PolicyGap | null {
   const served = readServeFile(join(directory, '.service'));
   if (served === null || !isAlive(served.pid)) return null;
   return policyGap(directory, servedAgent(served), policySha256);
 }
 
-/** Describes the policy in force, its start time, and the command that updates it. */
+/** Describes how the running agent differs from its files, and the remedy. */
 export function gapWords(
-  { startedAt, changedAt }: PolicyGap,
+  { changedAt, remedy, problem }: PolicyGap,
   directory: string,
 ): { message: string; fix: string } {
   const dir = `--dir ${shellWord(directory)}`;
   const restart = `${commandLine(`serve stop ${dir}`)} && ${commandLine(`serve start ${dir}`)}`;
-  return {
-    message: `the running agent has other rules than service.yaml: it was started at ${startedAt}, and the file was written at ${changedAt}`,
-    fix: `restart the agent to apply it: ${restart}`,
+  const fixes = {
+    correct: `correct the file; until then the earlier rules are in force: ${problem}`,
+    restart: `restart the agent to apply it: ${restart}`,
+    reload: `apply it: ${commandLine(`policy reload ${dir}`)}`,
+    wait: 'the agent applies it within seconds, or reports why not',
   };
+  return {
+    message: `the running agent has other rules than service.yaml, which was written at ${changedAt}`,
+    fix: fixes[remedy],
+  };
+}
+
+/** JSON fields for a gap, on the wire and in the output of commands. */
+export function gapJson({ startedAt, changedAt, remedy, problem }: PolicyGap): PolicyGapJson {
+  return {
+    started_at: startedAt,
+    changed_at: changedAt,
+    remedy,
+    ...(problem === null ? {} : { problem }),
+  };
+}
+
+export interface PolicyGapJson {
+  started_at: string;
+  changed_at: string;
+  remedy: PolicyGap['remedy'];
+  problem?: string;
 }

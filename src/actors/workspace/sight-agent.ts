@@ -35,8 +35,20 @@ export function servedAgent({
   port,
   started_at: startedAt,
   policy_sha256: policySha256,
+  policy_reload: policyReload,
+  policy_problem: policyProblem,
+  policy_needs_restart: policyNeedsRestart,
 }: ServeFile): ServedAgent {
-  return { pid, host, port, startedAt, ...(policySha256 === undefined ? {} : { policySha256 }) };
+  return {
+    pid,
+    host,
+    port,
+    startedAt,
+    ...(policySha256 === undefined ? {} : { policySha256 }),
+    ...(policyReload === undefined ? {} : { policyReload }),
+    ...(policyProblem === undefined ? {} : { policyProblem }),
+    ...(policyNeedsRestart === undefined ? {} : { policyNeedsRestart }),
+  };
 }
 
 /** A link could lead to the state of another agent. */

@@ -21,7 +21,13 @@ export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';
 export { mergeEgress } from './merge-egress.ts';
 export { addToFolder, FolderTakenError, newFolder } from './new-folder.ts';
 export { openWorkspace, type Workspace, type WorkspaceListener } from './open-workspace.ts';
-export { gapWords, policyGap, policyGapIn } from './policy-gap.ts';
+export {
+  gapJson,
+  gapWords,
+  type PolicyGapJson,
+  policyGap,
+  policyGapIn,
+} from './policy-gap.ts';
 export { rulesIn, type ToolRulesEdit } from './rules-in.ts';
 export { scanFolders } from './scan-folders.ts';
 export { lastRunLog, serveLogPath, tailServeLog } from './serve-log.ts';

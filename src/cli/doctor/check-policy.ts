@@ -7,7 +7,7 @@ export function checkPolicy(
   { directory }: Subject,
   { policySha256 }: Pick<Findings, 'policySha256'>,
 ): [check: string, finding: Finding][] {
-  const gap = policySha256 === null ? null : policyGapIn(directory, policySha256);
+  const gap = policyGapIn(directory, policySha256);
   if (gap === null) return [];
   return [['policy', { status: 'warn', ...gapWords(gap, directory) }]];
 }

@@ -51,5 +51,13 @@ export function policyCommand(session: Session): Command {
       const { previewPolicy } = await import('./explain-task.ts');
       await previewPolicy(session, file, options);
     });
+  policy
+    .command('reload')
+    .description('put the policy of the files into force in the running agent')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (options: { dir: string }) => {
+      const { policyReload } = await import('./policy-reload.ts');
+      await policyReload(session, options);
+    });
   return policy;
 }

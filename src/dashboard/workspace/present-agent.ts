@@ -1,4 +1,4 @@
-import { policyGap, type WorkspaceAgent } from '../../actors/workspace/workspace.ts';
+import { gapJson, policyGap, type WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { AgentJson } from '../../http/wire/dashboard/agent-json.ts';
 import { localUrl } from '../../machines/url-of.ts';
 
@@ -6,8 +6,7 @@ import { localUrl } from '../../machines/url-of.ts';
 export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson {
   const { id, directory, description, state, served, silentSince } = agent;
   const error = agent.error ?? description.problem;
-  const { policySha256 } = description;
-  const gap = policySha256 === null ? null : policyGap(directory, served, policySha256);
+  const gap = policyGap(directory, served, description.policySha256);
   return {
     id,
     version: description.version,
@@ -27,9 +26,7 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
     on_restart: description.onRestart,
-    ...(gap === null
-      ? {}
-      : { policy_differs: { started_at: gap.startedAt, changed_at: gap.changedAt } }),
+    ...(gap === null ? {} : { policy_differs: gapJson(gap) }),
     warnings: description.warnings,
     ...(agent.flags.length === 0 ? {} : { start_flags: [...agent.flags] }),
     ...(agent.isHere ? { in_dashboard: true as const } : {}),

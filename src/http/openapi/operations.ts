@@ -14,6 +14,7 @@ import {
 import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
+import { policyReloaded, policyUnusable } from '../wire/policy-reload.ts';
 import { refusal } from '../wire/problem.ts';
 import { progress } from '../wire/progress.ts';
 import { session, sessionPage } from '../wire/session.ts';
@@ -306,6 +307,17 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: holding('The session.', session),
       404: holding('The caller has no session with this id.', refusal),
+    },
+    form,
+  },
+  'POST /policy/reload': {
+    id: 'reloadPolicy',
+    tag: 'agent',
+    says: 'Puts the policy of the files of the agent into force; only for the token of the daemon.',
+    answers: {
+      200: holding('The policy in force.', policyReloaded),
+      403: holding('The caller does not have the token of the daemon.', refusal),
+      409: holding('The files have a problem; nothing has changed.', policyUnusable),
     },
     form,
   },

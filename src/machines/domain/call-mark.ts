@@ -2,16 +2,27 @@ import type { CallMark } from './facts.ts';
 import type { Deferral, ToolCall } from './task.ts';
 
 /** Returns the identity in the log of a call about which no person was asked. */
-export function markOfCall({ id, callSha256 }: ToolCall): CallMark {
-  return { callId: id, ...(callSha256 === undefined ? {} : { callSha256 }) };
+export function markOfCall({ id, callSha256, ...ruled }: ToolCall): CallMark {
+  return { callId: id, ...(callSha256 === undefined ? {} : { callSha256 }), ...policyOf(ruled) };
 }
 
-/** Returns the identity in the log of a held or released call. */
-export function markOfDeferral({ id, callSha256, runsSha256 }: Deferral): CallMark {
+/** Returns the identity in the log of a held or released call; `ruled` is the call if its ruling is the event. */
+export function markOfDeferral(
+  { id, callSha256, runsSha256 }: Deferral,
+  ruled: Pick<ToolCall, 'policySha256'> = {},
+): CallMark {
   return {
     callId: id,
     deferralId: id,
     ...(callSha256 === undefined ? {} : { callSha256 }),
     ...(runsSha256 === undefined ? {} : { runsSha256 }),
+    ...policyOf(ruled),
   };
+}
+
+/** Returns the digest of the policy that ruled on a call, if it has been ruled on. */
+export function policyOf({
+  policySha256,
+}: Pick<ToolCall, 'policySha256'>): Pick<CallMark, 'policySha256'> {
+  return policySha256 === undefined ? {} : { policySha256 };
 }

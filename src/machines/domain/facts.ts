@@ -37,6 +37,8 @@ export interface CallMark {
   callSha256?: string;
   /** Digest of everything that determines the call's effect. */
   runsSha256?: string;
+  /** Digest of the policy that ruled on the call; absent if it has not been ruled on. */
+  policySha256?: string;
 }
 
 /**
@@ -149,7 +151,10 @@ export type TaskFact =
       complaint?: string;
     }
   | { type: 'message.received'; size: number; sender: FollowUp['sender'] }
-  | { type: 'deferral.opened'; deferral: Deferral; requester: Caller | null }
+  | ({ type: 'deferral.opened'; deferral: Deferral; requester: Caller | null } & Pick<
+      CallMark,
+      'policySha256'
+    >)
   /** `requests` is the number of times the caller has requested the call so far. */
   | { type: 'call.repeated'; tool: string; requests: number }
   | (DecisionReport & { type: 'deferral.decided' })

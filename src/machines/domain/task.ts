@@ -66,6 +66,8 @@ export interface ToolCall {
   offered?: string;
   /** Changes that approvers made to the arguments, oldest first; absent for none. */
   edits?: readonly CallEdit[];
+  /** Digest of the policy that ruled on the call; absent before its ruling, and after the call has ended. */
+  policySha256?: string;
   /** The reason why the model's arguments are invalid; `args` is then empty and the call is denied. */
   fault?: string;
   /** The reason why the call may not even be held; the call is denied. */

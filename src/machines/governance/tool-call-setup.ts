@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { policyOf } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import { governanceFailed } from '../domain/finding.ts';
 import type {
@@ -203,7 +204,15 @@ export const toolCallSetup = setup({
       const reason = `awaiting ${deferral.to}`;
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
-        facts: [...context.facts, { type: 'deferral.opened', deferral, requester } as const],
+        facts: [
+          ...context.facts,
+          {
+            type: 'deferral.opened',
+            deferral,
+            requester,
+            ...policyOf(call),
+          } as const,
+        ],
         records: recorded(context, {
           ...{ layer: 'defer', decision: 'defer', reason },
           ...ruleNamed(rules.names?.defer),

@@ -215,8 +215,9 @@ function endOf(context: TaskContext, duration: number, result: string, error?: s
 
 function markOf(context: TaskContext): CallMark {
   const { held } = context;
-  if (held === null || approvedDigest(context) === null) return markOfCall(currentCall(context));
-  return markOfDeferral(held.deferral);
+  const call = currentCall(context);
+  if (held === null || approvedDigest(context) === null) return markOfCall(call);
+  return markOfDeferral(held.deferral, call);
 }
 
 function methodOf({ caller, source }: DecisionAttempt): DecisionMethod {

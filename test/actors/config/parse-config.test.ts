@@ -222,7 +222,7 @@ it('fills in every default', () => {
         },
       },
       security: {
-        policy: { mode: 'enforce', environment: [] },
+        policy: { mode: 'enforce', reload: 'auto', environment: [] },
         intent_alignment: {
           enabled: false,
           provider: 'openai',

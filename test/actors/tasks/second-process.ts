@@ -4,6 +4,7 @@ import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.t
 import { TaskSystem } from '../../../src/actors/tasks/task-system.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { onePolicy } from '../../helpers/one-policy.ts';
 
 /** What the test tells this process: decide on a task, so many times at once. */
 export interface Order {
@@ -37,8 +38,7 @@ const system = new TaskSystem({
   store,
   model: scriptedModel('demo', []),
   tools: new Map([['pay', pay]]),
-  policy: aPolicy(),
-  scorer: null,
+  policies: onePolicy(aPolicy()),
   shared: null,
   issuer: null,
   egress: null,
@@ -46,13 +46,11 @@ const system = new TaskSystem({
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },
   envelope: { entity_id: 'test' },
-  policySha256: '0'.repeat(64),
   onToolError: 'fail',
   onRestart: 'resume',
   restAfter: 3_000,
   release: '0.0.0-test',
   limits: defaultLimits,
-  maxPendingPerCaller: 1_000_000,
   retention: 3_600_000,
 });
 await system.start();

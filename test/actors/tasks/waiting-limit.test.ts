@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { WaitingLimit } from '../../../src/actors/tasks/waiting-limit.ts';
 import type { Task } from '../../../src/machines/domain/task.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { onePolicy } from '../../helpers/one-policy.ts';
 import { aCall, aDeferRule, toolRules } from '../../helpers/task-fixtures.ts';
 
 /** A limit of calls, with the tasks that are committed as waiting and those that have an actor. */
@@ -17,11 +18,14 @@ function limitOf(most: number) {
         return [...committed];
       },
     },
-    policy: aPolicy({
-      rulesFor: ({ tool }) => toolRules({ defer: tool === 'pay' ? aDeferRule() : null }),
-    }),
+    policies: onePolicy(
+      aPolicy({
+        rulesFor: ({ tool }) => toolRules({ defer: tool === 'pay' ? aDeferRule() : null }),
+      }),
+      null,
+      most,
+    ),
     isLive: (id) => live.has(id),
-    most,
   });
   const isAdmitted = async (id: string, ...tools: string[]) => {
     const calls = tools.map((tool) => aCall({ tool }));

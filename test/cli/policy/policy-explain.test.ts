@@ -550,15 +550,16 @@ describe('a call that is made', () => {
 });
 
 it('every command that shows a policy says first that the running agent has other rules', async () => {
-  const dir = await agentWith({});
+  const dir = await agentWith({ policy: { reload: 'manual' } });
   await startDaemon(dir);
   const same = await holdpointHere(['policy', 'explain', 'issue_refund', '--dir', dir, '--json']);
   expect(JSON.parse(same.stdout).policy_differs).toBeUndefined();
   const service = { agent_id: 'refunds', model: { provider: 'scripted', name: 'demo' } };
-  const security = { guardrails: { enabled: true, denied_tools: ['issue_refund'] } };
+  const guardrails = { enabled: true, denied_tools: ['issue_refund'] };
+  const security = { policy: { reload: 'manual' }, guardrails };
   await writeFile(join(dir, 'service.yaml'), JSON.stringify({ ...service, security }));
   const sentence =
-    /^warning: the running agent has other rules than service\.yaml: it was started at \S+, and the file was written at \S+; restart the agent to apply it: holdpoint serve stop --dir \S+ && holdpoint serve start --dir \S+\n/;
+    /^warning: the running agent has other rules than service\.yaml, which was written at \S+; apply it: holdpoint policy reload --dir \S+\n/;
   for (const command of [
     ['policy', 'explain', 'issue_refund'],
     ['validate'],
@@ -574,10 +575,26 @@ it('every command that shows a policy says first that the running agent has othe
     expect(json.policy_differs).toEqual({
       started_at: expect.any(String),
       changed_at: expect.any(String),
+      remedy: 'reload',
     });
   }
   const checked = await holdpointHere(['doctor', '--dir', dir]);
   expect(checked.stdout).toMatch(
     /warn {2}policy +the running agent has other rules than service\.yaml/,
   );
+  const reloaded = await holdpointHere(['policy', 'reload', '--dir', dir]);
+  expect([reloaded.code, reloaded.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^the policy [0-9a-f]{64} is in force\n$/),
+  ]);
+  const after = await holdpointHere(['validate', '--dir', dir, '--json']);
+  expect(JSON.parse(after.stdout).policy_differs).toBeUndefined();
+  await writeFile(join(dir, 'service.yaml'), 'agent_id: [');
+  const unusable = await holdpointHere(['policy', 'reload', '--dir', dir]);
+  expect([unusable.code, unusable.stderr]).toEqual([
+    5,
+    expect.stringMatching(
+      /^error: service\.yaml:1:\d+: .*; the policy in force stays; correct the file, and reload again\n$/,
+    ),
+  ]);
 });

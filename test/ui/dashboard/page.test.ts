@@ -49,7 +49,8 @@ describe('each view', () => {
 
   it('says that the rules in the file are not in force, with the command that applies them', async () => {
     const server = await startPageServer();
-    const gap = { started_at: '2026-11-20T10:02:00Z', changed_at: '2026-11-21T10:15:00Z' };
+    const times = { started_at: '2026-11-20T10:02:00Z', changed_at: '2026-11-21T10:15:00Z' };
+    const gap = { ...times, remedy: 'restart' as const };
     tellStory(server);
     server.agents = [anAgent({ status: 'running', policy_differs: gap })];
     const { page } = await browser.page();

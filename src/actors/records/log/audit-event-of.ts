@@ -120,10 +120,10 @@ const wording: Wording = {
     'message_received',
     { size, provider: sender?.provider, user_id: sender?.userId },
   ],
-  'deferral.opened': ({ deferral, requester }, policy) => [
+  'deferral.opened': ({ deferral, requester, policySha256 }, policy) => [
     'task_deferred',
     {
-      ...callFields(markOfDeferral(deferral), policy),
+      ...callFields(markOfDeferral(deferral), policySha256 ?? policy),
       ...(requester === null ? {} : requesterFields(requester)),
       tool: deferral.tool,
       edited_from: editedFrom(deferral),
@@ -164,14 +164,14 @@ const wording: Wording = {
   'egress.judged': (fact) => egressWords(fact),
 };
 
-/** Returns the fields that identify a call in an event. */
+/** Returns the fields that identify a call in an event; `policySha256` is for an event that is not part of a ruling. */
 export function callFields(call: CallMark, policySha256: string | undefined): Fields {
   return {
     call_id: call.callId,
     deferral_id: call.deferralId,
     args_sha256: call.callSha256,
     runs_sha256: call.runsSha256,
-    policy_sha256: policySha256,
+    policy_sha256: call.policySha256 ?? policySha256,
   };
 }
 

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { changedSinceApproval } from '../../../machines/domain/finding.ts';
-import type { ResultExtras, WaitElsewhere } from '../../../machines/domain/task.ts';
+import type { ResultExtras, ToolCall, WaitElsewhere } from '../../../machines/domain/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
   argumentsDigest,
   type Credential,
   type CredentialVault,
+  type Policies,
   type Policy,
   runsDigest,
 } from '../../governance/governance.ts';
@@ -20,7 +21,7 @@ import { checkedProgress } from './progress-check.ts';
 
 export interface RunToolPorts {
   tools: ReadonlyMap<string, Tool>;
-  policy: Policy;
+  policies: Pick<Policies, 'of'>;
   vault: CredentialVault;
   /** Egress of tools; `null` gives them none. */
   outbound: ToolOutbound | null;
@@ -57,7 +58,7 @@ export function createRunTool(ports: RunToolPorts) {
       const waits = new WaitedTime();
       const raw = await attempt(ports, input, credential, { signal, waits });
       const returned = performance.now();
-      const checked = await checkedOutcome(ports, call.tool, raw, { credential, signal });
+      const checked = await checkedOutcome(ports, call, raw, { credential, signal });
       return {
         ...checked,
         // Excludes the time of waiting for a person.
@@ -92,7 +93,7 @@ class WaitedTime {
 }
 
 async function attempt(
-  { tools, policy, outbound, log, onWait, onToolProgress }: RunToolPorts,
+  { tools, policies, outbound, log, onWait, onToolProgress }: RunToolPorts,
   {
     taskId,
     correlationId,
@@ -105,6 +106,7 @@ async function attempt(
   credential: Credential | null,
   { signal, waits }: { signal: AbortSignal; waits: WaitedTime },
 ): Promise<Raw> {
+  const { policy } = policies.of(call);
   try {
     const tool = tools.get(call.tool);
     if (tool === undefined) {
@@ -169,12 +171,14 @@ type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
 
 /** Withholds output that cannot be checked; data that accompanies a text is withheld if a rule changed the text. */
 async function checkedOutcome(
-  { policy, log }: RunToolPorts,
-  tool: string,
+  { policies, log }: RunToolPorts,
+  call: ToolCall,
   raw: Raw,
   { credential, signal }: { credential: Credential | null; signal: AbortSignal },
 ): Promise<CheckedOutcome> {
+  const { tool } = call;
   try {
+    const { policy } = policies.of(call);
     const secrets = credential?.secretValues() ?? [];
     const checked = await policy.checkOutput(tool, raw.text, secrets, signal);
     const { findings, rewrites } = checked;

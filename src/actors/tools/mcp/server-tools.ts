@@ -24,7 +24,7 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
   /** Returns whether calls of a tool are held. */
   isHeld: (tool: string) => boolean;
   /** Policy rules for tools of servers. */
-  ruled: readonly RuledMcpTool[];
+  ruled: () => readonly RuledMcpTool[];
   seen: SeenTools;
   clock: Clock;
   log: Log;
@@ -112,7 +112,7 @@ export class ServerTools {
   #reportUnmatched(offer: ReadOffer): boolean {
     const { name: server } = this.#server;
     const offered = [...offer.tools, ...offer.unusable].map(({ name }) => name);
-    const unmatched = unmatchedRules(server, offered, this.#parts.ruled);
+    const unmatched = unmatchedRules(server, offered, this.#parts.ruled());
     for (const { rule, nearest, withholds } of unmatched) {
       const near = nearest === null ? '' : `; the nearest is ${nearest}`;
       const then = withholds ? `; the tools of ${server} are withheld until it is fixed` : '';

@@ -42,7 +42,14 @@ export interface AgentJson {
    * Set if the running agent's policy differs from its files: the start time, and the time when `service.yaml` was
    * written (RFC 3339).
    */
-  policy_differs?: { started_at: string; changed_at: string };
+  policy_differs?: {
+    started_at: string;
+    changed_at: string;
+    /** `wait`: the agent is about to apply the files. */
+    remedy: 'correct' | 'restart' | 'reload' | 'wait';
+    /** The problem of the files; absent for none. */
+    problem?: string;
+  };
   /** Warnings about its configuration, as printed by `holdpoint validate`. */
   warnings: string[];
   /** The flags of the last start, reused for a start from the dashboard; absent if there were none. */

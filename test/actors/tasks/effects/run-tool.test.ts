@@ -9,6 +9,7 @@ import { type Tool, ToolError } from '../../../../src/actors/ports/tool.ts';
 import { createRunTool } from '../../../../src/actors/tasks/effects/run-tool.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { onePolicy } from '../../../helpers/one-policy.ts';
 import { gate, toolCalled } from '../../../helpers/system-story.ts';
 import { aCall } from '../../../helpers/task-fixtures.ts';
 
@@ -31,7 +32,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
   const actor = createActor(
     createRunTool({
       tools: new Map(tool === null ? [] : [[tool.name, tool]]),
-      policy: setting.policy ?? aPolicy(),
+      policies: onePolicy(setting.policy ?? aPolicy()),
       vault: setting.vault ?? new CredentialVault(),
       outbound: null,
       clock: new ManualClock(7_000),

@@ -115,7 +115,7 @@ export function connect(
     agentDirectory: folder.path,
     isIdempotent: () => false,
     isHeld: () => false,
-    ruled: [],
+    ruled: () => [],
     isolation: () => ({ proxy: null, sandbox: 'env' }),
     egress: { fetch: globalThis.fetch, scope: () => null, within: (_, send) => send() },
     env: { PATH: '/nowhere', DAEMON_SECRET: 'hunter22' },

@@ -32,7 +32,7 @@ it.each([
 
 it('a server has its tools withheld while a rule fits none of them, and gives them once it offers that one', async () => {
   const folder = new PuppetFolder([listed('pay'), listed('echo')]);
-  const ruled = [rule('shop__pya')];
+  const ruled = () => [rule('shop__pya')];
   const { tools, events, warnings } = await connected(folder, [puppetConfig()], { ruled });
   expect([[...tools.keys()], warnings(), events]).toEqual([
     [],
