@@ -81,6 +81,7 @@ async function serveOn(
     authLog,
     ids,
     card: parts.card,
+    schemaOf: (tool) => parts.toolbox.tools.get(tool)?.parameters ?? null,
     prove: parts.prove,
     clock,
     log,

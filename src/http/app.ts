@@ -50,7 +50,7 @@ import {
   cachedAuditKeys,
 } from './routes/audit-keys.ts';
 import { decisionList, decisions } from './routes/decisions.ts';
-import { deferralsGet, deferralsList } from './routes/deferrals.ts';
+import { type DeferralPorts, deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
@@ -84,6 +84,7 @@ export interface AppPorts
     HealthPorts,
     ReceiptPorts,
     CallerTasksPorts,
+    DeferralPorts,
     KeepAlivePorts,
     McpPorts,
     PagePorts,
@@ -165,7 +166,7 @@ function createRouter(
   router.get('/sessions/:id', sessionsGet());
   router.get('/sessions', sessionsList());
   router.post('/deferrals/decisions', readJson(), decisionList(ports));
-  router.get('/deferrals/:id', deferralsGet());
+  router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList());
   router.post('/policy/reload', policyReload(ports));
   router.post(

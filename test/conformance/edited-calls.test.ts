@@ -73,7 +73,10 @@ describe('an approval that changes the arguments', () => {
     const agent = await agentWith(defer(editable), { audit: { sign: true } });
     const { done, deferral } = await parked(agent);
     const { body: shown } = await agent.get(`/deferrals/${deferral.id}`);
-    expect(shown).toMatchObject({ edit: true, args: { amount: 5 } });
+    expect(shown).toMatchObject({
+      ...{ edit: true, args: { amount: 5 } },
+      args_schema: { type: 'object', required: ['amount'] },
+    });
     const answer = await agent.decide('t1', approve(ann, { amount: 4 }));
     expect(answer).toMatchObject({
       status: 200,

@@ -19,6 +19,7 @@ export const openDoor = {
   a2aAnswer: 'artifact',
   admission: null,
   mcp: null,
+  schemaOf: () => null,
   card: { current: () => null },
   record: () => Promise.resolve(),
   receipts: { issue: async () => ({ kind: 'unsigned' as const }) },

@@ -11,7 +11,7 @@ import {
   decisionList,
   noDecision,
 } from '../wire/decision.ts';
-import { deferral, deferralEvent, deferralPage } from '../wire/deferral.ts';
+import { deferralDetail, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
 import { policyReloaded, policyUnusable } from '../wire/policy-reload.ts';
@@ -287,7 +287,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'approvals',
     says: 'Shows one call that waits, with the arguments that would run.',
     answers: {
-      200: holding('The call.', deferral),
+      200: holding('The call.', deferralDetail),
       404: holding('No pending deferral with this id.', refusal),
     },
     form,

@@ -1,9 +1,15 @@
 import { maySeeWhole } from '../../machines/governance/approvers.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentDecided } from '../wire/decided-call.ts';
-import { presentDeferral } from '../wire/deferral.ts';
+import { presentDeferral, presentWhole } from '../wire/deferral.ts';
 import { Problem } from '../wire/problem.ts';
 import { readDeadlineOrder, readDeadlinePage, readDecidedBy, readPage } from '../wire/query.ts';
+
+export interface DeferralPorts {
+  /** Returns the JSON Schema of a tool's arguments; `null` for an unknown tool. */
+  schemaOf: (tool: string) => JsonObject | null;
+}
 
 /**
  * `GET /deferrals`: the pending deferrals, newest first or by deadline, and their number, or those that the caller decided
@@ -37,10 +43,10 @@ export function deferralsList() {
 }
 
 /**
- * `GET /deferrals/{id}`: one pending deferral. Callers who may decide also receive the arguments that would run
+ * `GET /deferrals/{id}`: one pending deferral. Callers who may decide also receive the arguments that would run, and their schema if they may change them
  * (docs/contract/transports.md).
  */
-export function deferralsGet() {
+export function deferralsGet({ schemaOf }: DeferralPorts) {
   return async function get(ctx: RoutedContext) {
     const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
     const held = task?.deferral ?? null;
@@ -48,6 +54,6 @@ export function deferralsGet() {
       throw new Problem(404, { error: 'no pending deferral with this id' });
     }
     const isWhole = maySeeWhole(held, ctx.state.caller, task.requester);
-    ctx.body = presentDeferral(task, { isWhole });
+    ctx.body = isWhole ? presentWhole(task, schemaOf(held.tool)) : presentDeferral(task);
   };
 }

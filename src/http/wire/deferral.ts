@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
 import { presentRequester, requester } from './requester.ts';
@@ -79,6 +80,15 @@ export const deferral = z
       .exactOptional(),
   })
   .meta({ id: 'Deferral', description: 'A call that waits for a decision.' });
+
+export const deferralDetail = deferral
+  .extend({
+    args_schema: z
+      .record(z.string(), z.unknown())
+      .describe('JSON Schema of the arguments, for callers who may change them.')
+      .exactOptional(),
+  })
+  .meta({ id: 'DeferralDetail', description: 'A call that waits for a decision, in full.' });
 
 export const deferralPage = z
   .object({
@@ -166,6 +176,18 @@ export function presentDeferral(
           })),
         }),
   };
+}
+
+/**
+ * Formats a task's pending deferral for a caller who may decide: with the original arguments, and their `schema` if the
+ * caller may change them. `null` if none is pending.
+ */
+export function presentWhole(
+  task: Task,
+  schema: JsonObject | null,
+): z.input<typeof deferralDetail> | null {
+  const shown = presentDeferral(task, { isWhole: true });
+  return shown?.edit === true && schema !== null ? { ...shown, args_schema: schema } : shown;
 }
 
 /** Formats a change that an approver made to the arguments of a call. */

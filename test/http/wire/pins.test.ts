@@ -10,11 +10,13 @@ import { decided, decisionConflict, presentAnswer } from '../../../src/http/wire
 import { decisionRecord, presentDecisions } from '../../../src/http/wire/decision-record.ts';
 import {
   deferral,
+  deferralDetail,
   deferralEvent,
   pendingDeferral,
   presentDeferral,
   presentPending,
   presentWait,
+  presentWhole,
 } from '../../../src/http/wire/deferral.ts';
 import { message, presentMessage } from '../../../src/http/wire/message.ts';
 import { origin, presentOrigin } from '../../../src/http/wire/origin.ts';
@@ -167,6 +169,11 @@ const there = <Value>(value: Value | null): Value[] => (value === null ? [] : [v
 const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['task', task, tasks.map(present)],
   ['deferral', deferral, tasks.flatMap((one) => there(presentDeferral(one)))],
+  [
+    'deferralDetail',
+    deferralDetail,
+    tasks.flatMap((one) => there(presentWhole(one, {})).concat(there(presentDeferral(one)))),
+  ],
   ['pendingDeferral', pendingDeferral, tasks.flatMap((one) => there(presentPending(one)))],
   ['deferralEvent', deferralEvent, tasks.map((one) => presentWait(one.id, one))],
   ['decisionRecord', decisionRecord, presentDecisions(records)],

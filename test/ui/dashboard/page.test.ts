@@ -549,6 +549,79 @@ describe('an approval', () => {
     expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
   });
 
+  it('may change the arguments, typed by the schema, and shows what it changes', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const args = { amount: 5, currency: 'EUR', note: 'hello', items: [1], card: 'hidden' };
+    const deferral = aDeferral({ edit: true, args, args_redacted: true });
+    server.deferrals = [deferral];
+    const properties = {
+      amount: { type: 'integer', description: 'In cents.' },
+      currency: { type: 'string', enum: ['EUR', 'USD'] },
+      note: { type: 'string' },
+      items: { type: 'array' },
+      card: { type: 'string' },
+      urgent: { type: 'boolean' },
+    };
+    const args_schema = { type: 'object', properties, required: ['amount'] };
+    const { args_redacted: _, ...whole } = deferral;
+    let detail: object = { deferral, timeline: [] };
+    server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({ body: detail }));
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    const edit = page.getByRole('button', { name: 'Edit arguments' });
+    await edit.and(page.locator(':enabled')).click();
+    await page.getByText('You cannot see all of the arguments, so you cannot edit them.').waitFor();
+    detail = { timeline: [], deferral: { ...whole, args: { ...args, card: '4242' }, args_schema } };
+    await edit.click();
+    await page.getByLabel('amount').fill('9007199254740993');
+    await page.getByText('cannot be read without changing it').waitFor();
+    const approve = page.getByRole('button', { name: 'Approve with changes' });
+    expect(await approve.isDisabled()).toBe(true);
+    await page.getByLabel('amount').fill('4');
+    await page.getByLabel('currency').selectOption('USD');
+    await page.getByLabel('items').fill('[1, 2]');
+    const sent = page.getByLabel('sent');
+    await sent.nth(1).uncheck();
+    await sent.nth(4).check();
+    const was = page.locator('.fields small').filter({ hasText: /^was/ });
+    expect(await was.allInnerTexts()).toEqual([
+      ...['was 5', 'was EUR', 'was hello', 'was [\n  1\n]', 'was not sent'],
+    ]);
+    expect(await axeFindings(page)).toEqual([]);
+    await approve.click();
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
+    expect(server.posts.map(({ body }) => body)).toEqual([
+      {
+        ...{ decision: 'approve', deferral_id: deferral.id, args_sha256: deferral.args_sha256 },
+        args: { amount: 4, currency: 'USD', items: [1, 2], card: '4242', urgent: false },
+      },
+    ]);
+  });
+
+  it('shows what approvers changed before', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const changes = [{ path: 'amount', before: '5', after: '4' }];
+    const edits = [
+      {
+        ...{ deferral_id: 'd-0', approver: 'ann@example.com', at: new Date().toISOString() },
+        ...{ args_sha256: 'a'.repeat(64), edited_args_sha256: 'b'.repeat(64), changes },
+      },
+    ];
+    server.deferrals = [aDeferral({ edits })];
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    const shown = page.locator('.edited');
+    await shown.waitFor();
+    expect((await shown.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      'ann@example.com changed the arguments: amount: was 5 now 4',
+    );
+  });
+
   it('that was given elsewhere says by whom, and keeps what was typed', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { callerWords } from '../../../machines/governance/caller-name.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { titleIn } from '../../../machines/task/task-title.ts';
-import { deferral } from '../deferral.ts';
+import { deferralDetail } from '../deferral.ts';
 import { inspection } from '../inspection.ts';
 import type { message } from '../message.ts';
 import { type Lenient, lenient, loose } from '../relaxed.ts';
@@ -14,7 +14,7 @@ import type { TaskRowJson } from './task-row-json.ts';
 
 // The ID becomes a part of paths.
 const agentTask = lenient(task).refine(({ id }) => isTaskId(id));
-const agentDeferral = lenient(deferral);
+const agentDeferral = lenient(deferralDetail);
 const agentInspection = loose(inspection, ['events', 'type']);
 
 /** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */

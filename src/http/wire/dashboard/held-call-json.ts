@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { deferral } from '../deferral.ts';
+import type { deferralDetail } from '../deferral.ts';
 import type { Lenient } from '../relaxed.ts';
 
 /** A held call: an element of `GET /api/deferrals`, earliest deadline first. */
-export type DeferralJson = { agent_id: string } & Lenient<z.output<typeof deferral>>;
+export type DeferralJson = { agent_id: string } & Lenient<z.output<typeof deferralDetail>>;
 
 /** Response of `GET /api/deferrals`. */
 export interface DeferralsJson {
@@ -30,6 +30,8 @@ export interface DecisionRequestJson {
   approver_email?: string;
   deferral_id?: string;
   args_sha256?: string;
+  /** The arguments to run instead, where the call's rule allows a change. */
+  args?: Record<string, unknown>;
   /**
    * The approver's own bearer token for that agent. Without it, the decision is made as the operator of this machine.
    */

@@ -8,6 +8,8 @@ export interface DecisionDetails {
   note: string;
   email: string;
   token: string;
+  /** The arguments to run instead; absent for those of the call. */
+  args?: Record<string, unknown>;
 }
 
 /** The server's response to a decision. */

@@ -9,6 +9,7 @@ export function decisionCommand(
   directory: string | null,
   email: string,
   note: string,
+  args: object | null = null,
 ): string {
   const { task_id, args_sha256, approvers } = deferral;
   const isNeeded = needsReason(deferral, verb);
@@ -16,6 +17,7 @@ export function decisionCommand(
   const words = ['holdpoint task', verb, shellWord(task_id)];
   if (directory !== null) words.push('--dir', shellWord(directory));
   words.push('--args-sha256', shellWord(args_sha256));
+  if (args !== null) words.push('--args', shellWord(JSON.stringify(args)));
   if (email !== '') words.push('--email', shellWord(email));
   else if (approvers !== null) words.push('--email', 'YOU@EXAMPLE.COM');
   if (reason !== '') words.push('--note', shellWord(reason));

@@ -15,12 +15,13 @@ export async function sendDecision(
   client: ApiClient,
   deferral: DeferralJson,
   verb: Verb,
-  { note, email, token }: DecisionDetails,
+  { note, email, token, args }: DecisionDetails,
 ): Promise<DecisionOutcome> {
   const body: DecisionRequestJson = {
     decision: verb,
     deferral_id: deferral.id,
     args_sha256: deferral.args_sha256,
+    ...(args === undefined || verb !== 'approve' ? {} : { args }),
     ...(note === '' ? {} : { note }),
     ...(email === '' ? {} : { approver_email: email }),
     ...(token === '' ? {} : { token }),
