@@ -1,4 +1,4 @@
-import { denialName, type RuleLayer, ruleName } from '../governance/governance.ts';
+import { denialName, type RuleLayer, ruleName } from '../../machines/governance/rule-name.ts';
 import type { Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 

@@ -9,6 +9,8 @@ export {
   type IntentScorer,
 } from './alignment/alignment.ts';
 export { ConditionCompiler } from './conditions/condition.ts';
+export { conditionWords } from './conditions/condition-words.ts';
+export { typesOf } from './conditions/schema-types.ts';
 export {
   type Credential,
   CredentialError,
@@ -31,7 +33,6 @@ export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
-export { denialName, type RuleLayer, ruleName } from './policy/rule-names.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';

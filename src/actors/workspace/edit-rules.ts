@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { normalName } from '../tool-name.ts';
 import { editYaml, valueOf, type YamlEdit, YamlTextError } from './edit-yaml.ts';
-import { fieldsOf, keyOf, rulesIn, type ToolRulesEdit } from './rules-in.ts';
+import { fieldsOf, keyOf, rulesIn, rulesOfTool, type ToolRulesEdit } from './rules-in.ts';
 
 const byHand = 'security is written in a way that its rules cannot be edited in; change it by hand';
 
@@ -12,9 +12,12 @@ const byHand = 'security is written in a way that its rules cannot be edited in;
  */
 export function withRules(text: string, wanted: readonly ToolRulesEdit[]): string {
   const tools = wanted.map(({ tool }) => tool);
-  const before = rulesIn(text, tools);
-  const edits = wanted.filter((rules, index) => !isDeepStrictEqual(rules, before[index]));
-  const after = edits.reduce(withToolRules, text);
+  const start = wanted.reduce(withConditions, text);
+  const before = rulesIn(start, tools);
+  const edits = wanted.filter(
+    (rules, index) => !isDeepStrictEqual(fieldsIn(rules), fieldsIn(before[index] ?? rules)),
+  );
+  const after = edits.reduce(withToolRules, start);
   // A tool may have a second entry, under the other spelling of its name.
   const isMeant = isDeepStrictEqual(rulesIn(after, tools).map(meaningOf), wanted.map(meaningOf));
   if (edits.length > 0 && !isMeant) throw new YamlTextError(byHand);
@@ -22,16 +25,43 @@ export function withRules(text: string, wanted: readonly ToolRulesEdit[]): strin
 }
 
 function meaningOf(rules: ToolRulesEdit): object {
-  return { ...rules, modify: rules.modify.trim() === '' ? null : valueOf(rules.modify) };
+  const modify = rules.modify.trim() === '' ? null : valueOf(rules.modify);
+  return { ...fieldsIn(rules), modify };
 }
 
-function withToolRules(text: string, rules: ToolRulesEdit): string {
-  const edits = editsOf(text, rules);
+/** Returns the parts that are not written with the conditions. */
+function fieldsIn({ conditions: _, listed: __, ...fields }: ToolRulesEdit): object {
+  return fields;
+}
+
+/** Writes the changed conditions of a tool's rules. */
+function withConditions(text: string, { tool, conditions }: ToolRulesEdit): string {
+  const placed = rulesOfTool(text, tool);
+  const edits = conditions.flatMap(({ rule, when }): YamlEdit[] => {
+    const now = placed.find((one) => one.rule === rule);
+    if (now === undefined) throw new YamlTextError(`${tool} has no rule ${rule}`);
+    const { path, value } = now;
+    const wanted = when.trim();
+    if (wanted === now.when.trim()) return [];
+    if (wanted === '') return [{ kind: 'delete', path: [...path, 'when'] }];
+    if (typeof value === 'string') {
+      return [{ kind: 'put', path, value: { tool: value, when: wanted } }];
+    }
+    return [{ kind: 'put', path: [...path, 'when'], value: wanted }];
+  });
+  return edited(text, edits);
+}
+
+function edited(text: string, edits: readonly YamlEdit[]): string {
   try {
     return editYaml(text, edits);
   } catch (error) {
     throw new YamlTextError(byHand, { cause: error });
   }
+}
+
+function withToolRules(text: string, rules: ToolRulesEdit): string {
+  return edited(text, editsOf(text, rules));
 }
 
 type Layer = 'guardrails' | 'defer' | 'step_up' | 'modify';
@@ -76,7 +106,10 @@ function denyEdits(tool: string, deny: boolean, guardrails: unknown): YamlEdit[]
   const list: unknown = fieldsOf(guardrails)['denied_tools'];
   // Deletes the last item first, since deletions shift later indexes.
   return (Array.isArray(list) ? [...list.entries()] : [])
-    .filter(([, name]) => typeof name === 'string' && normalName(name) === normalName(tool))
+    .filter(([, value]) => {
+      const name: unknown = typeof value === 'string' ? value : fieldsOf(value)['tool'];
+      return typeof name === 'string' && normalName(name) === normalName(tool);
+    })
     .map(([index]): YamlEdit => ({ kind: 'delete', path: [...path, index] }))
     .toReversed();
 }

@@ -15,11 +15,11 @@ import {
 } from 'yaml';
 import { yamlLimits } from '../yaml-limits.ts';
 
-/** An edit of a YAML text. A path consists of keys; that of a deleted item ends with its index. */
+/** An edit of a YAML text. A path consists of keys and of indexes of existing items. */
 export type YamlEdit =
   | { kind: 'append'; path: readonly string[]; items: readonly unknown[]; comment?: string }
   /** `isFirst` places a new key before the other keys of its map. */
-  | { kind: 'put'; path: readonly string[]; value: unknown; isFirst?: boolean }
+  | { kind: 'put'; path: readonly (string | number)[]; value: unknown; isFirst?: boolean }
   | { kind: 'delete'; path: readonly (string | number)[] };
 
 /** The text's style prevents edits; the message names the location. */
@@ -67,7 +67,7 @@ function edited(text: string, edit: YamlEdit): string {
  */
 function changed(value: unknown, edit: YamlEdit, depth = 0): unknown {
   const key = edit.path[depth] ?? '';
-  if (Array.isArray(value) && edit.kind === 'delete') return value.toSpliced(Number(key), 1);
+  if (Array.isArray(value) && typeof key === 'number') return changedList(value, edit, depth);
   const fields = Object(value) as Record<string, unknown>;
   const { [key]: _, ...others } = fields;
   const old = Object.hasOwn(fields, key) ? fields[key] : undefined;
@@ -86,6 +86,14 @@ function changed(value: unknown, edit: YamlEdit, depth = 0): unknown {
     case 'delete':
       return others;
   }
+}
+
+function changedList(list: readonly unknown[], edit: YamlEdit, depth: number): unknown[] {
+  const index = Number(edit.path[depth]);
+  if (depth < edit.path.length - 1) {
+    return list.with(index, changed(list[index], edit, depth + 1));
+  }
+  return edit.kind === 'put' ? list.with(index, edit.value) : list.toSpliced(index, 1);
 }
 
 function spliced(text: string, edit: YamlEdit): string {

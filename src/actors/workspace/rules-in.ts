@@ -1,11 +1,12 @@
 import { dump } from 'js-yaml';
+import { denialName, type RuleLayer, ruleName } from '../../machines/governance/rule-name.ts';
 import { normalName } from '../tool-name.ts';
 import { valueOf } from './edit-yaml.ts';
 
 /** Rules of `service.yaml` for the calls of one tool, as far as they can be edited in place. */
 export interface ToolRulesEdit {
   tool: string;
-  /** True if it is in `security.guardrails.denied_tools`. */
+  /** True if it is in `security.guardrails.denied_tools`, with or without a condition. */
   deny: boolean;
   /** Its entry in `security.defer.tools`; `null` for none. Empty texts and lists are omitted from the entry. */
   defer: { to: string[]; timeout: string; quorum: number; approvers: string[] } | null;
@@ -13,6 +14,27 @@ export interface ToolRulesEdit {
   acr: string;
   /** Its entry in `security.modify.tools` as YAML; empty for none. */
   modify: string;
+  /** Layers with a list of rules for it, of which only the conditions can be edited in place. */
+  listed: RuleLayer[];
+  /** All its rules with their conditions, in the order of the layers. */
+  conditions: RuleCondition[];
+}
+
+/** A rule with its condition. */
+export interface RuleCondition {
+  /** Name in decisions and in the log. */
+  rule: string;
+  /** Condition in CEL; empty for a rule that always applies. */
+  when: string;
+  /** The other terms of the rule as YAML. */
+  terms: string;
+}
+
+/** A rule in the text. */
+export interface RuleInText extends RuleCondition {
+  path: (string | number)[];
+  /** The rule as it is written: a map, or the name of a denied tool. */
+  value: unknown;
 }
 
 /** Reads the rules of a `service.yaml` for tools. Throws a YamlTextError for invalid YAML. */
@@ -23,7 +45,8 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
     step_up: stepUp,
     modify,
   } = fieldsOf(fieldsOf(valueOf(text))['security']);
-  const denied = textsOf(fieldsOf(guardrails)['denied_tools']);
+  const denied = denialsIn(guardrails);
+  const layers = { step_up: stepUp, modify, defer };
   const entryOf = (layer: unknown, tool: string): unknown => {
     const entries = fieldsOf(fieldsOf(layer)['tools']);
     const key = keyOf(Object.keys(entries), tool);
@@ -31,13 +54,19 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
     return Object.hasOwn(entries, key) ? entries[key] : undefined;
   };
   return tools.map((tool) => {
-    const held = entryOf(defer, tool);
+    const entries = {
+      ...{ step_up: entryOf(stepUp, tool), modify: entryOf(modify, tool) },
+      defer: entryOf(defer, tool),
+    };
+    const listed = ruleLayers.filter((layer) => Array.isArray(entries[layer]));
+    const alone = (layer: RuleLayer) => (listed.includes(layer) ? undefined : entries[layer]);
+    const held = alone('defer');
     const { to, timeout, quorum, approvers } = fieldsOf(held);
-    const { acr } = fieldsOf(entryOf(stepUp, tool));
-    const rewrites = entryOf(modify, tool);
+    const { acr } = fieldsOf(alone('step_up'));
+    const rewrites = alone('modify');
     return {
       tool,
-      deny: denied.some((name) => normalName(name) === normalName(tool)),
+      deny: denied.some((one) => normalName(one.tool) === normalName(tool)),
       defer:
         held === undefined
           ? null
@@ -49,8 +78,59 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
             },
       acr: typeof acr === 'string' ? acr : '',
       modify: rewrites === undefined ? '' : dump(rewrites, { lineWidth: -1 }),
+      listed,
+      conditions: placedIn(denied, layers, tool).map(({ rule, when, terms }) => ({
+        ...{ rule, when, terms },
+      })),
     };
   });
+}
+
+/** Lists the rules of a tool with their places. Throws a YamlTextError for invalid YAML. */
+export function rulesOfTool(text: string, tool: string): RuleInText[] {
+  const { guardrails, ...layers } = fieldsOf(fieldsOf(valueOf(text))['security']);
+  return placedIn(denialsIn(guardrails), layers, tool);
+}
+
+const ruleLayers: readonly RuleLayer[] = ['step_up', 'modify', 'defer'];
+
+function placedIn(
+  denied: ReturnType<typeof denialsIn>,
+  layers: Record<string, unknown>,
+  tool: string,
+): RuleInText[] {
+  const denials = denied.filter((one) => normalName(one.tool) === normalName(tool));
+  const ruled = ruleLayers.flatMap((layer) => {
+    const entries = fieldsOf(fieldsOf(layers[layer])['tools']);
+    const key = keyOf(Object.keys(entries), tool);
+    if (!Object.hasOwn(entries, key)) return [];
+    const path = ['security', layer, 'tools', key];
+    const entry = entries[key];
+    const rules: unknown[] = Array.isArray(entry) ? entry : [entry];
+    const isAlone = rules.length === 1;
+    return rules.map((value, index) => ({
+      ...{ rule: ruleName(layer, key, { index, isAlone }), value },
+      path: Array.isArray(entry) ? [...path, index] : path,
+    }));
+  });
+  return [...denials, ...ruled].map(({ rule, value, path }) => {
+    const { when, ...terms } = fieldsOf(value);
+    const isText = typeof when === 'string' || typeof when === 'boolean';
+    return { rule, path, value, when: isText ? String(when) : '', terms: inlineYaml(terms) };
+  });
+}
+
+function denialsIn(guardrails: unknown) {
+  const list: unknown = fieldsOf(guardrails)['denied_tools'];
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((value, index) => {
+    const tool = typeof value === 'string' ? value : fieldsOf(value)['tool'];
+    const path = ['security', 'guardrails', 'denied_tools', index];
+    return typeof tool === 'string' ? [{ tool, index, rule: denialName(index), value, path }] : [];
+  });
+}
+
+function inlineYaml(terms: Record<string, unknown>): string {
+  return Object.keys(terms).length === 0 ? '' : dump(terms, { flowLevel: 0, lineWidth: -1 }).trim();
 }
 
 /** Returns a map as is, and an empty one for any other value. */

@@ -1,33 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { placedDenials, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { readAgent } from '../../agent/read-agent.ts';
-import { explainCall } from '../../dashboard/reading/explain-call.ts';
-import type { Explanation } from '../../dashboard/reading/explanation.ts';
-import { openPolicy } from '../../dashboard/reading/open-policy.ts';
+import { PolicyTableError, type TestRow, tableIn } from '../../dashboard/reading/policy-table.ts';
+import { testRows } from '../../dashboard/reading/test-rows.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { plainLine } from '../plain-text.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { callerOf, ranBefore, readTable, type TestRow } from './policy-table.ts';
 
 export interface PolicyTestOptions {
   coverage?: boolean;
   dir: string;
-}
-
-/** What a row led to, in the words of its `expect`. */
-type Outcome = TestRow['expect'];
-
-interface RowResult {
-  name: string;
-  place: string;
-  /** One line per difference; empty for a row that passes. */
-  differences: string[];
-  /** Rules that decided in this row. */
-  rules: string[];
 }
 
 /**
@@ -50,21 +38,7 @@ export async function policyTest(
   const tables = files.length === 0 ? [join(directory, 'policy.test.yaml')] : files;
   const rows = (await Promise.all(tables.map((file) => readTable(file)))).flat();
   const log = createLog({ level: 'warn', stream: output.stderr });
-  const names = rows.map(({ tool }) => tool);
-  const policy = openPolicy(agent, names, { env, clock, log });
-  const results: RowResult[] = [];
-  for (const row of rows) {
-    const requester = callerOf(row);
-    const explanation = await explainCall(
-      {
-        ...{ tool: row.tool, args: row.args, acr: null, message: null },
-        ...(requester === null ? {} : { requester }),
-        ran: ranBefore(row),
-      },
-      { ...policy, scorer: null, outputRules: [], clock, log, signal },
-    );
-    results.push(resultOf(row, explanation));
-  }
+  const results = await testRows(agent, rows, { env, clock, log, signal });
   const reached = new Set(results.flatMap(({ rules }) => rules));
   const unreached = ruleNames(agent.config.security).filter((name) => !reached.has(name));
   const failed = results.filter(({ differences }) => differences.length > 0);
@@ -93,35 +67,21 @@ export async function policyTest(
   }
 }
 
-function resultOf(row: TestRow, explanation: Explanation): RowResult {
-  const rules = explanation.layers.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
-  const found = outcomeOf(explanation);
-  const { name, place, expect } = row;
-  const differences = (['decision', 'rule', 'to', 'quorum'] as const).flatMap((key) => {
-    const wanted = expect[key];
-    const got = found[key];
-    if (wanted === undefined || textOf(wanted) === textOf(got)) return [];
-    const reason = key === 'decision' && explanation.text ? `: ${explanation.text}` : '';
-    return [`${key}: expected ${textOf(wanted)}, got ${textOf(got)}${reason}`];
+/** Reads a table of policy tests. Throws CliError for one that cannot be read; nothing has been evaluated then. */
+async function readTable(file: string): Promise<TestRow[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const message = `${file} cannot be read (${codeOf(error)})`;
+    throw invalid(message, exitCodes.notFound);
   });
-  return { name, place, differences, rules };
+  try {
+    return tableIn(text, file);
+  } catch (error) {
+    throw error instanceof PolicyTableError ? invalid(error.message, exitCodes.invalid) : error;
+  }
 }
 
-function outcomeOf({ outcome, layers, deferral }: Explanation): Outcome {
-  const isModified = layers.some(({ decision }) => decision === 'modify');
-  const allowed = isModified ? 'modify' : 'allow';
-  const decision = outcome === 'run' ? allowed : outcome;
-  const rule = layers.findLast((layer) => layer.rule !== undefined)?.rule;
-  return {
-    decision,
-    ...(rule === undefined ? {} : { rule }),
-    ...(deferral === undefined ? {} : { to: deferral.to, quorum: deferral.quorum }),
-  };
-}
-
-function textOf(value: string | number | string[] | undefined): string {
-  if (value === undefined) return 'none';
-  return Array.isArray(value) ? value.join(', ') : String(value);
+function invalid(message: string, exitCode: CliError['exitCode']): CliError {
+  return new CliError(plainLine(message), { code: 'invalid_table', exitCode });
 }
 
 type Terms = { when?: string | undefined };

@@ -7,8 +7,10 @@ import type { ConfigCheckJson, ProblemJson } from '../../http/wire/dashboard/con
 import type { PolicyPreviewJson } from '../../http/wire/dashboard/explain-json.ts';
 import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
 import type { AuditReader } from './audit-reader.ts';
+import { checkCondition, wordsOfConditions } from './check-condition.ts';
 import { policyOf } from './policy-of.ts';
 import { explainCalls, summaryOf } from './preview-policy.ts';
+import { testPolicy } from './test-policy.ts';
 
 /** Reads agents' files for the dashboard. */
 export type AgentFiles = ReturnType<typeof agentFiles>;
@@ -51,6 +53,18 @@ export function agentFiles(env: NodeJS.ProcessEnv, audit: Pick<AuditReader, 'pag
       const explained = await explainCalls(calls, source, signal);
       return explained === null ? null : { calls: explained, ...summaryOf(explained) };
     },
+    /**
+     * Evaluates the rows of an agent's `policy.test.yaml` under the given `service.yaml`, or the one in the folder. Runs
+     * no tool. `null` if there is no such file. Rejects with the reason of the signal when aborted.
+     */
+    test: async (directory: string, content: string | undefined, signal: AbortSignal) =>
+      testPolicy({ directory, env: await lenientEnvironment(directory, env) }, content, signal),
+    /** Lists the names that conditions can use; `null` if `service.yaml` is invalid. */
+    conditionWords: async (directory: string) =>
+      wordsOfConditions(directory, await lenientEnvironment(directory, env)),
+    /** Returns the first fault of a condition on a tool's calls. */
+    checkCondition: async (directory: string, condition: { tool: string; when: string }) =>
+      checkCondition(directory, await lenientEnvironment(directory, env), condition),
   };
 }
 

@@ -64,6 +64,24 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
     const rules = rulesIn(content, names);
     ctx.body = { etag, content, rules } satisfies PolicyRulesJson;
   });
+  router.get('/api/agents/:id/policy/conditions', async (ctx: RoutedContext) => {
+    const words = await files.conditionWords(agentOf(ctx, workspace).directory);
+    if (words === null) throw new Problem(409, { error: unusable });
+    ctx.body = words;
+  });
+  router.post('/api/agents/:id/policy/conditions', readJson(), async (ctx: RoutedContext) => {
+    const { directory } = agentOf(ctx, workspace);
+    const condition = bodyOf(ctx, conditionBody, 'send the tool and when, an expression in CEL');
+    ctx.body = await files.checkCondition(directory, condition);
+  });
+  router.post('/api/agents/:id/policy/tests', readJson(), async (ctx: RoutedContext) => {
+    const { directory } = agentOf(ctx, workspace);
+    const tests = await files.test(directory, undefined, whileAsked(ctx));
+    if (tests === null) {
+      throw new Problem(404, { error: 'the agent has no policy.test.yaml' });
+    }
+    ctx.body = tests;
+  });
   router.post('/api/agents/:id/policy/preview', readJson(), async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
     const signal = whileAsked(ctx);
@@ -93,17 +111,26 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
         : { calls: [], unread: 'the agent does not run, so its calls cannot be read; start it' };
     const explained = await files.explain(agent.directory, { calls, content }, signal);
     if (explained === null) throw new Problem(409, { error: unusable });
+    const tests = edit === null ? null : await files.test(agent.directory, content, signal);
     const preview: PolicyPreviewJson = { ...explained, unread };
     ctx.body =
       edit === null
         ? preview
-        : ({ ...preview, before: edit.before, content, etag: edit.etag } satisfies PolicyEditJson);
+        : ({
+            ...preview,
+            before: edit.before,
+            content,
+            etag: edit.etag,
+            tests,
+          } satisfies PolicyEditJson);
   });
 }
 
 const stale = 'service.yaml has changed since its rules were read; review the current version';
 
 const text = z.string().max(256);
+const expression = z.string().max(8_192);
+const conditionBody = z.strictObject({ tool: text, when: expression });
 const toolRules = z.strictObject({
   tool: text,
   deny: z.boolean(),
@@ -117,6 +144,16 @@ const toolRules = z.strictObject({
     .nullable(),
   acr: text,
   modify: z.string().max(65_536),
+  listed: z.array(z.enum(['step_up', 'modify', 'defer'])),
+  conditions: z
+    .array(
+      z.strictObject({
+        rule: z.string().max(512),
+        when: expression,
+        terms: z.string().max(65_536),
+      }),
+    )
+    .max(1_000),
 });
 
 const previewBody = z.union([

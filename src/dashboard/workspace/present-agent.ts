@@ -27,6 +27,7 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     pending_deferrals: served === null ? 0 : pending,
     on_restart: description.onRestart,
     ...(gap === null ? {} : { policy_differs: gapJson(gap) }),
+    ...(served?.policyReload === undefined ? {} : { policy_reload: served.policyReload }),
     warnings: description.warnings,
     ...(agent.flags.length === 0 ? {} : { start_flags: [...agent.flags] }),
     ...(agent.isHere ? { in_dashboard: true as const } : {}),

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { withRules } from '../../../src/actors/workspace/edit-rules.ts';
@@ -29,9 +30,23 @@ const held = { to: ['channel:console:desk'], timeout: '5m', quorum: 1, approvers
 describe('rules of tools in service.yaml', () => {
   it('are read as they are written, under either spelling of a name', () => {
     expect(rulesIn(text, ['pay', 'cli_execute', 'echo'])).toEqual([
-      { tool: 'pay', deny: false, defer: held, acr: '', modify: '' },
-      { tool: 'cli_execute', deny: true, defer: null, acr: '', modify: '' },
-      { tool: 'echo', deny: false, defer: null, acr: '', modify: '' },
+      {
+        ...{ tool: 'pay', deny: false, defer: held, acr: '', modify: '', listed: [] },
+        conditions: [
+          {
+            ...{ rule: 'defer.tools.pay', when: '' },
+            terms: "{to: channel:console:desk, timeout: 5m, context_template: '{args}'}",
+          },
+        ],
+      },
+      {
+        ...{ tool: 'cli_execute', deny: true, defer: null, acr: '', modify: '', listed: [] },
+        conditions: [{ rule: 'guardrails.denied_tools[1]', when: '', terms: '' }],
+      },
+      {
+        ...{ tool: 'echo', deny: false, defer: null, acr: '', modify: '', listed: [] },
+        conditions: [],
+      },
     ]);
   });
 
@@ -44,6 +59,88 @@ describe('rules of tools in service.yaml', () => {
     expect(() => edited('pay', { defer: held }, listed)).toThrow(
       'security.defer.tools.pay is a list of rules; edit it in service.yaml',
     );
+  });
+
+  it.each([
+    [
+      'of a lone rule',
+      'pay',
+      'defer.tools.pay',
+      'args.amount > 5.0',
+      '        when: args.amount > 5.0\n',
+    ],
+    [
+      'of a denied tool',
+      'break',
+      'guardrails.denied_tools[0]',
+      'true',
+      '{tool: break, when: "true"}',
+    ],
+  ])('have a condition added %s, on its own line', (_, tool, rule, when, line) => {
+    const [rules] = rulesIn(text, [tool]);
+    const conditions = rules!.conditions.map((one) => (one.rule === rule ? { ...one, when } : one));
+    const after = edited(tool, { conditions });
+    expect(after).toContain(line);
+    const [added] = rulesIn(after, [tool]);
+    expect(added!.conditions.find((one) => one.rule === rule)?.when).toBe(when);
+    const without = added!.conditions.map((one) => ({ ...one, when: '' }));
+    expect(load(edited(tool, { conditions: without }, after))).toEqual(
+      tool === 'pay' ? load(text) : expect.objectContaining({ agent_id: 'till' }),
+    );
+  });
+
+  it('have the conditions of a list changed, each on its own line, and no other line', () => {
+    const listed = `${text.replace(
+      /pay: # money[\s\S]*?# short/,
+      `pay:
+        - {when: 'args.amount <= 5.0', allow: true} # small
+        - to: channel:console:desk
+          when: |
+            args.amount > 9.0
+        - {to: channel:console:desk}`,
+    )}  modify: {tools: {}}\n`;
+    const [rules] = rulesIn(listed, ['pay']);
+    expect(rules).toMatchObject({ listed: ['defer'], defer: null });
+    expect(rules!.conditions.map(({ rule, when }) => [rule, when])).toEqual([
+      ['defer.tools.pay[0]', 'args.amount <= 5.0'],
+      ['defer.tools.pay[1]', 'args.amount > 9.0\n'],
+      ['defer.tools.pay[2]', ''],
+    ]);
+    const whens = ['args.amount <= 7.0', '', 'has(caller.email)'];
+    const conditions = rules!.conditions.map((one, index) => ({ ...one, when: whens[index]! }));
+    expect(edited('pay', { conditions }, listed).split('\n')).toEqual(
+      listed
+        .replace("{when: 'args.amount <= 5.0', allow", '{when: args.amount <= 7.0, allow')
+        .replace('          when: |\n            args.amount > 9.0\n', '')
+        .replace(
+          '- {to: channel:console:desk}',
+          '- {to: channel:console:desk, when: has(caller.email)}',
+        )
+        .split('\n'),
+    );
+  });
+
+  it('have any text as a condition, and no other meaning changes', () => {
+    const from = text.replace('[break, cli-execute]', '[break, {tool: pay, when: "true"}]');
+    const [rules] = rulesIn(from, ['pay']);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.nat({ max: 1 }), (words, place) => {
+        fc.pre(words.trim() !== '');
+        const conditions = rules!.conditions.map((one, index) =>
+          index === place ? { ...one, when: words } : one,
+        );
+        const wanted: any = load(from);
+        const { guardrails, defer } = wanted.security;
+        const rule = place === 0 ? guardrails.denied_tools[1] : defer.tools.pay;
+        rule.when = words.trim();
+        expect(load(edited('pay', { conditions }, from))).toEqual(wanted);
+      }),
+    );
+  });
+
+  it('refuse the condition of a rule that is not there', () => {
+    const conditions = [{ rule: 'defer.tools.pay[7]', when: 'true', terms: '' }];
+    expect(() => edited('pay', { conditions })).toThrow('pay has no rule defer.tools.pay[7]');
   });
 
   it('leave the text as it is where nothing changes', () => {
@@ -177,13 +274,23 @@ list:
   it.each(['constructor', 'toString', '__proto__'])(
     'are those of a tool called %s like any other',
     (tool) => {
-      const none = { tool, deny: false, defer: null, acr: '', modify: '' };
+      const none = {
+        tool,
+        deny: false,
+        defer: null,
+        acr: '',
+        modify: '',
+        listed: [] as [],
+        conditions: [],
+      };
       expect(rulesIn('security: {defer: {tools: {}}, modify: {tools: {}}}', [tool])).toEqual([
         none,
       ]);
       if (tool === '__proto__') return;
       const after = edited(tool, { defer: held, modify: 'arguments: []' });
-      expect(rulesIn(after, [tool])).toEqual([{ ...none, defer: held, modify: 'arguments: []\n' }]);
+      expect(rulesIn(after, [tool])).toMatchObject([
+        { tool, deny: false, acr: '', defer: held, modify: 'arguments: []\n' },
+      ]);
     },
   );
 
@@ -194,7 +301,7 @@ list:
   ])('begin where a key has no value yet, %#', (from) => {
     const after = edited('echo', { defer: held, modify: 'arguments: []' }, from);
     const said = { tool: 'echo', deny: false, defer: held, acr: '', modify: 'arguments: []\n' };
-    expect(rulesIn(after, ['echo'])).toEqual([said]);
+    expect(rulesIn(after, ['echo'])).toMatchObject([said]);
   });
 
   it('keep what is said beside a key that has no value yet', () => {

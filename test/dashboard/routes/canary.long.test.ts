@@ -51,6 +51,11 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'post /api/agents/:id/config/validate': [[`${agent}/config/validate`, config]],
   'get /api/agents/:id/policy': [[`${agent}/policy`]],
   'get /api/agents/:id/policy/rules': [[`${agent}/policy/rules`]],
+  'get /api/agents/:id/policy/conditions': [[`${agent}/policy/conditions`]],
+  'post /api/agents/:id/policy/conditions': [
+    [`${agent}/policy/conditions`, { tool: 'pay', when: 'args.amount > ' }],
+  ],
+  'post /api/agents/:id/policy/tests': [[`${agent}/policy/tests`, {}]],
   'get /api/agents/:id/doctor': [[`${agent}/doctor`]],
   'get /api/agents/:id/figures': [[`${agent}/figures`]],
   'post /api/a2a/card': [['/api/a2a/card', { agent_id: 'till' }]],

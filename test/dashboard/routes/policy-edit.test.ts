@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
@@ -14,7 +14,11 @@ security:
       pay: {to: "channel:console:desk", timeout: 20m}
 `;
 
-async function till() {
+const table = `- {name: small, tool: pay, args: {amount: 5}, expect: {decision: allow}}
+- {name: held, tool: pay, args: {amount: 50}, expect: {decision: defer, quorum: 1}}
+`;
+
+async function till(files: Record<string, string> = {}) {
   let path = '';
   const dashboard = await openDashboard((workspace) => {
     const directory = join(workspace, 'till');
@@ -22,14 +26,19 @@ async function till() {
     new AgentFolder({}, directory);
     path = join(directory, 'service.yaml');
     writeFileSync(path, text);
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(directory, name), content);
   });
   const { body } = await dashboard.get('/api/agents/till/policy/rules');
   const preview = (sent: object) => dashboard.post('/api/agents/till/policy/preview', sent);
-  return { read: body, preview, path };
+  return { read: body, preview, path, dashboard };
 }
 
 const pay = {
-  ...{ tool: 'pay', deny: false, acr: '', modify: '' },
+  ...{ tool: 'pay', deny: false, acr: '', modify: '', listed: [] },
+  conditions: [
+    { rule: 'defer.tools.pay', when: '', terms: '{to: channel:console:desk, timeout: 20m}' },
+  ],
   defer: { to: ['channel:console:desk'], timeout: '20m', quorum: 1, approvers: [] },
 };
 
@@ -39,13 +48,13 @@ it('tells the rules of every tool, and works out what edited ones make of the fi
   expect(read.content).toBe(text);
   const rules = [
     { ...pay, defer: null },
-    { ...pay, tool: 'echo', defer: null, deny: true },
+    { ...pay, tool: 'echo', defer: null, deny: true, conditions: [] },
   ];
   const { status, body } = await preview({ etag: read.etag, rules });
   expect([status, body]).toEqual([
     200,
     expect.objectContaining({
-      ...{ calls: [], counts: {}, weaker: [], before: text, etag: read.etag },
+      ...{ calls: [], counts: {}, weaker: [], before: text, etag: read.etag, tests: null },
       unread: 'the agent does not run, so its calls cannot be read; start it',
     }),
   ]);
@@ -69,4 +78,65 @@ it('refuses rules that were read of another file, and rules that cannot be', asy
   writeFileSync(path, `${text}# theirs\n`);
   const late = await preview({ etag, rules: [pay] });
   expect([late.status, late.body.content]).toEqual([412, `${text}# theirs\n`]);
+});
+
+it('evaluates the policy tests of the agent, under edited rules before they are saved', async () => {
+  const { read, preview, dashboard } = await till({ 'policy.test.yaml': table });
+  const failing = {
+    ...{ name: 'small', place: 'policy.test.yaml row 1' },
+    differences: ['decision: expected allow, got defer'],
+  };
+  const passing = { name: 'held', place: 'policy.test.yaml row 2', differences: [] };
+  expect((await dashboard.post('/api/agents/till/policy/tests', {})).body).toEqual({
+    ...{ rows: [failing, passing], problem: null },
+  });
+  const when = 'double(args.amount) > 10.0';
+  const conditions = pay.conditions.map((one) => ({ ...one, when }));
+  const { body } = await preview({ etag: read.etag, rules: [{ ...pay, conditions }] });
+  expect(body.content).toBe(text.replace('20m}', `20m, when: ${when}}`));
+  expect(body.tests).toEqual({ rows: [{ ...failing, differences: [] }, passing], problem: null });
+});
+
+it.each([
+  [
+    '- {name: x}',
+    'policy.test.yaml row 1: tool: Invalid input: expected string, received undefined',
+  ],
+  ['[', 'policy.test.yaml:1:2: unexpected end of the stream within a flow collection'],
+])('says why a table cannot be evaluated: %s', async (content, problem) => {
+  const { dashboard } = await till({ 'policy.test.yaml': content });
+  const { body } = await dashboard.post('/api/agents/till/policy/tests', {});
+  expect(body).toEqual({ rows: [], problem });
+});
+
+it('reads no table outside of the folder, and has none of an agent without one', async () => {
+  const { dashboard, path } = await till();
+  const missing = await dashboard.post('/api/agents/till/policy/tests', {});
+  expect([missing.status, missing.body.error]).toEqual([404, 'the agent has no policy.test.yaml']);
+  symlinkSync('/etc/passwd', join(path, '../policy.test.yaml'));
+  expect((await dashboard.post('/api/agents/till/policy/tests', {})).body).toEqual({
+    ...{ rows: [], problem: "policy.test.yaml lies outside of the agent's folder" },
+  });
+});
+
+it('finds the first fault of a condition with its position, by the schema of the tool', async () => {
+  const { dashboard } = await till({ 'service.yaml': `${text}builtin_tools: [math_calculate]\n` });
+  const fault = async (when: string) => {
+    const sent = { tool: 'math_calculate', when };
+    return (await dashboard.post('/api/agents/till/policy/conditions', sent)).body.fault;
+  };
+  expect(await fault('args.expression.size() > 5')).toBeNull();
+  expect(await fault('args.expresion == ""')).toEqual({ message: 'No such key: expresion', at: 5 });
+  expect(await fault('args.expression > 5.0')).toMatchObject({ at: 0 });
+  expect(await fault('true &&')).toMatchObject({ at: 7 });
+  expect(await fault('"text"')).toEqual({
+    ...{ message: 'the expression must be true or false, and it is of type string', at: 0 },
+  });
+  const { body } = await dashboard.get('/api/agents/till/policy/conditions');
+  expect(body.args).toMatchObject({
+    ...{ pay: [], math_calculate: [{ word: 'args.expression', type: 'string', about: '' }] },
+  });
+  expect(body.words).toContainEqual({ word: 'caller.email', type: 'string', about: '' });
+  const wrong = await dashboard.post('/api/agents/till/policy/conditions', { tool: 'pay' });
+  expect(wrong.status).toBe(400);
 });

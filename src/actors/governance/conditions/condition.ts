@@ -2,6 +2,7 @@ import { type ASTNode, Environment, EvaluationError, ParseError } from '@marcbac
 import type { JsonObject } from '../../../machines/json.ts';
 import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import type { CallFacts } from './condition-input.ts';
+import { callerTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
 import { History } from './history.ts';
 import { type CelType, typesOf, valuesOf } from './schema-types.ts';
@@ -151,26 +152,6 @@ export class ConditionCompiler {
     return null;
   }
 }
-
-const callerTypes = {
-  user_id: 'string',
-  email: 'string',
-  org_id: 'string',
-  groups: 'list<string>',
-  claims: 'map<string, dyn>',
-  acr: 'string',
-} as const;
-
-const taskTypes = {
-  id: 'string',
-  surface: 'string',
-  session: 'string',
-  workflow_id: 'string',
-  workflow_execution_id: 'string',
-  stage_id: 'string',
-  step_id: 'string',
-  invocation_caller: 'string',
-} as const;
 
 /** Absent members stay absent, so that `has()` finds out. */
 function callerOf(requester: CallFacts['requester']): Record<string, string> {

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
@@ -13,7 +14,6 @@ import {
   RuleMatcher,
   type RuleTerms,
 } from './rule-lists.ts';
-import { denialName, type RuleLayer, ruleName } from './rule-names.ts';
 
 /** What the rules of tools say of one call. */
 export interface AppliedRules {

@@ -50,6 +50,8 @@ export interface AgentJson {
     /** The problem of the files; absent for none. */
     problem?: string;
   };
+  /** When the running agent applies changed rules; absent if it needs a restart, or does not run. */
+  policy_reload?: 'auto' | 'manual';
   /** Warnings about its configuration, as printed by `holdpoint validate`. */
   warnings: string[];
   /** The flags of the last start, reused for a start from the dashboard; absent if there were none. */

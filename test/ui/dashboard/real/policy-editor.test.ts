@@ -81,9 +81,9 @@ it('shows what weaker rules would have done to the last calls before they are sa
       defer: { enabled: false, tools: {} },
     },
   });
-  const before = agent.pid;
-  await page.getByRole('button', { name: 'Restart now' }).click();
-  await eventually(() => expect(agent.pid).not.toBe(before));
+  await page.getByText('Saved. till applies the rules within seconds.').waitFor();
+  const log = join(agent.folder.path, '.service/audit.ndjson');
+  await eventually(() => expect(readFileSync(log, 'utf8')).toContain('"previous_sha256"'));
   writeFileSync(path, first);
 });
 

@@ -11,6 +11,23 @@ export function weakerWords(
   });
 }
 
+/** Describes in sentences which rules apply under another condition. Whether that is weaker depends on the calls. */
+export function conditionChanges(
+  before: readonly ToolRulesJson[],
+  after: readonly ToolRulesJson[],
+): string[] {
+  const old = new Map(
+    before.flatMap(({ conditions }) => conditions.map(({ rule, when }) => [rule, when.trim()])),
+  );
+  return after
+    .flatMap(({ conditions }) => conditions)
+    .filter(({ rule, when }) => old.get(rule) !== when.trim())
+    .map(({ rule, when }) => {
+      const words = when.trim();
+      return words === '' ? `${rule} always applies.` : `${rule} applies only if ${words}.`;
+    });
+}
+
 function wordsOf(old: ToolRulesJson, { tool, deny, defer, acr, modify }: ToolRulesJson): string[] {
   const words: string[] = [];
   if (old.deny && !deny) words.push(`${tool} is no longer denied.`);

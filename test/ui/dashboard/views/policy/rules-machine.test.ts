@@ -8,12 +8,24 @@ import {
   rulesMachine,
   type SaveOutcome,
 } from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
-import { weakerWords } from '../../../../../src/ui/dashboard/views/policy/weaker-words.ts';
+import {
+  conditionChanges,
+  weakerWords,
+} from '../../../../../src/ui/dashboard/views/policy/weaker-words.ts';
 
 const held = { to: ['channel:console:*'], timeout: '5m', quorum: 2, approvers: ['a@x.org'] };
-const pay: ToolRulesJson = { tool: 'pay', deny: false, defer: held, acr: '', modify: '' };
+const pay: ToolRulesJson = {
+  tool: 'pay',
+  deny: false,
+  defer: held,
+  acr: '',
+  modify: '',
+  listed: [],
+  conditions: [],
+};
 const denied = { ...pay, deny: true };
 const preview = {
+  tests: null,
   ...{ calls: [], counts: {}, weaker: [], unread: null },
   ...{ before: 'a', content: 'b', etag: '"1"' },
 };
@@ -140,4 +152,17 @@ describe('lineChanges', () => {
       { kind: 'same', text: '6' },
     ]);
   });
+});
+
+it('describes each changed condition in a sentence', () => {
+  const rules = (...whens: string[]): ToolRulesJson => ({
+    ...pay,
+    conditions: whens.map((when, index) => ({
+      ...{ rule: `defer.tools.pay[${index}]`, when, terms: '' },
+    })),
+  });
+  expect(conditionChanges([rules('a', 'b', 'c')], [rules('a ', '', 'd')])).toEqual([
+    'defer.tools.pay[1] always applies.',
+    'defer.tools.pay[2] applies only if d.',
+  ]);
 });

@@ -23,9 +23,18 @@ const policy = {
   egress: { mode: 'allowlist', hosts: [] },
   auth: { providers: [], required: false },
 };
-const pay = { tool: 'pay', deny: false, defer: null, acr: '', modify: '' };
+const pay = {
+  tool: 'pay',
+  deny: false,
+  defer: null,
+  acr: '',
+  modify: '',
+  listed: [],
+  conditions: [],
+};
 const read = { etag: '"1"', content: 'agent_id: refunds', rules: [pay] };
 const preview = {
+  tests: null,
   ...{ calls: [], counts: {}, weaker: [], unread: null },
   ...{ before: 'agent_id: refunds', content: 'agent_id: refunds\ndeny: {}', etag: '"2"' },
 };
@@ -38,7 +47,10 @@ const failure = { error: 'The disk is full.' };
 
 /** The editor of rules that the server has not told yet. */
 async function openEditor() {
-  const asked = await openAskedPage(browser, '#/agents/refunds/policy', { 'GET /policy': policy });
+  const asked = await openAskedPage(browser, '#/agents/refunds/policy', {
+    'GET /policy': policy,
+    'GET /policy/conditions': { words: [], args: {} },
+  });
   await asked.press('Edit the rules');
   return asked;
 }

@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { load, YAMLException } from 'js-yaml';
 import * as z from 'zod';
 import { argumentsDigest } from '../../actors/governance/governance.ts';
 import { yamlLimits } from '../../actors/yaml-limits.ts';
 import type { Caller, RanCall } from '../../machines/domain/task.ts';
-import { codeOf } from '../../machines/error-code.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
-import { plainLine } from '../plain-text.ts';
 
 const object = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -45,11 +41,13 @@ const row = z.strictObject({
 /** A row of a table of policy tests. */
 export type TestRow = z.output<typeof row> & { place: string };
 
-/** Reads a table of policy tests. Throws CliError for one that cannot be read; nothing has been evaluated then. */
-export async function readTable(file: string): Promise<TestRow[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw failure(`${file} cannot be read (${codeOf(error)})`, exitCodes.notFound);
-  });
+/** A table of policy tests cannot be used; the message names the place. */
+export class PolicyTableError extends Error {
+  readonly code = 'invalid_table';
+}
+
+/** Parses a table of policy tests. Throws PolicyTableError; nothing has been evaluated then. */
+export function tableIn(text: string, file: string): TestRow[] {
   const read = z.array(row).safeParse(parsed(file, text));
   if (!read.success) {
     const unknown = read.error.issues.find(({ code }) => code === 'unrecognized_keys');
@@ -57,7 +55,7 @@ export async function readTable(file: string): Promise<TestRow[]> {
     const [number, ...path] = issue?.path ?? [];
     const place = typeof number === 'number' ? ` row ${number + 1}` : '';
     const key = path.length === 0 ? '' : `${path.join('.')}: `;
-    throw failure(`${file}${place}: ${key}${issue?.message ?? 'this is no table'}`);
+    throw new PolicyTableError(`${file}${place}: ${key}${issue?.message ?? 'this is no table'}`);
   }
   return read.data.map((each, index) => ({ ...each, place: `${file} row ${index + 1}` }));
 }
@@ -68,7 +66,9 @@ function parsed(file: string, text: string): unknown {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { mark, reason } = error;
-    throw failure(`${file}:${(mark?.line ?? 0) + 1}:${(mark?.column ?? 0) + 1}: ${reason}`);
+    throw new PolicyTableError(
+      `${file}:${(mark?.line ?? 0) + 1}:${(mark?.column ?? 0) + 1}: ${reason}`,
+    );
   }
 }
 
@@ -94,8 +94,4 @@ export function ranBefore({ history }: TestRow): RanCall[] {
     outcome,
     at: index,
   }));
-}
-
-function failure(message: string, exitCode: CliError['exitCode'] = exitCodes.invalid): CliError {
-  return new CliError(plainLine(message), { code: 'invalid_table', exitCode });
 }
