@@ -1,4 +1,5 @@
 import type { AuditJson } from '../../src/http/wire/dashboard/audit-json.ts';
+import { parseJson } from '../../src/machines/json.ts';
 import { checkpointedLog, testKey } from '../actors/records/log/log-of.ts';
 
 /** A log that a test serves; it may change while it is looked at. */
@@ -47,7 +48,8 @@ export function answerLog(
     .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') }))
     .filter(({ line }) => wanted.every((text) => line.includes(text)))
     .filter(({ line }) => {
-      const { ts } = isSearch ? (JSON.parse(line) as { ts: string }) : { ts: '' };
+      if (!isSearch) return true;
+      const { ts = '' } = Object(parseJson(line)) as { ts?: string };
       return (from === '' || ts >= from) && (to === '' || ts <= to);
     });
   return { events, first, total, pruned, keys, path, files };

@@ -39,3 +39,13 @@ export async function* searchLog(
     if (over) return;
   }
 }
+
+/** Describes the state of a search in a log of `total` lines; `found` is `null` before the first response. */
+export function searchWords(found: Found | null, total: number): string {
+  if (found === null) return 'Searching …';
+  const searched = found.searched.toLocaleString('en');
+  const looked = `${searched} of ${total.toLocaleString('en')} lines searched`;
+  if (!found.over) return `Searching, ${looked}`;
+  const count = `${found.lines.length} found, ${looked}`;
+  return found.more ? `newest ${count}` : count;
+}

@@ -1,4 +1,5 @@
 import { hrefOf } from '../../state/route.ts';
+import type { MergedPlace } from './merge-logs.ts';
 
 /** The search terms of a log; empty ones match everything. */
 export interface Wanted {
@@ -46,4 +47,24 @@ export function hrefOfLog(
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(to)) if (value !== '') query.set(name, String(value));
   return query.size === 0 ? hrefOf('audit', agent) : `${hrefOf('audit', agent)}?${query}`;
+}
+
+/** Reads the position of a page over all agents from a URL. */
+export function readPlace(query: URLSearchParams): MergedPlace {
+  const before = (query.get('before') ?? '').split(',').flatMap((part) => {
+    const [, agent = '', line = ''] = /^([a-z0-9-]+):([1-9]\d{0,11})$/.exec(part) ?? [];
+    return agent === '' ? [] : [[agent, Number(line)] as const];
+  });
+  return { before: new Map(before), until: query.get('until') ?? '' };
+}
+
+/** Returns the URL of the log over all agents, with search terms, at a position; `null` for the end. */
+export function hrefOfAll(wanted: Partial<Wanted>, place: MergedPlace | null): string {
+  const query = new URLSearchParams({ agents: 'all' });
+  for (const [name, value] of Object.entries(wanted)) if (value !== '') query.set(name, value);
+  if (place !== null) {
+    query.set('before', [...place.before].map(([agent, line]) => `${agent}:${line}`).join(','));
+    query.set('until', place.until);
+  }
+  return `${hrefOf('audit')}?${query}`;
 }
