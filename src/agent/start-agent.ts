@@ -17,6 +17,7 @@ import {
 import { damagedStore, isDamage } from '../actors/records/records.ts';
 import type { Inspector } from '../actors/telemetry/telemetry.ts';
 import type { PolicyReloaded } from '../http/wire/policy-reload.ts';
+import type { CallerReads } from '../machines/governance/caller-reads.ts';
 import { urlOf } from '../machines/url-of.ts';
 import { namedUrl } from '../named-url.ts';
 import { version } from '../version.ts';
@@ -180,7 +181,10 @@ async function serve(
       ...start,
       ...parts,
       clock,
-      authenticator: await authenticatorOf(start, egress, tokens),
+      authenticator: await authenticatorOf(start, egress, {
+        ...tokens,
+        reads: () => parts.policies.policies.current.policy.callerReads,
+      }),
       prove: (challenge, at) =>
         challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
       channels: () => channels.status(),
@@ -244,14 +248,19 @@ function stateFolder({ directory }: Start): string {
 async function authenticatorOf(
   { config, env, log, isAuthOn }: AgentOptions & Start,
   outbound: Outbound,
-  tokens: { runtimeToken: string; chatToken: string | null },
+  {
+    reads,
+    ...tokens
+  }: { runtimeToken: string; chatToken: string | null; reads: () => CallerReads },
 ): Promise<Authenticator> {
   const { auth, security } = config;
   const bindsApprover = security.defer.bind_approver;
   return createAuthenticator({
     ...tokens,
     tokens: isAuthOn
-      ? await configuredVerifiers(auth.providers, { env, log, outbound, bindsApprover })
+      ? await configuredVerifiers(auth.providers, {
+          ...{ env, log, outbound, bindsApprover, reads },
+        })
       : [],
     isOptional: !isAuthOn,
   });

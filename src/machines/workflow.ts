@@ -18,6 +18,15 @@ export const tenancyHeaders: readonly TagHeader[] = [
   ['X-Service-Workspace-ID', 'workspace_id'],
 ];
 
+/** The header and the tag of the number of agents through which a request has passed. */
+export const depthHeader = 'X-Invocation-Depth';
+export const depthTag = 'invocation_depth';
+
+/** Returns true if a text is a number of agents. */
+export function isDepth(text: string): boolean {
+  return /^\d{1,4}$/.test(text);
+}
+
 /** Returns true if a text is a valid value of such a header: printable ASCII, 1 to 256 characters. */
 export function isTagValue(text: string): boolean {
   return /^[\x20-\x7e]{1,256}$/.test(text);

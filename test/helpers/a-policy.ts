@@ -1,4 +1,5 @@
 import type { Policy } from '../../src/actors/governance/policy/policy.ts';
+import { nothingRead } from '../../src/machines/governance/caller-reads.ts';
 import { toolRules } from './task-fixtures.ts';
 
 /** A policy that lets everything through as it is, except for what a test says. */
@@ -7,6 +8,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOf: () => null,
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
+    callerReads: nothingRead,
     changesOf: () => ({ changes: [], misfit: null }),
     deferRuleOf: () => ({ rule: null, name: null }),
     mayHold: () => false,

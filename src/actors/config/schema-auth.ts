@@ -32,12 +32,19 @@ const staticTokenSettings = z.object({
 /** Settings of a `static_token` provider (docs/contract/authentication.md). */
 export type StaticTokenSettings = z.output<typeof staticTokenSettings>;
 
+const groupsClaim = name.optional().meta({
+  description:
+    'Claim with the groups of the user, for conditions; a path such as `realm_access.roles` for a nested one.',
+  example: 'groups',
+});
+
 const staticToken = z.object({
   type: z.literal('static_token').describe('A token that the operator has given out.'),
   name: name.optional().meta({
     description: 'Name of the provider on the card and in the log; its type if omitted.',
     example: 'ops',
   }),
+  groups_claim: groupsClaim,
   settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
 });
 
@@ -262,14 +269,14 @@ export const authSchema = z.object({
       z
         .discriminatedUnion('type', [
           staticToken,
-          provider('oidc', 'Tokens of an OpenID Connect issuer.', oidcSettings),
-          provider(
+          claimsProvider('oidc', 'Tokens of an OpenID Connect issuer.', oidcSettings),
+          claimsProvider(
             'http_verifier',
             'Any bearer token, verified by a URL; must be last.',
             httpVerifierSettings,
           ),
-          provider('directory_ad', 'Tokens of a tenant of a directory.', directorySettings),
-          provider(
+          claimsProvider('directory_ad', 'Tokens of a tenant of a directory.', directorySettings),
+          claimsProvider(
             'cloud_iap',
             'Assertions of an identity-aware proxy, in `X-Cloud-Iap-Jwt-Assertion`.',
             iapSettings,
@@ -304,4 +311,13 @@ function provider<Type extends string, Settings extends z.ZodObject>(
     }),
     settings: settings.prefault({} as z.input<Settings>).describe('Settings of the provider.'),
   });
+}
+
+/** A provider whose tokens may name groups. */
+function claimsProvider<Type extends string, Settings extends z.ZodObject>(
+  type: Type,
+  about: string,
+  settings: Settings,
+) {
+  return provider(type, about, settings).extend({ groups_claim: groupsClaim });
 }

@@ -13,6 +13,7 @@ export interface AuditEvent {
   stage_id?: string;
   step_id?: string;
   invocation_caller?: string;
+  invocation_depth?: string;
   org_id?: string;
   workspace_id?: string;
   entity_id?: string;

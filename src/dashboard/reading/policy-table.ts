@@ -15,6 +15,8 @@ const caller = z.strictObject({
   email: z.string().exactOptional(),
   org_id: z.string().exactOptional(),
   acr: z.string().exactOptional(),
+  groups: z.array(z.string()).exactOptional(),
+  claims: object.exactOptional(),
 });
 
 const earlier = z.strictObject({
@@ -75,12 +77,14 @@ function parsed(file: string, text: string): unknown {
 /** Returns the caller of a row; `null` for a row without one. */
 export function callerOf({ caller: given }: TestRow): Caller | null {
   if (given === undefined) return null;
-  const { user_id: userId, email, org_id: orgId, acr } = given;
+  const { user_id: userId, email, org_id: orgId, acr, groups, claims } = given;
   return {
     ...{ provider: 'test', userId },
     ...(email === undefined ? {} : { email }),
     ...(orgId === undefined ? {} : { orgId }),
     ...(acr === undefined ? {} : { acr }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(claims === undefined ? {} : { claims }),
   };
 }
 

@@ -1,4 +1,11 @@
-import { isTagValue, tenancyHeaders, workflowHeaders } from '../../machines/workflow.ts';
+import {
+  depthHeader,
+  depthTag,
+  isDepth,
+  isTagValue,
+  tenancyHeaders,
+  workflowHeaders,
+} from '../../machines/workflow.ts';
 
 /** The workflow tags of a request; `dropped` names the headers with an invalid identifier. */
 export interface ReadTags {
@@ -15,5 +22,8 @@ export function readInvocationTags(get: (header: string) => string): ReadTags {
     if (isTagValue(value)) tags[key] = value;
     else if (value !== '') dropped.push(header);
   }
+  const depth = get(depthHeader).trim();
+  if (isDepth(depth)) tags[depthTag] = depth;
+  else if (depth !== '') dropped.push(depthHeader);
   return { tags, dropped };
 }

@@ -45,6 +45,10 @@ export interface Caller {
   workspaceId?: string;
   /** The assurance level in the verified token. */
   acr?: string;
+  /** The groups in the verified token, if rules read them; absent if it names none. */
+  groups?: readonly string[];
+  /** The claims of the verified token that rules read; absent for none. */
+  claims?: JsonObject;
 }
 
 /** The owner of a task. */

@@ -19,6 +19,7 @@ const agent = {
       tools: {
         issue_refund: [
           { when: 'double(args.amount) <= 50.0 && has(caller.email)', allow: true },
+          { when: '"finance" in caller.groups && caller.claims.level > 2', allow: true },
           { to: ['channel:console:*', 'channel:console:finance'] },
         ],
       },
@@ -48,10 +49,15 @@ const held = {
   ...{ name: 'large', ...call('51') },
   expect: {
     decision: 'defer',
-    rule: 'defer.tools.issue_refund[1]',
+    rule: 'defer.tools.issue_refund[2]',
     to: 'channel:console:*, channel:console:finance',
     quorum: 1,
   },
+};
+const trusted = {
+  ...{ name: 'trusted', ...call('51') },
+  caller: { user_id: 'u', groups: ['finance'], claims: { level: 3 } },
+  expect: { decision: 'allow', rule: 'defer.tools.issue_refund[1]' },
 };
 const denied = {
   ...{ name: 'huge', ...call('5001') },
@@ -60,12 +66,12 @@ const denied = {
 
 describe('a table of calls', () => {
   it('passes when every row is decided as expected, and shows which rule no row reaches', async () => {
-    expect(await tested([allowed, held, denied], '--coverage')).toEqual({
-      ...{ code: 0, stdout: '3 passed, 0 failed\n', stderr: '' },
+    expect(await tested([allowed, held, denied, trusted], '--coverage')).toEqual({
+      ...{ code: 0, stdout: '4 passed, 0 failed\n', stderr: '' },
     });
     expect(await tested([allowed], '--coverage')).toMatchObject({
       stdout:
-        'no row reaches guardrails.denied_tools[0]\nno row reaches defer.tools.issue_refund[1]\n1 passed, 0 failed\n',
+        'no row reaches guardrails.denied_tools[0]\nno row reaches defer.tools.issue_refund[1]\nno row reaches defer.tools.issue_refund[2]\n1 passed, 0 failed\n',
     });
   });
 

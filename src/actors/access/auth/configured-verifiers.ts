@@ -1,3 +1,4 @@
+import { type CallerReads, nothingRead } from '../../../machines/governance/caller-reads.ts';
 import { resolveStaticToken, type ServiceConfig } from '../../config/config.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
@@ -17,6 +18,8 @@ export interface ProviderPorts {
   log: Log;
   /** Egress for requests to providers; direct when absent. */
   outbound?: Outbound;
+  /** Returns what rules read of callers; nothing when absent. */
+  reads?: () => CallerReads;
   /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover?: boolean;
 }
@@ -27,14 +30,14 @@ export interface ProviderPorts {
  */
 export async function configuredVerifiers(
   providers: readonly Provider[],
-  { env, bindsApprover = false, ...others }: ProviderPorts,
+  { env, bindsApprover = false, reads = () => nothingRead, ...others }: ProviderPorts,
 ): Promise<TokenVerifier[]> {
   const making = providers.map(async (provider, index): Promise<TokenVerifier> => {
     const place = `auth.providers.${index}`;
-    const ports: VerifierPorts = { ...others, place, bindsApprover };
+    const ports: VerifierPorts = { ...others, place, bindsApprover, reads };
     switch (provider.type) {
       case 'static_token':
-        return staticToken(provider, env);
+        return staticToken(provider, env, reads);
       case 'oidc':
         return oidcVerifier(provider, ports);
       case 'directory_ad':
@@ -52,11 +55,15 @@ export async function configuredVerifiers(
 
 /** An identity without a user id is named after its provider; its other fields become claims. */
 function staticToken(
-  { name, settings }: Extract<Provider, { type: 'static_token' }>,
+  { name, settings, groups_claim: groupsClaim }: Extract<Provider, { type: 'static_token' }>,
   env: NodeJS.ProcessEnv,
+  reads: () => CallerReads,
 ): TokenVerifier {
   const { user_id, email, claims } = settings.identity ?? {};
   const said = { ...claims, sub: user_id ?? name, email };
-  const caller = callerOfClaims(name, said, usualClaims) ?? { provider: name, userId: name };
-  return staticTokenVerifier(resolveStaticToken(settings, env), caller);
+  const callerNow = () =>
+    callerOfClaims(name, said, usualClaims, {
+      ...{ groupsClaim, reads: reads(), others: claims ?? {} },
+    }) ?? { provider: name, userId: name };
+  return staticTokenVerifier(resolveStaticToken(settings, env), callerNow);
 }

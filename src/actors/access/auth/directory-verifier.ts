@@ -1,6 +1,7 @@
 import type { JWK, JWTPayload } from 'jose';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import type { Caller } from '../../../machines/domain/task.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import { isEmailShaped } from '../../../machines/governance/email.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
@@ -28,7 +29,7 @@ const skew = 30_000;
  * (docs/contract/authentication.md). A token names its tenant twice, as issuer and as `tid`, and both must match.
  */
 export async function directoryVerifier(
-  { name, settings }: DirectoryProvider,
+  { name, settings, groups_claim: groupsClaim }: DirectoryProvider,
   ports: VerifierPorts,
 ): Promise<TokenVerifier> {
   const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
@@ -44,7 +45,10 @@ export async function directoryVerifier(
       if (!settings.allow_multi_tenant && tenant !== settings.tenant_id) return null;
       const read = (claims: JWTPayload, keyId: string | undefined) =>
         isKeyOf(keys.published(keyId), tenant)
-          ? readClaims(claims, tenant, { name, settings, bindsApprover: ports.bindsApprover })
+          ? readClaims(claims, tenant, {
+              ...{ name, settings, groupsClaim, reads: ports.reads() },
+              bindsApprover: ports.bindsApprover,
+            })
           : refusal('invalid', 'the token is not signed by its issuer; sign in again');
       return verifyJwt(bearer, { name, keys, algorithms, issuer, audience, skew, longest, read });
     },
@@ -88,6 +92,8 @@ function isKeyOf(key: JWK | null, tenant: string): boolean {
 interface DirectoryRules extends Pick<VerifierPorts, 'bindsApprover'> {
   name: string;
   settings: Settings;
+  groupsClaim: string | undefined;
+  reads: CallerReads;
 }
 
 function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): TokenVerdict {
@@ -111,16 +117,17 @@ function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): 
  */
 function callerOfDirectory(
   claims: JWTPayload,
-  { name, settings, bindsApprover }: DirectoryRules,
+  { name, settings, bindsApprover, groupsClaim, reads }: DirectoryRules,
   isKnown: boolean,
 ): Caller | null {
   const isTrusted = isKnown && !(settings.require_email_verified ?? bindsApprover);
   const isVouchedFor = ['1', 'true'].includes(String(claims['xms_edov']));
-  const caller = callerOfClaims(name, claims, {
+  const map = {
     ...usualClaims,
     user_id: typeof claims['oid'] === 'string' && claims['oid'] !== '' ? 'oid' : 'sub',
     org_id: 'tid',
-  });
+  };
+  const caller = callerOfClaims(name, claims, map, { groupsClaim, reads });
   if (caller === null) return null;
   const { email, ...unaddressed } = caller;
   if (email !== undefined && (isTrusted || isVouchedFor)) return caller;

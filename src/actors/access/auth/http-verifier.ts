@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import { readExactJson } from '../../../machines/exact-json.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
+import { isJsonObject } from '../../../machines/json.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
@@ -33,14 +35,17 @@ const answerSchema = z.looseObject({ valid: z.boolean() });
  * a token revoked there is refused at once. Concurrent checks of the same token share one request.
  */
 export function httpVerifier(
-  { name, settings }: HttpProvider,
-  { log, outbound }: VerifierPorts,
+  { name, settings, groups_claim }: HttpProvider,
+  { log, outbound, reads }: VerifierPorts,
 ): TokenVerifier {
   const outages = new OutageLog(name, log);
   const flights = new SingleFlight<TokenVerdict>(mostQuestions);
   const verifyBearer = async (token: string, orgId: string): Promise<TokenVerdict> => {
     try {
-      return read(name, await ask(settings, token, orgId, outbound));
+      return read(
+        { name, groups_claim, reads: reads() },
+        await ask(settings, token, orgId, outbound),
+      );
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       outages.note(error);
@@ -95,14 +100,27 @@ function parse(text: string): unknown {
 }
 
 /** Converts a response into a verdict; its `error` is not passed on, as it may repeat the token. */
-function read(name: string, answer: Record<string, unknown>): TokenVerdict {
+function read(
+  {
+    name,
+    groups_claim: groupsClaim,
+    reads,
+  }: Pick<HttpProvider, 'name' | 'groups_claim'> & { reads: CallerReads },
+  answer: Record<string, unknown>,
+): TokenVerdict {
   if (answer['valid'] !== true) {
     return refusal('rejected', `the token verifier ${name} does not accept the token`);
   }
   const { user_id, email, org_id, workspace_id, claims } = answer;
-  const { acr, email_verified } = (claims ?? {}) as { acr?: unknown; email_verified?: unknown };
+  const others = isJsonObject(claims) ? claims : {};
+  const { acr, email_verified } = others;
   const said = { user_id, email, org_id, workspace_id, acr, email_verified };
-  const caller = callerOfClaims(name, said, { ...usualClaims, user_id: 'user_id' });
+  const caller = callerOfClaims(
+    name,
+    said,
+    { ...usualClaims, user_id: 'user_id' },
+    { groupsClaim, reads, others },
+  );
   if (caller !== null) return { kind: 'verified', caller };
   return refusal('rejected', `the token verifier ${name} names no user`);
 }

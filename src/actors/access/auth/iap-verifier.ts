@@ -22,7 +22,7 @@ const skew = 30_000;
  * its own header; this verifier never reads bearer tokens.
  */
 export async function iapVerifier(
-  { name, settings }: IapProvider,
+  { name, settings, groups_claim: groupsClaim }: IapProvider,
   ports: VerifierPorts,
 ): Promise<TokenVerifier> {
   const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
@@ -43,7 +43,10 @@ export async function iapVerifier(
       return verifyJwt(iapAssertion, {
         ...rules,
         read(claims) {
-          const caller = callerOfClaims(name, claims, usualClaims);
+          const caller = callerOfClaims(name, claims, usualClaims, {
+            groupsClaim,
+            reads: ports.reads(),
+          });
           if (caller !== null) return { kind: 'verified', caller };
           return refusal('rejected', 'the assertion has no user in its claim sub');
         },

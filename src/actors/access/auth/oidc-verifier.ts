@@ -26,7 +26,7 @@ const algorithms = [
  * issuer is verified here and nowhere else.
  */
 export async function oidcVerifier(
-  { name, settings }: OidcProvider,
+  { name, settings, groups_claim: groupsClaim }: OidcProvider,
   ports: VerifierPorts,
 ): Promise<TokenVerifier> {
   const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
@@ -48,7 +48,10 @@ export async function oidcVerifier(
       return verifyJwt(bearer, {
         ...rules,
         read(claims) {
-          const caller = callerOfClaims(name, claims, map, needsProof);
+          const caller = callerOfClaims(name, claims, map, {
+            ...{ needsProof, groupsClaim },
+            reads: ports.reads(),
+          });
           if (caller !== null) return { kind: 'verified', caller };
           return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
         },

@@ -7,7 +7,7 @@ import type { TokenVerifier } from './token-verifier.ts';
 /** Verifies one static token in constant time (docs/contract/authentication.md). */
 export function staticTokenVerifier(
   token: string,
-  caller: Caller,
+  caller: Caller | (() => Caller),
   tokenKind: TokenKind = 'bearer',
 ): TokenVerifier {
   const digest = digestOf(token);
@@ -15,7 +15,7 @@ export function staticTokenVerifier(
     tokenKind,
     async verify({ bearer }) {
       if (bearer === null || !timingSafeEqual(digest, digestOf(bearer))) return null;
-      return { kind: 'verified', caller };
+      return { kind: 'verified', caller: typeof caller === 'function' ? caller() : caller };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../machines/domain/task.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { AuthFailure, Credentials, TokenKind } from '../../ports/authentication.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
@@ -14,6 +15,8 @@ export interface VerifierPorts {
   outbound?: Outbound;
   /** Path of the provider in `service.yaml`, such as `auth.providers.0`. */
   place: string;
+  /** Returns what rules read of callers. */
+  reads: () => CallerReads;
   /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover: boolean;
 }

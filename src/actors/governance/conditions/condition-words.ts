@@ -18,6 +18,7 @@ export const taskTypes = {
   stage_id: 'string',
   step_id: 'string',
   invocation_caller: 'string',
+  depth: 'int',
 } as const;
 
 /** A name that conditions can use, for completion. */

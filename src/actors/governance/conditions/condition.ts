@@ -1,6 +1,8 @@
 import { type ASTNode, Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../../../machines/json.ts';
+import { depthTag } from '../../../machines/workflow.ts';
 import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
+import { unnamedClaims } from './caller-reads.ts';
 import type { CallFacts } from './condition-input.ts';
 import { callerTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
@@ -97,6 +99,8 @@ export class ConditionCompiler {
       const { ast } = environment.parse(text);
       const costly = costFault(ast);
       if (costly !== null) return costly;
+      const vague = unnamedClaims(ast);
+      if (vague !== null) return vague;
       const bad = this.#badPattern(ast);
       if (bad !== null) return bad;
       const evaluate = environment.parse(withLinearMatches(text, ast));
@@ -122,7 +126,7 @@ export class ConditionCompiler {
             environment: this.#environment,
             ...(ran === null ? {} : { history: new History(ran) }),
             caller: callerOf(requester),
-            task: { id: task.id, surface: task.surface, session: task.session, ...task.tags },
+            task: taskOf(task),
           });
           return typeof found === 'boolean' ? found : null;
         } catch {
@@ -154,15 +158,23 @@ export class ConditionCompiler {
 }
 
 /** Absent members stay absent, so that `has()` finds out. */
-function callerOf(requester: CallFacts['requester']): Record<string, string> {
+function callerOf(requester: CallFacts['requester']): object {
   if (requester === null) return {};
-  const { userId, email, orgId, acr } = requester;
+  const { userId, email, orgId, acr, groups, claims } = requester;
   return {
     user_id: userId,
     ...(email === undefined ? {} : { email }),
     ...(orgId === undefined ? {} : { org_id: orgId }),
     ...(acr === undefined ? {} : { acr }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(claims === undefined ? {} : { claims }),
   };
+}
+
+/** A request that names no depth comes from outside. */
+function taskOf({ id, surface, session, tags }: CallFacts['task']): object {
+  const { [depthTag]: depth = '0', ...named } = tags;
+  return { id, surface, session, ...named, depth: BigInt(depth) };
 }
 
 /** `matches` with RE2. As long as the word that it replaces, so that places in the text stay. */

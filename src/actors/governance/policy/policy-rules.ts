@@ -1,9 +1,11 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { Tool } from '../../ports/tool.ts';
+import { callerReads } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { DeferredTool, PolicySettings } from './policy-settings.ts';
@@ -46,6 +48,8 @@ export class PolicyRules {
   readonly #defer: (tool: string) => readonly NamedRule<Deferring>[];
   /** Tools with a condition that reads `history`. */
   readonly readsHistory: (tool: string) => boolean;
+  /** What conditions read of a requester. */
+  readonly callerReads: CallerReads;
   /** Tools with a condition. */
   readonly isConditional: (tool: string) => boolean;
 
@@ -66,6 +70,7 @@ export class PolicyRules {
     const conditional: NamedRule<{ when?: string | undefined }>[] = [
       ...[denied, steps, modified, deferred].flat(),
     ].filter(({ rule }) => rule.when !== undefined);
+    this.callerReads = callerReads(conditional.flatMap(({ rule: { when } }) => when ?? []));
     this.isConditional = hasRule(conditional);
     this.readsHistory = hasRule(
       conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),

@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ArgumentChange, Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Tool } from '../../ports/tool.ts';
@@ -36,6 +37,8 @@ export interface Policy {
   credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call; the result must be allowed to run. */
   modify(call: ToolCall, facts?: CallFacts): Modification;
+  /** What conditions read of a requester. */
+  callerReads: CallerReads;
   /** Returns what other arguments change in a call, and why they do not fit the tool; `null` if they do. */
   changesOf(
     call: RuledCall,
@@ -74,6 +77,7 @@ export function createPolicy(parts: PolicyParts): Policy {
       changes: argumentChanges(args, changed, hide),
       misfit: tools.get(tool)?.check?.(changed) ?? null,
     }),
+    callerReads: rules.callerReads,
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),

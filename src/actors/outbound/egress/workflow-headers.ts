@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
-import { isTagValue, workflowHeaders } from '../../../machines/workflow.ts';
+import { depthHeader, depthTag, isTagValue, workflowHeaders } from '../../../machines/workflow.ts';
 
 /** The headers of a request in any format that undici accepts. */
 export type GivenHeaders = Exclude<Dispatcher.DispatchOptions['headers'], undefined>;
 
 /**
- * Adds the workflow headers of a scope's tags to a request; existing headers take precedence
+ * Adds the workflow headers of a scope's tags, and the depth plus one if there is one, to a request; existing headers take precedence
  * (docs/contract/correlation.md). The input is not modified; returns `given` itself if nothing is added.
  */
 export function withWorkflowHeaders(
@@ -13,10 +13,10 @@ export function withWorkflowHeaders(
   tags: Readonly<Record<string, string>>,
 ): GivenHeaders {
   const said = workflowHeaders.map(([header, tag]): [string, string] => [header, tags[tag] ?? '']);
-  return withHeaders(
-    given,
-    said.filter(([, value]) => isTagValue(value)),
-  );
+  const valid = said.filter(([, value]) => isTagValue(value));
+  const { [depthTag]: depth } = tags;
+  const next = depth === undefined ? [] : [[depthHeader, String(Number(depth) + 1)] as const];
+  return withHeaders(given, [...valid, ...next]);
 }
 
 /** Adds headers to a request; existing headers take precedence. Returns `given` itself if nothing is added. */

@@ -200,7 +200,7 @@ const classOfOther: Readonly<Record<string, ClassName>> = {
 /** Envelope keys that have no place of their own in OCSF. */
 const unmappedKeys = [
   ...['task_id', 'workflow_id', 'workflow_execution_id', 'stage_id', 'step_id'],
-  ...['invocation_caller', 'workspace_id', 'trace_id', 'span_id', 'fields'],
+  ...['invocation_caller', 'invocation_depth', 'workspace_id', 'trace_id', 'span_id', 'fields'],
 ];
 
 /**

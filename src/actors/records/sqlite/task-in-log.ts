@@ -27,6 +27,7 @@ const envelopeKeys = [
   'stage_id',
   'step_id',
   'invocation_caller',
+  'invocation_depth',
   'org_id',
   'workspace_id',
   'entity_id',

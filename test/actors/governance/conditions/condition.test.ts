@@ -27,8 +27,16 @@ const ran = (tool: string, args: JsonObject, more: Partial<RanCall> = {}): RanCa
 });
 
 const facts: CallFacts = {
-  requester: { provider: 'p', userId: 'u-1', email: 'ann@example.com', acr: 'gold' },
-  task: { id: 't-1', surface: 'mcp', session: 's-1', tags: { workflow_id: 'w-1' } },
+  requester: {
+    ...{ provider: 'p', userId: 'u-1', email: 'ann@example.com', acr: 'gold' },
+    ...{ groups: ['finance'], claims: { level: 3, roles: ['a'] } },
+  },
+  task: {
+    id: 't-1',
+    surface: 'mcp',
+    session: 's-1',
+    tags: { workflow_id: 'w-1', invocation_depth: '2' },
+  },
   ran: [ran('pay', { amount: 5 }, { labels: ['pii'] }), ran('pay', { amount: 7.5 })],
   now: Date.parse('2026-03-01T09:00:00Z'),
 };
@@ -57,6 +65,10 @@ describe('a condition', () => {
     ['caller.email == "ann@example.com" && caller.acr == "gold"', {}, true],
     ['has(caller.org_id)', {}, false],
     ['task.surface == "mcp" && task.session == "s-1" && task.workflow_id == "w-1"', {}, true],
+    ['"finance" in caller.groups && caller.claims.level >= 3', {}, true],
+    ['"roles" in caller.claims && "a" in caller.claims["roles"]', {}, true],
+    ['has(caller.claims.toString) || has(caller.claims.department)', {}, false],
+    ['task.depth == 2', {}, true],
     ['environment.STAGE == "live"', {}, true],
     ['now < timestamp("2026-03-01T10:00:00Z") && tool == "pay"', {}, true],
   ])('%s of %j is %s', (text, args, expected) => {
@@ -69,6 +81,8 @@ describe('a condition', () => {
     ['args.count > 2', { count: 1.5 }],
     ['args.any > 3', { any: 'x' }],
     ['caller.email == "x"', {}, { requester: null }],
+    ['"finance" in caller.groups', {}, { requester: { provider: 'p', userId: 'u' } }],
+    ['caller.claims.department == "x"', {}],
     ['history.sum("pay", "fee") > 1.0', {}],
     [
       'history.sum("pay", "amount") > 1.0',
@@ -82,6 +96,8 @@ describe('a condition', () => {
   });
 });
 
+const unnamedClaim = 'name the claim, such as caller.claims.department or "roles" in caller.claims';
+
 describe('an expression is refused', () => {
   it.each([
     ['args.amuont > 5.0', 'No such key: amuont', 5],
@@ -89,6 +105,11 @@ describe('an expression is refused', () => {
     ['args.to.acount == "x"', 'No such key: acount', 8],
     ['args.amount', 'the expression must be true or false, and it is of type double', 0],
     ['args.amount >', 'Unexpected token: EOF', 13],
+    ['caller.group == "x"', 'No such key: group', 7],
+    ['caller.groups == "x"', 'no such overload: list<string> == string', 0],
+    ['task.depth == "x"', 'no such overload: int == string', 0],
+    ['caller.claims.exists(k, k == "x")', unnamedClaim, 7],
+    ['caller["claims"] == {}', unnamedClaim, 0],
     ['callr.email == "x"', 'Unknown variable: callr', 0],
     ['args.note.matches(args.note)', 'the pattern of matches() must be a text in quotes', 0],
     [
