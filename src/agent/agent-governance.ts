@@ -1,15 +1,19 @@
-import type { ServiceConfig } from '../actors/config/config.ts';
+import type { IncludedPolicy, ServiceConfig } from '../actors/config/config.ts';
 import {
   type CredentialIssuer,
+  compileGuardrails,
+  compileModify,
   createCachingEmbedder,
   createCredentialIssuer,
   createEmbedder,
   createIntentScorer,
   createPolicy,
   type Guardrails,
+  hiding,
   type IntentScorer,
   type Modify,
   type Policy,
+  withIncluded,
 } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Outbound } from '../actors/ports/egress.ts';
@@ -21,11 +25,13 @@ export interface Governance {
   policy: Policy;
   scorer: IntentScorer | null;
   issuer: CredentialIssuer | null;
+  /** Redacts a text for people and logs, by the rules of the agent and of its included policies. */
+  hide: (text: string) => string;
 }
 
 /** The configuration must already be validated and its rules compiled. */
 export interface GovernanceParts {
-  config: Pick<ServiceConfig, 'security' | 'credentials'>;
+  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included'>;
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
@@ -49,19 +55,50 @@ const keptEmbeddings = 1_000;
 
 /** Assembles every governance layer for an agent's calls (docs/contract/governance.md). */
 export function createGovernance(parts: GovernanceParts): Governance {
-  const { security, credentials } = parts.config;
+  const { security, credentials, included = [] } = parts.config;
   const issuer = issuerOf(credentials, parts);
-  const policy = createPolicy({
+  const others = included.map((policy) => ({ ...policy, ...compiledLayers(policy) }));
+  // A change is shown with the redaction of every policy.
+  const scrub = others.reduce((hide, one) => hiding(hide, one.guardrails), parts.scrub);
+  const { isAuthOn, tools, env, guardrails, modify } = parts;
+  const common = { isAuthOn, tools, scrub };
+  const own = createPolicy({
+    ...common,
     security,
-    isAuthOn: parts.isAuthOn,
-    tools: parts.tools,
-    guardrails: parts.guardrails,
-    modify: parts.modify,
+    guardrails,
+    modify,
     credentials: issuer,
-    scrub: parts.scrub,
-    environment: variablesOf(security.policy.environment, parts.env),
+    environment: variablesOf(security.policy.environment, env),
   });
-  return { policy, scorer: intentScorerOf(security.intent_alignment, parts), issuer };
+  const policy = others.reduce(
+    (joined, one) =>
+      withIncluded(
+        joined,
+        createPolicy({
+          ...common,
+          ...one,
+          from: one.file,
+          credentials: null,
+          environment: variablesOf(one.security.policy.environment, env),
+        }),
+      ),
+    own,
+  );
+  const scorer = intentScorerOf(security.intent_alignment, parts);
+  return { policy, scorer, issuer, hide: hiding(scrub, guardrails) };
+}
+
+/** Compiles the layers of an included policy, which have been checked before. */
+function compiledLayers({
+  file,
+  security,
+}: IncludedPolicy): Pick<GovernanceParts, 'guardrails' | 'modify'> {
+  const guardrails = security.guardrails.enabled ? compileGuardrails(security.guardrails) : null;
+  const modify = security.modify.enabled ? compileModify(security.modify) : null;
+  if (guardrails?.ok === false || modify?.ok === false) {
+    throw new Error(`the rules of ${file} do not compile`);
+  }
+  return { guardrails: guardrails?.guardrails ?? null, modify: modify?.modify ?? null };
 }
 
 /** Returns the variables that conditions may read; an unset one is absent. */

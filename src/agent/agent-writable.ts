@@ -30,6 +30,7 @@ export async function readWritable(
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
     ...serverCode(config.mcp.servers),
+    ...(config.included ?? []).flatMap(({ path }) => path ?? []),
   ]
     .map((path) => resolve(agentDirectory, path))
     // An MCP server in the agent's root folder is protected as a file, not by its folder.

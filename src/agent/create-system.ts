@@ -4,7 +4,6 @@ import type { Every } from '../actors/every.ts';
 import {
   type CredentialIssuer,
   type Guardrails,
-  hiding,
   type IntentScorer,
   type Modify,
   Policies,
@@ -58,6 +57,7 @@ export interface SystemParts {
 /** One version of an agent's policy, with the settings that it was created from. */
 export interface AgentPolicy extends PolicyVersion {
   security: ServiceConfig['security'];
+  included: NonNullable<ServiceConfig['included']>;
   /** Redacts a text for people and logs; throws if secrets cannot be searched for. */
   hide: (text: string) => string;
 }
@@ -87,15 +87,16 @@ export function createPolicies(parts: SystemParts): AgentPolicies {
       ...parts.standIns,
     });
   const asVersion = (
-    { config: { security }, guardrails, policySha256 }: ReadPolicy,
-    { policy, scorer }: Pick<AgentPolicy, 'policy' | 'scorer'>,
+    { config: { security, included = [] }, policySha256 }: ReadPolicy,
+    { policy, scorer, hide }: Pick<AgentPolicy, 'policy' | 'scorer' | 'hide'>,
   ): AgentPolicy => ({
     sha256: policySha256,
     policy,
     scorer,
     mostWaiting: security.defer.max_pending_per_caller,
     security,
-    hide: hiding(scrub, guardrails),
+    included,
+    hide,
   });
   const { issuer, ...first } = govern(parts);
   return {

@@ -4,12 +4,13 @@ import { normalName } from '../actors/tool-name.ts';
 
 /** Returns the tools that an agent advertises: all tools except those that a guardrail always denies. */
 export function offeredTools(
-  { security: { guardrails } }: Pick<ServiceConfig, 'security'>,
+  { security, included = [] }: Pick<ServiceConfig, 'security' | 'included'>,
   tools: ReadonlyMap<string, Tool>,
 ): Tool[] {
-  const always = guardrails.denied_tools.filter(
-    ({ when, shadow }) => when === undefined && !shadow,
-  );
-  const denied = new Set((guardrails.enabled ? always : []).map(({ tool }) => normalName(tool)));
+  const rules = [security, ...included.map((one) => one.security)]
+    .filter(({ guardrails }) => guardrails.enabled)
+    .flatMap(({ guardrails }) => guardrails.denied_tools);
+  const always = rules.filter(({ when, shadow }) => when === undefined && !shadow);
+  const denied = new Set(always.map(({ tool }) => normalName(tool)));
   return [...tools.values()].filter(({ name }) => !denied.has(normalName(name)));
 }

@@ -48,7 +48,7 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
     record,
     version,
     tools: toolbox.tools,
-    ruled: () => rulesOfServers({ ...config, security: policies.current.security }),
+    ruled: () => rulesOfServers({ ...config, ...policies.current }),
     isHeld: (tool) => heldTools(policies.current, [tool]).length > 0,
     isIdempotent: (tool) => idempotent.has(normalName(tool)),
     isolation: () => scripts.isolation(),

@@ -81,6 +81,7 @@ export async function openParts(
     (opened) => opened.stop(),
   );
   await audit.recordStart();
+  for (const hop of start.hops) record(hop);
   const mcp = stack.adopt(
     await openMcp({ ...start, ...policies, clock, egress, record: audit.record }),
     (opened) => opened.stop(),

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
-type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials'>;
+type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials' | 'included'>;
 type PolicySkill = Pick<Skill, 'id' | 'guardrails'>;
 
 /** Returns the SHA-256 of the rules that decide on calls, in their canonical form. */
@@ -12,11 +12,11 @@ export function policyDigest(config: PolicyConfig, skills: readonly PolicySkill[
 }
 
 /**
- * Returns the canonical form (RFC 8785) of the rules that decide on calls: `security` with its defaults, the entries of
- * `credentials`, and the rules of the skills.
+ * Returns the canonical form (RFC 8785) of the rules that decide on calls: `security` with its defaults, the included
+ * policies, the entries of `credentials`, and the rules of the skills.
  */
 export function policyText(
-  { security, credentials }: PolicyConfig,
+  { security, credentials, included = [] }: PolicyConfig,
   skills: readonly PolicySkill[],
 ): string {
   const ofSkills = skills.flatMap(({ id, guardrails }) =>
@@ -25,6 +25,9 @@ export function policyText(
   const rules = {
     security,
     skills: ofSkills,
+    ...(included.length === 0
+      ? {}
+      : { included: included.map(({ file, security: rules }) => ({ file, security: rules })) }),
     ...(credentials.length === 0 ? {} : { credentials }),
   };
   return canonicalize(rules) ?? '';

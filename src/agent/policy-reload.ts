@@ -58,6 +58,8 @@ export class PolicyReload {
   #read = '';
   #seen = '';
   #reported = '';
+  /** Files of included policies. */
+  #files: readonly string[] = [];
   /** True if the files were reported to differ from what is in force. */
   #isBehind = false;
   #isStopped = false;
@@ -92,7 +94,8 @@ export class PolicyReload {
   }
 
   async #look(): Promise<void> {
-    const state = await stateOf([join(this.#parts.directory, 'service.yaml')]);
+    const files = ['service.yaml', ...this.#files];
+    const state = await stateOf(files.map((file) => join(this.#parts.directory, file)));
     const isStable = state === this.#seen;
     this.#seen = state;
     if (!isStable || state === this.#read || this.#isStopped) return;
@@ -109,7 +112,8 @@ export class PolicyReload {
   async #attempt(applies: boolean): Promise<ReloadOutcome> {
     const { policies, versionOf, record, log } = this.#parts;
     const { sha256: previous } = policies.current;
-    const { problems, policy, fileSha256, later } = await readPolicy(this.#parts);
+    const { problems, policy, fileSha256, later, files } = await readPolicy(this.#parts);
+    this.#files = files;
     if (policy === null || problems.length > 0) return this.#refuse(problems);
     const { policySha256: sha256, config, guardrails } = policy;
     if (this.#isStopped || sha256 === previous || !applies) {

@@ -1,6 +1,7 @@
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import {
   type ConfigProblem,
+  includeReader,
   loadConfig,
   parseConfig,
   readChannelFiles,
@@ -22,7 +23,7 @@ import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
 import { conditionProblems } from './rule-conditions.ts';
-import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
+import { rulesWithoutTools, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
 /** The contents of an agent's folder and every problem found in them. */
@@ -62,7 +63,7 @@ export async function readAgent(
   const loaded =
     text === undefined
       ? loadConfig(directory, env)
-      : parseConfig(text, { file: 'service.yaml', env });
+      : parseConfig(text, { file: 'service.yaml', env, readInclude: includeReader(directory) });
   if (!loaded.ok) {
     const skills = await readSkillsAnyway(directory);
     return {
@@ -96,11 +97,11 @@ export async function readAgent(
   const idle =
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
-      : rulesWithoutTool(loaded, namedTools(config, toolbox, seen), seen);
+      : rulesWithoutTools(loaded.policies, namedTools(config, toolbox, seen), seen);
   return {
     problems: [
       ...idle.problems,
-      ...conditionProblems(loaded, toolbox.tools),
+      ...loaded.policies.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
       ...files.problems,
       ...writable.problems,
       ...instructions.problems,

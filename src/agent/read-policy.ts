@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ConfigProblem,
-  type ConfigReading,
   holdingRules,
   loadConfig,
+  type PlacedPolicy,
   type ServiceConfig,
 } from '../actors/config/config.ts';
 import { readSkills } from '../actors/tools/tools.ts';
@@ -15,7 +15,7 @@ import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
 import type { Start } from './read-start.ts';
 import { conditionProblems } from './rule-conditions.ts';
-import { rulesWithoutTool } from './ruled-tools.ts';
+import { rulesWithoutTools } from './ruled-tools.ts';
 
 /** An agent that runs, with the configuration that it was started with. */
 export type RunningAgent = Pick<
@@ -33,6 +33,8 @@ export interface PolicyReading {
   fileSha256: string | null;
   /** Settings that differ from those of the start and apply at the next one. */
   later: string[];
+  /** Files of included policies, found or not, relative to the agent's folder. */
+  files: readonly string[];
 }
 
 /** Keys of `security` that are read only at the start of an agent. */
@@ -55,21 +57,26 @@ const keysOfCard: ReadonlySet<string> = new Set(['version', 'description', 'card
 export async function readPolicy(running: RunningAgent): Promise<PolicyReading> {
   const { directory, env, config: started, toolbox } = running;
   const loaded = loadConfig(directory, env);
-  if (!loaded.ok) return { problems: loaded.problems, policy: null, fileSha256: null, later: [] };
+  const { files } = loaded;
+  if (!loaded.ok) {
+    return { problems: loaded.problems, policy: null, fileSha256: null, later: [], files };
+  }
   const { config: written, layers } = loaded;
   const security = withKeysOfStart(written.security, started.security);
-  const config = { ...started, security };
+  const config: ServiceConfig = { ...started, security, included: written.included ?? [] };
   const { skills } = toolbox;
   const { guardrails, problems } = readGuardrails(security.guardrails, layers.guardrails, skills);
   const seen = mcpToolsSeen(directory, started);
-  const placed = { config, problemAt: loaded.problemAt };
+  const included = loaded.policies.slice(1);
+  const placed = [{ config, problemAt: loaded.problemAt }, ...included];
   const tools = namedTools(started, toolbox, seen);
   const inFile = await readSkills(directory, { mainPath: written.skills.path });
   return {
     problems: [
-      ...rulesWithoutTool(placed, tools, seen, { isRunning: true }).problems,
-      ...conditionProblems(placed, toolbox.tools),
-      ...unmetNeeds(loaded, running),
+      ...rulesWithoutTools(placed, tools, seen, { isRunning: true }).problems,
+      ...placed.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
+      ...loaded.policies.flatMap((policy) => unmetNeeds(policy, running)),
+      ...(bindsApprover(started) ? [] : included.flatMap(newBinding)),
       ...problems.map((problem) => ({ path: '', ...problem })),
     ],
     policy: {
@@ -78,6 +85,7 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
       modify: layers.modify,
       policySha256: policyDigest(config, skills),
     },
+    files,
     fileSha256: policyDigest(written, inFile.skills),
     later: [
       ...keysOfStart
@@ -86,6 +94,7 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
       ...Object.keys(written).filter(
         (key) =>
           key !== 'security' &&
+          key !== 'included' &&
           !keysOfCard.has(key) &&
           !isDeepStrictEqual(
             written[key as keyof ServiceConfig],
@@ -116,9 +125,24 @@ function isEqualAt(one: Security, other: Security, layer: keyof Security, key: s
   return isDeepStrictEqual(at(one), at(other));
 }
 
+/** Returns whether the policy of an agent, or an included one, accepts verified approvers only. */
+export function bindsApprover({ security, included = [] }: ServiceConfig): boolean {
+  return [security, ...included.map((one) => one.security)].some(
+    ({ defer }) => defer.bind_approver,
+  );
+}
+
+/** The sign-in was opened without the proof of emails that `bind_approver` needs. */
+function newBinding({ config, problemAt }: PlacedPolicy): ConfigProblem[] {
+  if (!config.security.defer.bind_approver) return [];
+  const message =
+    'no policy had bind_approver when the agent was started; restart it to apply the file';
+  return [problemAt(['security', 'defer', 'bind_approver'], message)];
+}
+
 /** Finds rules that need a channel, a webhook or a sign-in that the agent was started without. */
 function unmetNeeds(
-  { config: { security, channels }, problemAt }: Extract<ConfigReading, { ok: true }>,
+  { config: { security, channels }, problemAt }: PlacedPolicy,
   { config: started, channels: running, isAuthOn }: RunningAgent,
 ): ConfigProblem[] {
   const restart = 'restart the agent to apply the file';

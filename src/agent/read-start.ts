@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import type { Clock } from '../actors/ports/clock.ts';
+import type { EgressRecord } from '../actors/ports/egress.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import { randomIds } from '../actors/random-ids.ts';
 import { systemClock } from '../actors/system-clock.ts';
 import { ScriptGate } from '../actors/tools/tools.ts';
 import { agentEnvironment } from './agent-environment.ts';
+import { fetchPolicies } from './fetch-policies.ts';
 import { type AccessOptions, type AccessSettings, readAccess } from './read-access.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 
@@ -33,6 +35,8 @@ export interface Start extends NonNullable<AgentReading['agent']>, AccessSetting
   ids: Ids;
   /** Blocks scripts until egress is open. */
   scripts: ScriptGate;
+  /** Requests that were sent before the log was open. */
+  hops: readonly EgressRecord[];
   /** Wall-clock time in epoch milliseconds when reading the agent's files began. */
   readAt: number;
 }
@@ -48,6 +52,7 @@ export async function readStart(
   const { passphrase = null } = options;
   const opened = await agentEnvironment(directory, { env: options.env, passphrase });
   const { env, values: secretValues } = opened;
+  const hops = await fetchPolicies(directory, env);
   const { problems, warnings, agent } = await readAgent(directory, env, clock, () =>
     scripts.isolation(),
   );
@@ -64,6 +69,7 @@ export async function readStart(
     clock,
     ids: randomIds(),
     scripts,
+    hops,
     readAt,
   };
 }

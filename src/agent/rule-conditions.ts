@@ -1,6 +1,6 @@
 import {
   type ConfigProblem,
-  type ConfigReading,
+  type PlacedPolicy,
   placedDenials,
   placedRules,
   type ServiceConfig,
@@ -9,14 +9,12 @@ import { ConditionCompiler } from '../actors/governance/governance.ts';
 import type { Tool } from '../actors/ports/tool.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 
-type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
-
 /**
  * Finds conditions of rules that cannot be read or do not fit the schema of their tool. The schema of an MCP server's
  * tool is not known here, so only the syntax is checked.
  */
 export function conditionProblems(
-  { config, problemAt }: Loaded,
+  { config, problemAt }: PlacedPolicy,
   tools: ReadonlyMap<string, Tool>,
 ): ConfigProblem[] {
   const known = new ToolMap([...tools]);

@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import {
   type ConfigProblem,
-  type ConfigReading,
+  type PlacedPolicy,
   placedDenials,
   placedRules,
   type ServiceConfig,
@@ -16,9 +16,6 @@ import {
 } from '../actors/tools/tools.ts';
 import type { McpToolsSeen } from './mcp-tools-seen.ts';
 
-/** A valid configuration with a function that locates problems in it. */
-type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
-
 /** A rule that names a tool, and the consequence if the tool does not exist. */
 interface RuleOfTool {
   tool: string;
@@ -30,6 +27,22 @@ interface RuleOfTool {
   isOptional: boolean;
 }
 
+/** Finds rules without a tool in a configuration and its included policies. */
+export function rulesWithoutTools(
+  policies: readonly PlacedPolicy[],
+  ...given: [
+    tools: readonly string[],
+    seen?: McpToolsSeen,
+    options?: Parameters<typeof rulesWithoutTool>[3],
+  ]
+): ReturnType<typeof rulesWithoutTool> {
+  const found = policies.map((policy) => rulesWithoutTool(policy, ...given));
+  return {
+    problems: found.flatMap(({ problems }) => problems),
+    warnings: found.flatMap(({ warnings }) => warnings),
+  };
+}
+
 /**
  * Finds rules for tools that the agent does not have, most likely misspelled names. A rule that would let calls pass
  * unheld blocks the start unless it marks the tool as optional (docs/contract/configuration.md). A denial of a missing
@@ -37,7 +50,7 @@ interface RuleOfTool {
  * too: the tools of the server have been admitted under the rules before.
  */
 export function rulesWithoutTool(
-  { config, problemAt }: Loaded,
+  { config, problemAt }: PlacedPolicy,
   tools: readonly string[],
   seen: McpToolsSeen = new Map(),
   { isRunning = false }: { isRunning?: boolean } = {},
@@ -82,24 +95,32 @@ export function rulesWithoutTool(
 /** Returns the rules under `security` that name tools of MCP servers, each with its location. */
 export function rulesOfServers(config: ServiceConfig): RuledMcpTool[] {
   // A denial of a tool that the server has dropped is harmless.
-  const denied = denials(config).map((rule) => ({ ...rule, isOptional: true }));
-  return [...layerRules(config, true), ...denied]
+  const securities = [config.security, ...(config.included ?? []).map((one) => one.security)];
+  return securities
+    .map((security) => ({ ...config, security }))
+    .flatMap((one) => [
+      ...layerRules(one, true),
+      ...denials(one).map((rule) => ({ ...rule, isOptional: true })),
+    ])
     .filter(({ tool }) => serverPrefixOf(tool, config.mcp.servers) !== undefined)
     .map(({ tool, path, isOptional }) => ({ tool, rule: path.join('.'), isOptional }));
 }
 
 /** Returns an agent's tools whose calls are held, in order (docs/contract/governance.md). */
 export function heldTools(
-  { security: { defer } }: Pick<ServiceConfig, 'security'>,
+  { security, included = [] }: Pick<ServiceConfig, 'security' | 'included'>,
   tools: Iterable<string>,
 ): string[] {
-  const held = new ToolMap(Object.entries(defer.enabled ? defer.tools : {}));
+  const layers = [security, ...included.map((one) => one.security)].map(({ defer }) => defer);
+  const held = new ToolMap(
+    layers.flatMap(({ enabled, tools: rules }) => Object.entries(enabled ? rules : {})),
+  );
   return [...tools].filter((tool) => held.has(tool)).toSorted();
 }
 
 /** Lists tools that their skill recommends to hold but no rule holds, each with the location of its section. */
 export function unheldTools(
-  config: Pick<ServiceConfig, 'security'>,
+  config: Pick<ServiceConfig, 'security' | 'included'>,
   skills: readonly Pick<Skill, 'id' | 'held' | 'tools'>[],
 ): ConfigProblem[] {
   const { security } = config;

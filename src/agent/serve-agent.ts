@@ -12,7 +12,6 @@ import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
-import { normalName } from '../actors/tool-name.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
@@ -149,14 +148,15 @@ function mcpFace(
     key: (purpose) => audit.store.keys.of(purpose),
     answerWithin,
     mayHold(tool) {
-      const { defer } = policies.current.security;
-      const held = defer.enabled ? Object.keys(defer.tools) : [];
-      if (tool === null) return held.length > 0;
-      return held.some((name) => normalName(name) === normalName(tool));
+      const { policy } = policies.current;
+      if (tool !== null) return policy.mayHold(tool);
+      return [...toolbox.tools.keys()].some((name) => policy.mayHold(name));
     },
     get changesOutput() {
-      const { guardrails, modify } = policies.current.security;
-      return guardrails.enabled || modify.enabled;
+      const { security, included } = policies.current;
+      return [security, ...included.map((one) => one.security)].some(
+        ({ guardrails, modify }) => guardrails.enabled || modify.enabled,
+      );
     },
   };
 }

@@ -27,6 +27,7 @@ import { type KeptChannels, keepChannels } from './keep-channels.ts';
 import { type AgentParts, openParts, type PartsOptions } from './open-parts.ts';
 import { openTogether } from './open-together.ts';
 import { PolicyReload, type PolicyStanding, type ReloadOutcome } from './policy-reload.ts';
+import { bindsApprover } from './read-policy.ts';
 import { readStart, type Start } from './read-start.ts';
 import { type ServingParts, serveAgent } from './serve-agent.ts';
 
@@ -253,13 +254,12 @@ async function authenticatorOf(
     ...tokens
   }: { runtimeToken: string; chatToken: string | null; reads: () => CallerReads },
 ): Promise<Authenticator> {
-  const { auth, security } = config;
-  const bindsApprover = security.defer.bind_approver;
+  const { auth } = config;
   return createAuthenticator({
     ...tokens,
     tokens: isAuthOn
       ? await configuredVerifiers(auth.providers, {
-          ...{ env, log, outbound, bindsApprover, reads },
+          ...{ env, log, outbound, reads, bindsApprover: bindsApprover(config) },
         })
       : [],
     isOptional: !isAuthOn,

@@ -17,6 +17,7 @@ import { parseConfig } from '../../src/actors/config/config.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
 import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
+import { anEmptyPolicy } from '../helpers/empty-policy.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
@@ -115,7 +116,7 @@ describe('the reference of the configuration', () => {
       const example = exampleOf(key);
       if (example === undefined) return;
       const text = stringify(fileWith(key));
-      const reading = parseConfig(text, { file: path, env });
+      const reading = parseConfig(text, { file: path, env, readInclude: anEmptyPolicy });
       expect({ text, problems: reading.ok ? [] : reading.problems }).toEqual({
         text,
         problems: [],

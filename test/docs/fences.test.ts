@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { parseConfig, serviceJsonSchema } from '../../src/actors/config/config.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
+import { anEmptyPolicy } from '../helpers/empty-policy.ts';
 import { clone, type Fence, fencesOf, pages, readPage } from './fences.ts';
 
 const env = {
@@ -42,7 +43,7 @@ function faultsOf(text: string, file: string): string[] {
     return fits.length > 0 ? [] : ['no channel has these settings'];
   }
   const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
-  const reading = parseConfig(whole, { file, env });
+  const reading = parseConfig(whole, { file, env, readInclude: anEmptyPolicy });
   if (!fitsSchema(parse(whole))) return [`${file}: the JSON Schema refuses it`];
   const said = [...(reading.ok ? [] : reading.problems), ...reading.warnings];
   return said.filter(isFault).map(({ message }) => message);

@@ -76,6 +76,7 @@ function expects(issue: Issue, kind: string): boolean {
 function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject): boolean {
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value') return false;
   const [section, layer] = issue.path;
-  if (section !== 'security' || typeof layer !== 'string') return false;
+  // `policy` is no layer and cannot be off.
+  if (section !== 'security' || typeof layer !== 'string' || layer === 'policy') return false;
   return valueAt(value, ['security', layer, 'enabled']) !== true;
 }

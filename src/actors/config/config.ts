@@ -2,14 +2,15 @@
 
 export { usualUrlVariable } from './check-store-settings.ts';
 export { type ConfigProblem, formatProblem } from './config-problem.ts';
+export { digestOf, includeReader, includeUrl, keptPolicyPath } from './include-reader.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
-export { type ConfigReading, parseConfig } from './parse-config.ts';
+export { type ConfigReading, type PlacedPolicy, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
 export { readSection } from './read-section.ts';
 export type { OidcSettings } from './schema-auth.ts';
 export { channelSchemas } from './schema-channels.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
-export type { ServiceConfig } from './service-schema.ts';
+export type { IncludedPolicy, ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
 export { holdingRules, placedDenials, placedRules } from './tool-rules.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
@@ -9,6 +9,7 @@ import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
+import { checkLoosening } from './check-loosening.ts';
 import { checkMcp } from './check-mcp.ts';
 import { checkModel } from './check-model.ts';
 import { checkRuleNames } from './check-rule-names.ts';
@@ -21,6 +22,7 @@ import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
 import { type ConfigProblem, errorAt, type Finding, type Path } from './config-problem.ts';
 import { guardYaml } from './guard-yaml.ts';
+import { type ReadInclude, readIncluded } from './included-policy.ts';
 import { PathSet } from './path-set.ts';
 import { type Placeable, placeFindings } from './place-findings.ts';
 import { readTree, type Tree } from './read-tree.ts';
@@ -29,22 +31,36 @@ import { findUnknownKeys } from './unknown-keys.ts';
 import { withFilledValues } from './with-filled-values.ts';
 
 /** Result of reading a configuration. */
-export type ConfigReading =
+export type ConfigReading = (
   | {
       ok: true;
       config: ServiceConfig;
       /** Compiled rules of `security.guardrails` and `security.modify`. */
       layers: CompiledLayers;
       warnings: ConfigProblem[];
+      /** The configuration itself, and it with each included policy in place of its own, to check and place rules. */
+      policies: readonly PlacedPolicy[];
       /** Creates a problem at the key of a path, for checks that need more than the file. */
       problemAt: (path: Path, message: string) => ConfigProblem;
     }
-  | { ok: false; problems: ConfigProblem[]; warnings: ConfigProblem[] };
+  | { ok: false; problems: ConfigProblem[]; warnings: ConfigProblem[] }
+) & {
+  /** Files of included policies, found or not, relative to the agent's folder. */
+  files: readonly string[];
+};
+
+/** A configuration, and a function that creates a problem at the key of a path in its file. */
+export interface PlacedPolicy {
+  config: ServiceConfig;
+  problemAt: (path: Path, message: string) => ConfigProblem;
+}
 
 export interface ParseOptions {
   /** File name shown in problems. */
   file: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Reads included policies; without it a configuration that includes one is refused. */
+  readInclude?: ReadInclude;
 }
 
 /**
@@ -55,19 +71,47 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   const source = text.replace(/^\uFEFF/, '');
   const refusal = guardYaml(source);
   if (refusal) {
-    return { ok: false, problems: [{ file: options.file, ...refusal, path: '' }], warnings: [] };
+    const problems = [{ file: options.file, ...refusal, path: '' }];
+    return { ok: false, problems, warnings: [], files: [] };
   }
   const tree = readTree(source, options.env);
-  const checked = check(tree, options.env);
+  const checked = check(tree, tree.value, options.env);
   const findings = [...tree.complaints, ...checked.findings];
   const { problems, warnings } = placeFindings(findings, tree, options.file);
-  if (problems.length > 0 || checked.config === null) return { ok: false, problems, warnings };
-  const problemAt = (path: Path, message: string): ConfigProblem => {
-    const position = tree.locateKey(path);
-    return { message, file: options.file, ...position, path: path.join('.') };
-  };
-  const { config, layers } = checked;
-  return { ok: true, config, layers, warnings, problemAt };
+  if (problems.length > 0 || checked.config === null) {
+    return { ok: false, problems, warnings, files: [] };
+  }
+  const { config: own, layers } = checked;
+  const included = readIncluded(own.security, tree, {
+    ...options,
+    read: options.readInclude ?? (() => ({ ok: false, message: unreadable, path: null })),
+    check: (read, security) =>
+      check(read, { ...(tree.value as JsonObject), security }, options.env),
+  });
+  const { files, policies } = included;
+  const looser = policies.flatMap((one) => checkLoosening(own, tree.isWritten, one));
+  const placed = placeFindings(looser, tree, options.file);
+  const found = [...placed.problems, ...included.problems];
+  warnings.push(...included.warnings);
+  if (found.length > 0) return { ok: false, problems: found, warnings, files };
+  const config: ServiceConfig =
+    policies.length === 0
+      ? own
+      : { ...own, included: policies.map(({ tree: _, ...policy }) => policy) };
+  const problemAt = placing(tree, options.file);
+  const others = policies.map(({ file, security, tree: read }) => ({
+    // The credentials belong to the agent and are checked with it.
+    config: { ...own, security, credentials: [] },
+    problemAt: placing(read, file),
+  }));
+  const all = [{ config, problemAt }, ...others];
+  return { ok: true, config, layers, warnings, problemAt, policies: all, files };
+}
+
+const unreadable = 'included policies cannot be read here; check the agent in its folder';
+
+function placing(tree: Tree, file: string): PlacedPolicy['problemAt'] {
+  return (path, message) => ({ message, file, ...tree.locateKey(path), path: path.join('.') });
 }
 
 interface Checked {
@@ -84,8 +128,7 @@ const notMap: Checked = {
   findings: [errorAt([], 'the file must be a map of keys and values, such as agent_id: refunds')],
 };
 
-function check(tree: Tree, env: ParseOptions['env']): Checked {
-  const { value } = tree;
+function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked {
   if (tree.isCut) return { config: null, layers: noLayers, findings: [] };
   if (!isJsonObject(value)) return notMap;
   const { config, findings, dropped, original } = checkShape(value);

@@ -191,6 +191,36 @@ const policySchema = z.object({
     .describe(
       'When changed rules come into force in a running agent: `auto` within seconds, `manual` at `holdpoint policy reload`.',
     ),
+  include: z
+    .array(
+      z.union(
+        [
+          name,
+          z.strictObject({
+            url: name.meta({
+              description: 'URL of the policy; fetched once at the start, and kept.',
+              example: 'https://policies.example.com/payments.yaml',
+            }),
+            sha256: z
+              .string()
+              .regex(/^[0-9a-f]{64}$/, {
+                error: 'this must be a SHA-256 in lower-case hexadecimal digits',
+              })
+              .meta({
+                description: 'SHA-256 of the policy; another content is refused.',
+                example: 'a'.repeat(64),
+              }),
+          }),
+        ],
+        { error: 'this must be a path such as ./shared/payments.yaml, or {url, sha256}' },
+      ),
+    )
+    .default([])
+    .meta({
+      description:
+        'Policies of others, which the rules of this file can tighten and never loosen: paths in the folder of the agent, or URLs.',
+      example: ['./shared/payments.yaml'],
+    }),
   environment: z
     .array(variableName)
     .default([])

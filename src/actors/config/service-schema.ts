@@ -149,5 +149,16 @@ export const serviceSchema = z.object({
     .describe('Where the values come from that the configuration takes from variables.'),
 });
 
-/** The validated configuration of an agent, with defaults. */
-export type ServiceConfig = z.output<typeof serviceSchema>;
+type WrittenConfig = z.output<typeof serviceSchema>;
+
+/** A policy that the configuration includes (docs/contract/governance.md). */
+export interface IncludedPolicy {
+  /** Name in problems and in the names of its rules: the path in the agent's folder, or the URL without its query. */
+  file: string;
+  /** Path in the agent's folder; `null` for a policy from a URL. */
+  path: string | null;
+  security: WrittenConfig['security'];
+}
+
+/** The validated configuration of an agent, with defaults, and with the policies that it includes, if any. */
+export type ServiceConfig = WrittenConfig & { included?: readonly IncludedPolicy[] };

@@ -36,3 +36,4 @@ export { createPolicy, type Policy } from './policy/policy.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';
+export { withIncluded } from './policy/with-included.ts';

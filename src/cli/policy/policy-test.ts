@@ -40,7 +40,12 @@ export async function policyTest(
   const log = createLog({ level: 'warn', stream: output.stderr });
   const results = await testRows(agent, rows, { env, clock, log, signal });
   const reached = new Set(results.flatMap(({ rules }) => rules));
-  const unreached = ruleNames(agent.config.security).filter((name) => !reached.has(name));
+  const unreached = [
+    ...ruleNames(agent.config.security),
+    ...(agent.config.included ?? []).flatMap(({ file, security }) =>
+      ruleNames(security).map((name) => `${file}#${name}`),
+    ),
+  ].filter((name) => !reached.has(name));
   const failed = results.filter(({ differences }) => differences.length > 0);
   const summary = {
     rows: results.map(({ rules: _, ...result }) => result),

@@ -69,14 +69,26 @@ function originOf(
 }
 
 /** Describes each layer's effect on a tool, in evaluation order. */
-function toolPolicy({ security }: ServiceConfig, name: string, origin: string): ToolPolicyJson {
-  const { guardrails, intent_alignment: alignment, step_up: stepUp, modify, defer } = security;
+function toolPolicy(
+  { security, included = [] }: ServiceConfig,
+  name: string,
+  origin: string,
+): ToolPolicyJson {
+  const { intent_alignment: alignment, defer } = security;
+  const sources = [
+    ...included.map((one) => ({ from: `${one.file}#`, security: one.security })),
+    { from: '', security },
+  ];
   const decisions: ToolPolicyJson['decisions'] = [];
   const say = (layer: string, decision: string, rule: string, says: string): void =>
     void decisions.push({ layer, decision, rule, says });
-  for (const rule of guardrails.enabled ? guardrails.denied_tools : []) {
-    if (normalName(rule.tool) !== normalName(name)) continue;
-    say('guardrails', 'deny', 'security.guardrails.denied_tools', terms(rule, 'never runs'));
+  for (const { from, security: source } of sources) {
+    const { enabled, denied_tools: denied } = source.guardrails;
+    for (const rule of enabled ? denied : []) {
+      if (normalName(rule.tool) !== normalName(name)) continue;
+      const at = `${from}security.guardrails.denied_tools`;
+      say('guardrails', 'deny', at, terms(rule, 'never runs'));
+    }
   }
   if (alignment.enabled) {
     const says = `runs if its intent score is ${alignment.threshold} or more`;
@@ -84,19 +96,25 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   }
   const rulesOf = <Rule>(
     layer: 'step_up' | 'modify' | 'defer',
-    { enabled, tools }: { enabled: boolean; tools: Record<string, Rule[]> },
+    layerOf: (source: ServiceConfig['security']) => {
+      enabled: boolean;
+      tools: Record<string, Rule[]>;
+    },
   ) =>
-    placedRules(layer, enabled ? tools : {})
-      .filter(({ tool }) => normalName(tool) === normalName(name))
-      .map(({ rule, path }) => ({ rule, at: path.join('.') }));
-  const steps = rulesOf('step_up', stepUp);
+    sources.flatMap(({ from, security: source }) => {
+      const { enabled, tools } = layerOf(source);
+      return placedRules(layer, enabled ? tools : {})
+        .filter(({ tool }) => normalName(tool) === normalName(name))
+        .map(({ rule, path }) => ({ rule, at: from + path.join('.') }));
+    });
+  const steps = rulesOf('step_up', ({ step_up: layer }) => layer);
   for (const { rule, at } of steps) {
     say('step_up', 'require', at, terms(rule, `needs a sign-in with acr ${rule.acr}`));
   }
-  for (const { rule, at } of rulesOf('modify', modify)) {
+  for (const { rule, at } of rulesOf('modify', ({ modify: layer }) => layer)) {
     say('modify', 'modify', at, terms(rule, 'its arguments or result are rewritten'));
   }
-  const deferred = rulesOf('defer', defer);
+  const deferred = rulesOf('defer', ({ defer: layer }) => layer);
   for (const { rule, at } of deferred) {
     const says =
       'allow' in rule

@@ -40,7 +40,8 @@ function both(stored: string[] | null, today: string[] | null): string[] | null 
   return today === null ? stored : stored.filter((email) => today.includes(email));
 }
 
-function demanded(
+/** Returns the decisions that need a note under either of two rules. */
+export function demanded(
   stored: RequiredReason | undefined,
   today: RequiredReason | undefined,
 ): Pick<Deferral, 'requireReason'> {

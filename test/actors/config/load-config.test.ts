@@ -16,13 +16,14 @@ afterEach(() => {
 
 function problem(message: string) {
   const place = { file: 'service.yaml', line: 1, column: 1, path: '' };
-  return { ok: false, problems: [{ ...place, message }], warnings: [] };
+  return { ok: false, files: [], problems: [{ ...place, message }], warnings: [] };
 }
 
 it('reads service.yaml with the variables of the environment', () => {
   writeFileSync(join(directory, 'service.yaml'), 'agent_id: ${ID}\nversion: 1\n');
   expect(loadConfig(directory, { ID: 'refunds' })).toEqual({
     ok: false,
+    files: [],
     problems: [
       {
         message: 'version: this must be text; put it in quotes',

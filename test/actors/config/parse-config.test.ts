@@ -166,6 +166,8 @@ it('fills in every default', () => {
   expect(read('agent_id: x')).toEqual({
     ok: true,
     problemAt: expect.any(Function),
+    policies: [expect.any(Object)],
+    files: [],
     layers: { guardrails: null, modify: null },
     warnings: [],
     config: {
@@ -222,7 +224,7 @@ it('fills in every default', () => {
         },
       },
       security: {
-        policy: { mode: 'enforce', reload: 'auto', environment: [] },
+        policy: { mode: 'enforce', reload: 'auto', include: [], environment: [] },
         intent_alignment: {
           enabled: false,
           provider: 'openai',

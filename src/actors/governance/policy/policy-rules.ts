@@ -4,6 +4,7 @@ import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
+import { strictest } from '../../../machines/governance/strictest.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { callerReads } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
@@ -32,6 +33,8 @@ export interface PolicyRulesParts {
   tools: ReadonlyMap<string, Tool>;
   /** Variables of the daemon that conditions may read. */
   environment: Readonly<Record<string, string>>;
+  /** The file of an included policy, named with its rules; absent for the agent's own policy. */
+  from?: string;
 }
 
 /**
@@ -53,16 +56,16 @@ export class PolicyRules {
   /** Tools with a condition. */
   readonly isConditional: (tool: string) => boolean;
 
-  constructor({ security, isAuthOn, tools, environment }: PolicyRulesParts) {
+  constructor({ security, isAuthOn, tools, environment, from }: PolicyRulesParts) {
     const { guardrails, step_up, modify, defer, policy } = security;
     const isShadow = policy.mode === 'shadow';
     this.#settings = security;
     this.#isAuthOn = isAuthOn;
     this.#matcher = new RuleMatcher({ environment, tools, isShadow });
-    const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : []);
-    const steps = listed('step_up', step_up);
-    const modified = listed('modify', modify);
-    const deferred = listed<Deferring>('defer', defer);
+    const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : [], from);
+    const steps = listed('step_up', step_up, from);
+    const modified = listed('modify', modify, from);
+    const deferred = listed<Deferring>('defer', defer, from);
     this.#denied = byTool(denied);
     this.#stepUp = byTool(steps);
     this.#modify = byTool(modified);
@@ -174,40 +177,37 @@ export class PolicyRules {
   }
 }
 
-/** Adds the demands of another rule. Only approvers of both lists may decide; of the first, if the lists share nobody. */
-function strictest({ isEditable, ...rule }: DeferRule, other: DeferRule): DeferRule {
-  const shared = rule.approvers?.filter((email) => other.approvers?.includes(email)) ?? [];
-  return {
-    ...rule,
-    ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
-    approvers: shared.length > 0 ? shared : (rule.approvers ?? other.approvers),
-    quorum: Math.max(rule.quorum, other.quorum),
-    fourEyes: rule.fourEyes || other.fourEyes,
-    timeout: Math.min(rule.timeout, other.timeout),
-  };
-}
-
 type Deferring = PolicySettings['defer']['tools'][string][number];
 
 /** Rules without a condition are compiled with the other guardrails. */
-function deniedRules(denied: readonly (string | DeniedTool)[]): NamedRule<DeniedTool>[] {
+function deniedRules(
+  denied: readonly (string | DeniedTool)[],
+  from: string | undefined,
+): NamedRule<DeniedTool>[] {
   return denied.flatMap((rule, index) => {
     if (typeof rule === 'string' || (rule.when === undefined && !rule.shadow)) return [];
-    return [{ tool: rule.tool, name: denialName(index), rule, index }];
+    return [{ tool: rule.tool, name: nameIn(from, denialName(index)), rule, index }];
   });
 }
 
 function listed<Rule extends RuleTerms>(
   layer: RuleLayer,
   { enabled, tools }: { enabled: boolean; tools: Readonly<Record<string, readonly Rule[]>> },
+  from: string | undefined,
 ): NamedRule<Rule>[] {
   return Object.entries(enabled ? tools : {}).flatMap(([tool, rules]) =>
     rules.map((rule, index) => {
       const isAlone = rules.length === 1;
-      const name = ruleName(layer, tool, { index, isAlone });
-      return { tool, rule, name, index, isPlain: isAlone && rule.when === undefined };
+      const name = nameIn(from, ruleName(layer, tool, { index, isAlone }));
+      const isPlain = isAlone && rule.when === undefined && from === undefined;
+      return { tool, rule, name, index, isPlain };
     }),
   );
+}
+
+/** Returns the name of a rule with its file, such as `shared/payments.yaml#defer.tools.pay`. */
+function nameIn(from: string | undefined, name: string): string {
+  return from === undefined ? name : `${from}#${name}`;
 }
 
 /** Returns whether a tool has one of the rules. */

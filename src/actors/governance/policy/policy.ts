@@ -60,6 +60,8 @@ export interface PolicyParts {
   credentials: CredentialIssuer | null;
   /** Removes secrets from a text that is stored; if it throws, the text is omitted. */
   scrub: (text: string) => string;
+  /** The file of an included policy, named with its rules; absent for the agent's own policy. */
+  from?: string;
   /** Variables of the daemon that conditions may read; none when absent. */
   environment?: Readonly<Record<string, string>>;
 }

@@ -192,7 +192,7 @@ const classOfOther: Readonly<Record<string, ClassName>> = {
   ...{ checkpoint: 'log', audit_recovered: 'log', audit_sink: 'log', audit_key_rotated: 'log' },
   ...{ store_behind_log: 'log', store_lost: 'log', clock_stepped: 'log' },
   ...{ policy_file_changed: 'lifecycle', agent_card_published: 'lifecycle' },
-  ...{ policy_refused: 'lifecycle', agent_card_published: 'lifecycle' },
+  policy_refused: 'lifecycle',
   ...{ mcp_tools: 'lifecycle', mcp_rule_unmatched: 'lifecycle', mcp_tool_withheld: 'lifecycle' },
   mcp_tool_accepted: 'lifecycle',
 };

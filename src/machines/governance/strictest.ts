@@ -1,0 +1,30 @@
+import type { DeferRule } from './defer-policy.ts';
+import { demanded } from './tightened.ts';
+
+/**
+ * Adds the demands of another rule to a rule that holds a call, so that the result is at least as strict as the first
+ * one: the larger quorum, the shorter timeout, the reasons that either requires. Only approvers of both lists may decide,
+ * those of the first if the lists share nobody. The targets stay those of the first, because anyone at another target
+ * might decide as well.
+ */
+export function strictest(
+  { isEditable, onTimeout, ...rule }: DeferRule,
+  other: DeferRule,
+): DeferRule {
+  const shared = rule.approvers?.filter((email) => other.approvers?.includes(email)) ?? [];
+  const isFailure = onTimeout === undefined || other.onTimeout === undefined;
+  return {
+    ...rule,
+    ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
+    ...(isFailure ? {} : { onTimeout }),
+    ...demanded(rule.requireReason, other.requireReason),
+    approvers: shared.length > 0 ? shared : (rule.approvers ?? other.approvers),
+    quorum: Math.max(rule.quorum, other.quorum),
+    fourEyes: rule.fourEyes || other.fourEyes,
+    bindApprover: rule.bindApprover || other.bindApprover,
+    distinctCallers: rule.distinctCallers || other.distinctCallers,
+    timeout: Math.min(rule.timeout, other.timeout),
+    onReject: rule.onReject === 'fail' ? 'fail' : other.onReject,
+    remind: rule.remind || other.remind,
+  };
+}
