@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CelOutcome, celCases, outcomeOf } from './cel-outcomes.ts';
+
+/**
+ * The known differences of the library, by name. `errors`: protobuf messages, enums, extensions and some forms of CEL do
+ * not compile or fail, so a condition with them is refused at the start or fails closed. `others`: another value.
+ */
+const known: { errors: string[]; others: string[] } = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'cel-differences.json'), 'utf8'),
+);
+
+describe('the CEL library and the cases of the specification', () => {
+  const outcomes = celCases().map((one) => ({ path: one.path, outcome: outcomeOf(one) }));
+  const pathsOf = (wanted: CelOutcome) =>
+    outcomes.filter(({ outcome }) => outcome === wanted).map(({ path }) => path);
+
+  it('evaluates all cases', () => {
+    expect(outcomes).toHaveLength(2_344);
+  });
+
+  it('has only the known other values', () => {
+    expect(pathsOf('other').toSorted()).toEqual(known.others);
+  });
+
+  it('has only the known errors', () => {
+    expect(pathsOf('error').toSorted()).toEqual(known.errors);
+  });
+});
