@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
@@ -8,6 +8,8 @@ import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 /** Tasks of one owner by context. */
 export class SqliteSessionRows implements SessionRows {
   readonly #sql;
+  /** Statements for `newestOf` that no reader uses. */
+  readonly #idle: StatementSync[] = [];
 
   constructor(database: DatabaseSync) {
     this.#sql = prepare(database);
@@ -17,8 +19,12 @@ export class SqliteSessionRows implements SessionRows {
   async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
     const [org, key] = columnsOfOwner(owner);
     // Each reader needs its own statement: a concurrent use would reset it.
-    const newest = this.#sql.newest();
-    for (const row of newest.iterate(contextId, org, key, limit)) yield taskOf(row);
+    const newest = this.#idle.pop() ?? this.#sql.newest();
+    try {
+      for (const row of newest.iterate(contextId, org, key, limit)) yield taskOf(row);
+    } finally {
+      this.#idle.push(newest);
+    }
   }
 
   /** Returns the task of an owner in a context with the oldest change. */
