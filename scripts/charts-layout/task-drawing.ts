@@ -92,6 +92,21 @@ export const taskDrawing: Drawing = {
       ],
     },
     {
+      from: 'working.governing',
+      to: 'completed',
+      points: [
+        [344, 144],
+        [330, 144],
+        [330, 169],
+        [108, 169],
+        [108, 379],
+        [118, 379],
+      ],
+      label: 'granted',
+      labelAt: [101, 326],
+      anchor: 'end',
+    },
+    {
       from: 'working.executing.minting',
       to: 'working.executing.calling',
       points: [

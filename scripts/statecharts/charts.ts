@@ -7,6 +7,7 @@ import { conversationMachine } from '../../src/machines/channels/conversation-ma
 import { deliveryMachine } from '../../src/machines/channels/delivery-machine.ts';
 import { laneMachine } from '../../src/machines/channels/lane-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
+import { holdMachine } from '../../src/machines/hold/hold-machine.ts';
 import { fallbackMachine } from '../../src/machines/models/fallback-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
@@ -19,6 +20,7 @@ import type { Chart } from './page.ts';
 /** Every chart that has a page, in the order of the index. */
 export const charts: Chart[] = [
   { name: 'task', source: 'src/machines/task/task-machine.ts', machine: taskMachine },
+  { name: 'hold', source: 'src/machines/hold/hold-machine.ts', machine: holdMachine },
   {
     name: 'tool-call',
     source: 'src/machines/governance/tool-call-machine.ts',

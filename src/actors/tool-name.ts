@@ -20,3 +20,21 @@ export class ToolMap<Value> {
     return this.#values.get(normalName(tool));
   }
 }
+
+/** Returns whether a name, or a pattern in which `*` stands for any characters, matches a tool name. */
+export function matchesName(pattern: string, tool: string): boolean {
+  if (!pattern.includes('*')) return normalName(pattern) === normalName(tool);
+  const [first = '', ...rest] = normalName(pattern).split('*');
+  const last = rest.pop() ?? '';
+  const name = normalName(tool);
+  if (name.length < first.length + last.length) return false;
+  if (!name.startsWith(first) || !name.endsWith(last)) return false;
+  const end = name.length - last.length;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}

@@ -19,6 +19,8 @@ import type { Clock } from '../actors/ports/clock.ts';
 import type { Outbound } from '../actors/ports/egress.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { Tool } from '../actors/ports/tool.ts';
+import { GateTools } from '../actors/tools/tools.ts';
+import { defaultContextTemplate } from '../machines/governance/defer-policy.ts';
 
 /** The governance layers of an agent. Layers that make outbound requests are `null` when off. */
 export interface Governance {
@@ -31,7 +33,7 @@ export interface Governance {
 
 /** The configuration must already be validated and its rules compiled. */
 export interface GovernanceParts {
-  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included'>;
+  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'>;
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
@@ -69,6 +71,7 @@ export function createGovernance(parts: GovernanceParts): Governance {
     modify,
     credentials: issuer,
     environment: variablesOf(security.policy.environment, env),
+    unlisted: unlistedRule(parts),
   });
   const policy = others.reduce(
     (joined, one) =>
@@ -99,6 +102,18 @@ function compiledLayers({
     throw new Error(`the rules of ${file} do not compile`);
   }
   return { guardrails: guardrails?.guardrails ?? null, modify: modify?.modify ?? null };
+}
+
+/** Returns the rule for the tools that no entry of a gate matches; `undefined` if they are not held. */
+function unlistedRule({ config: { gate, security }, tools }: GovernanceParts) {
+  if (gate?.unknown !== 'defer') return undefined;
+  const rule = {
+    ...{ to: [gate.to], timeout: security.defer.default_timeout, approvers: [], quorum: 1 },
+    ...{ context_template: defaultContextTemplate, four_eyes: false, remind: false },
+    ...{ edit: false, shadow: false },
+  };
+  const isUnlisted = (tool: string) => tools instanceof GateTools && tools.isUnlisted(tool);
+  return { rule, name: 'gate.unknown', isUnlisted };
 }
 
 /** Returns the variables that conditions may read; an unset one is absent. */

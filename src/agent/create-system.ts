@@ -13,7 +13,7 @@ import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
-import type { LanguageModel } from '../actors/ports/model.ts';
+import { type LanguageModel, ModelError } from '../actors/ports/model.ts';
 import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
@@ -115,7 +115,7 @@ export function createSystem(
   return new TaskSystem({
     store: audit.store,
     shared: audit.shared?.shared ?? null,
-    model: standIns?.model ?? modelOf(parts),
+    model: standIns?.model ?? (config.gate === undefined ? modelOf(parts) : noModel),
     policies,
     issuer,
     tools: toolbox.tools,
@@ -134,12 +134,25 @@ export function createSystem(
       time: config.model.max_time,
     },
     onToolError: onToolErrorOf(config.model),
-    onRestart: config.security.defer.on_restart,
+    // The program of a hold asks for it again, however long the daemon was away.
+    onRestart: config.gate === undefined ? config.security.defer.on_restart : 'resume',
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),
     ...(standIns === undefined ? {} : { every: standIns.every }),
   });
 }
+
+/** The model of a gate. */
+const noModel: LanguageModel = {
+  provider: 'none',
+  name: 'gate',
+  next: () =>
+    Promise.reject(
+      new ModelError(
+        'this agent is a gate and has no model; send the calls of your agent to POST /holds',
+      ),
+    ),
+};
 
 function modelOf({
   config,

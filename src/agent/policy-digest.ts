@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
-type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials' | 'included'>;
+type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'>;
 type PolicySkill = Pick<Skill, 'id' | 'guardrails'>;
 
 /** Returns the SHA-256 of the rules that decide on calls, in their canonical form. */
@@ -16,7 +16,7 @@ export function policyDigest(config: PolicyConfig, skills: readonly PolicySkill[
  * policies, the entries of `credentials`, and the rules of the skills.
  */
 export function policyText(
-  { security, credentials, included = [] }: PolicyConfig,
+  { security, credentials, included = [], gate }: PolicyConfig,
   skills: readonly PolicySkill[],
 ): string {
   const ofSkills = skills.flatMap(({ id, guardrails }) =>
@@ -29,6 +29,7 @@ export function policyText(
       ? {}
       : { included: included.map(({ file, security: rules }) => ({ file, security: rules })) }),
     ...(credentials.length === 0 ? {} : { credentials }),
+    ...(gate === undefined ? {} : { gate: { ...gate } }),
   };
   return canonicalize(rules) ?? '';
 }

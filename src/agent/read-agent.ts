@@ -11,6 +11,8 @@ import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import {
   createToolbox,
+  GateTools,
+  gateProblems,
   missingPrograms,
   readSkills,
   type ScriptIsolation,
@@ -83,6 +85,7 @@ export async function readAgent(
     state: statePaths(config),
     writable: () => folders,
   });
+  if (config.gate !== undefined) toolbox.tools = new GateTools(config.gate);
   const seen = mcpToolsSeen(directory, config);
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
@@ -102,6 +105,9 @@ export async function readAgent(
     problems: [
       ...idle.problems,
       ...loaded.policies.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
+      ...gateProblems(config.gate ?? { tools: {} }).map(({ tool, message }) =>
+        loaded.problemAt(['gate', 'tools', tool, 'schema'], message),
+      ),
       ...files.problems,
       ...writable.problems,
       ...instructions.problems,

@@ -6,7 +6,7 @@ import {
   placedRules,
   type ServiceConfig,
 } from '../actors/config/config.ts';
-import { normalName, ToolMap } from '../actors/tool-name.ts';
+import { matchesName, normalName, ToolMap } from '../actors/tool-name.ts';
 import {
   namedMcpTools,
   type RuledMcpTool,
@@ -56,12 +56,14 @@ export function rulesWithoutTool(
   { isRunning = false }: { isRunning?: boolean } = {},
 ): { problems: ConfigProblem[]; warnings: ConfigProblem[] } {
   const known = new Set(tools.map(normalName));
+  const isPatterned = (tool: string) =>
+    config.gate !== undefined && tools.some((entry) => matchesEither(entry, tool));
   const nearest = (tool: string) =>
     tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(tool, [...tools])}`;
   const { servers } = config.mcp;
   const isOfServer = ({ tool }: RuleOfTool) => serverPrefixOf(tool, servers) !== undefined;
   const unknown = (rules: readonly RuleOfTool[]) =>
-    rules.filter(({ tool }) => !known.has(normalName(tool)));
+    rules.filter(({ tool }) => !known.has(normalName(tool)) && !isPatterned(tool));
   const ofServers = [
     ...layerRules(config, true),
     ...credentialRules(config, true),
@@ -90,6 +92,11 @@ export function rulesWithoutTool(
         .map(({ path, message }) => problemAt(path, message)),
     ],
   };
+}
+
+/** Returns whether an entry of a gate covers the tools of a rule, or the rule covers the entry. */
+function matchesEither(entry: string, rule: string): boolean {
+  return matchesName(entry, rule) || matchesName(rule, entry);
 }
 
 /** Returns the rules under `security` that name tools of MCP servers, each with its location. */

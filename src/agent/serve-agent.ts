@@ -93,7 +93,11 @@ async function serveOn(
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
     a2aAnswer: settings.a2a_answer,
-    mcp: settings.mcp === false ? null : mcpFace(parts, settings.mcp.answer_within),
+    gate: config.gate === undefined ? null : { outcomeWithin: config.gate.outcome_within },
+    mcp:
+      settings.mcp === false || config.gate !== undefined
+        ? null
+        : mcpFace(parts, settings.mcp.answer_within),
     admission,
     record,
     entity,

@@ -54,6 +54,7 @@ import { type DeferralPorts, deferralsGet, deferralsList } from './routes/deferr
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
+import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
@@ -69,6 +70,7 @@ import { tasksSubscribe } from './routes/tasks-subscribe.ts';
 import type { TrafficLimits } from './traffic.ts';
 import {
   calledInvocation,
+  heldInvocation,
   mcpInvocation,
   messageInvocation,
   sentInvocation,
@@ -105,6 +107,8 @@ export interface AppPorts
   a2aHold: boolean;
   /** Where A2A 0.3.0 and 1.0 responses carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
+  /** Settings of a gate; `null` for an agent that runs its tools itself. */
+  gate: { outcomeWithin: number } | null;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -169,6 +173,18 @@ function createRouter(
   router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList());
   router.post('/policy/reload', policyReload(ports));
+  if (ports.gate !== null) {
+    const gate = { ...ports.gate, clock: ports.clock };
+    router.post(holdsPath, readJson(), admit(ports, heldInvocation), holdsAsk(gate));
+    router.get(`${holdsPath}/:id`, holdsGet(gate));
+    router.post(`${holdsPath}/:id/outcome`, readJson(), holdsOutcome());
+    router.post(
+      `${holdsPath}/:id/decisions`,
+      readJson({ malformed: noDecision }),
+      decisions(ports),
+    );
+    router.delete(`${holdsPath}/:id`, readJson(), holdsCancel());
+  }
   router.post(
     '/',
     answerParseError(),

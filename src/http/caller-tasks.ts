@@ -3,6 +3,7 @@ import { SystemError } from '../actors/system-error.ts';
 import type {
   AskedCall,
   ChangedQuery,
+  OutcomeAnswer,
   PageQuery,
   SaidMessage,
   Session,
@@ -15,9 +16,11 @@ import type {
   TaskRequest,
   TaskSystem,
 } from '../actors/tasks/tasks.ts';
+import type { HoldOutcome, HoldRequest } from '../machines/domain/hold.ts';
 import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import type { JsonObject } from '../machines/json.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
 import {
   asOwner,
@@ -92,6 +95,29 @@ export class CallerTasks {
     const opened = await this.#system.openCall({ ...request, requester: this.#caller }, call);
     this.#known.add(opened.id);
     return opened;
+  }
+
+  /** Starts a hold of the caller, or finds the caller's hold with the same key. Throws SystemError. */
+  async openHold(
+    request: Omit<TaskRequest, 'requester' | 'id' | 'calls' | 'hold'>,
+    args: JsonObject,
+    hold: HoldRequest,
+  ): Promise<{ id: string; isSame: boolean }> {
+    const opened = await this.#system.openHold({ ...request, requester: this.#caller }, args, hold);
+    this.#known.add(opened.id);
+    return opened;
+  }
+
+  /** Records that the caller receives its approved call; returns whether it is the first time. Rejects with SystemError. */
+  async takeHold(id: string): Promise<boolean> {
+    this.#refuseUnknown(id);
+    return this.#system.takeHold(id);
+  }
+
+  /** Records the outcome of a call that the caller ran. Rejects with SystemError. */
+  async closeHold(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
+    this.#refuseUnknown(id);
+    return this.#system.closeHold(id, outcome);
   }
 
   /** Counts one more request for a waiting task's call. Throws SystemError. */

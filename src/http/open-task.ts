@@ -1,8 +1,13 @@
+import { hash } from 'node:crypto';
 import { isSpanContextValid } from '@opentelemetry/api';
+import canonicalize from 'canonicalize';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { AskedCall, Subscriber, TaskRequest } from '../actors/tasks/tasks.ts';
+import type { Message } from '../machines/domain/task.ts';
+import type { JsonObject } from '../machines/json.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
+import type { AskedHold } from './wire/hold.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
@@ -49,6 +54,37 @@ export async function openCallFor(
   const opened = await state.tasks.openCall({ ...asked, ...originOf(state) }, call);
   state.span.setAttribute('a2a.task.id', opened.id);
   return opened;
+}
+
+/**
+ * Starts the hold of one call for a request, or finds the hold with the same key, and adds its ID to the request's span.
+ * Throws SystemError.
+ */
+export async function openHoldFor(
+  state: RequestState,
+  { args, tags, ...asked }: AskedHold & { outcomeWithin: number },
+): Promise<{ id: string; isSame: boolean }> {
+  const { tool, runsSha256 = null, key, session } = asked;
+  const askedSha256 = digestOf({ tool, args, runsSha256 });
+  const data = { tool, args };
+  const message: Message = {
+    role: 'user',
+    parts: [{ kind: 'data', data }],
+    messageId: digestOf({ key, askedSha256 }),
+  };
+  const origin = originOf(state);
+  const request = {
+    ...{ message, surface: 'hold' as const },
+    ...{ ...origin, tags: { ...origin.tags, ...tags } },
+    ...(session === undefined ? {} : { contextId: session }),
+  };
+  const opened = await state.tasks.openHold(request, args, { ...asked, askedSha256 });
+  state.span.setAttribute('a2a.task.id', opened.id);
+  return opened;
+}
+
+function digestOf(value: JsonObject): string {
+  return hash('sha256', canonicalize(value) ?? '', 'hex');
 }
 
 function originOf({ caller, correlationId, tags: said, span }: RequestState) {

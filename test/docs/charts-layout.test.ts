@@ -44,6 +44,7 @@ describe('the drawing of the task chart', () => {
   it('puts what sets a transition off at the line that is nearest to it', () => {
     const on = (from: string, to: string) => arrowOf(drawn(), from, to)?.on;
     expect(on('deferred.asked', 'working.governing')).toEqual([
+      'deferral.decide [isEdit]',
       'deferral.decide [else]',
       'policy.changed',
     ]);

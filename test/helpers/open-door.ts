@@ -17,6 +17,7 @@ export const openDoor = {
   taskAccess: 'org',
   a2aHold: false,
   a2aAnswer: 'artifact',
+  gate: null,
   admission: null,
   mcp: null,
   schemaOf: () => null,

@@ -19,7 +19,7 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
   const entries = holdingRules(defer.tools).map(
     ({ rule, path }): DeferEntry => ({ rule, path, config, isWritten }),
   );
-  if (Object.keys(defer.tools).length === 0) {
+  if (Object.keys(defer.tools).length === 0 && config.gate?.unknown !== 'defer') {
     const message =
       'defer is enabled and lists no tools; add them under tools, or set enabled: false';
     return [errorAt([...root, 'tools'], message)];

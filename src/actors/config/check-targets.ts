@@ -40,7 +40,8 @@ export function checkTargets(entry: DeferEntry): Finding[] {
   ];
 }
 
-function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
+/** Checks that a target can be notified. */
+export function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
   const { adapter, target } = splitTarget(to);
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {

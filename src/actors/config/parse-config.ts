@@ -7,6 +7,7 @@ import { checkCard } from './check-card.ts';
 import { checkChannelSettings } from './check-channel-settings.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
+import { checkGate } from './check-gate.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
 import { checkLoosening } from './check-loosening.ts';
@@ -145,6 +146,7 @@ function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked 
     ...checkStoreSettings(config, env, tree.isWritten),
     ...checkCard(config),
     ...checkStepUp(config),
+    ...checkGate(config, tree.isWritten),
     ...checkDefer(config, tree.isWritten),
     ...checkRuleNames(config),
     ...checkChannelSettings(config),

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { defaultContextTemplate } from '../../machines/governance/defer-policy.ts';
 import { optionalTool, positiveDuration, ruleKeys, rulesOf } from './schema-value.ts';
 
-const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
+/** An approval target. */
+export const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
   error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
 });
 

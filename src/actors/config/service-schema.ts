@@ -9,6 +9,7 @@ import {
   serverSchema,
   storeSchema,
 } from './schema-daemon.ts';
+import { gateSchema } from './schema-gate.ts';
 import { mcpSchema } from './schema-mcp.ts';
 import { modelSchema } from './schema-model.ts';
 import { securitySchema } from './schema-security.ts';
@@ -48,6 +49,9 @@ export const serviceSchema = z.object({
     description: 'What the agent does, which its card shows.',
     example: 'Handles refunds',
   }),
+  gate: gateSchema
+    .optional()
+    .describe('Governs calls that other programs run, in place of a model.'),
   model: modelSchema.prefault({}).describe('The model that works on the tasks.'),
   instructions: z
     .union(

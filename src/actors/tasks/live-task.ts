@@ -188,7 +188,10 @@ export class LiveTask {
   }
 
   /** Records a fact of the chart, and saves it together with the resulting state. */
-  note(fact: TaskFact, { correlationId, tags }: Pick<TaskRun, 'correlationId' | 'tags'>): void {
+  note(
+    fact: TaskFact,
+    { correlationId, tags, hold }: Pick<TaskRun, 'correlationId' | 'tags' | 'hold'>,
+  ): void {
     this.#auditSeq += 1;
     this.#events.push(
       auditEventOf(
@@ -202,7 +205,11 @@ export class LiveTask {
           task_id: this.id,
           correlation_id: correlationId,
         },
-        { ...this.#ports, policySha256: this.#ports.policySha256() },
+        {
+          ...this.#ports,
+          policySha256: this.#ports.policySha256(),
+          isHold: hold !== undefined,
+        },
       ),
     );
     this.#measures.noted(fact);

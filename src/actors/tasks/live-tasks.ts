@@ -1,5 +1,5 @@
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
-import { isFinal } from '../../machines/domain/task.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
@@ -15,6 +15,7 @@ import {
 } from '../records/records.ts';
 import { SystemError, shuttingDown } from '../system-error.ts';
 import { claimed, isStandingStill } from './claimed-task.ts';
+import { HoldAccounts } from './hold-accounts.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
@@ -55,6 +56,8 @@ type TaskLogic = typeof taskMachine;
  */
 export class LiveTasks {
   readonly registry: TaskRegistry;
+  /** Decided calls that other programs run. */
+  readonly holds: HoldAccounts;
   readonly #options: LiveTasksOptions;
   readonly #logic: TaskLogic;
   readonly #idleLogic: TaskLogic;
@@ -87,6 +90,10 @@ export class LiveTasks {
       onLost: (task, error) => this.#onLost(task, error),
       onMeasured: options.onMeasured,
     };
+    this.holds = new HoldAccounts({
+      ...options,
+      onChanged: (task, before) => this.#holdChanged(task, before),
+    });
     const find = (id: string): LiveTask | undefined => this.#live.get(id);
     const bury = (broken: BrokenTask): void => this.#bury(broken);
     const wake = (id: string): void => void this.#wake(id);
@@ -337,6 +344,7 @@ export class LiveTasks {
     const at = this.#options.clock.now();
     try {
       const { isShared } = this.#options;
+      if (await this.holds.overdue(id)) return;
       const task = await (isShared ? this.activateParked(id) : this.activate(id));
       if (task?.isDue(at) === true) task.actor.send({ type: 'deadline.reached', at });
     } catch (error) {
@@ -360,6 +368,11 @@ export class LiveTasks {
     } else this.#upkeep.noticeParked(task);
     this.#options.watchers.passed(task.id, passed);
     this.#options.watchers.changed(committed, before);
+  }
+
+  #holdChanged(task: Task, before: Task): void {
+    if (task.wakeAt !== null) this.registry.watchDeadline(task.wakeAt);
+    this.#options.watchers.changed(task, before);
   }
 
   #onLost(task: LiveTask, error: Error): void {

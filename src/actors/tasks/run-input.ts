@@ -25,7 +25,7 @@ export async function runInputOf(
   before: StoredTask | undefined,
   { clock, ids, limits, onToolError, sessions }: RunInputPorts,
 ): Promise<TaskInput> {
-  const { contextId, requester, calls } = request;
+  const { contextId, requester, calls, hold } = request;
   const hearsSession = before === undefined && contextId !== undefined;
   const session = hearsSession ? await sessions.heard(contextId, requester) : nothingHeard;
   return {
@@ -37,13 +37,15 @@ export async function runInputOf(
     requester,
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
-    session: session.messages,
+    // A hold has no model that could read them.
+    session: hold === undefined ? session.messages : [],
     ran: before === undefined ? session.ran : await sessions.ran(before.task),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     ...(before?.task.decided === undefined ? {} : { decided: before.task.decided }),
     request: saidBy(request.message, requester),
     ...(calls === undefined ? {} : { calls }),
+    ...(hold === undefined ? {} : { hold }),
     hasModel: calls === undefined,
     limits,
     // Without a model, the caller receives the error of a tool.

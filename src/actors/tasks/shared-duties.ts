@@ -45,7 +45,8 @@ async function takeIn(
   if (task !== undefined) watchers.changedElsewhere(task);
 }
 
-async function wake({ clock, tellParked }: SharedDutiesPorts, id: string): Promise<void> {
+async function wake({ clock, tasks, tellParked }: SharedDutiesPorts, id: string): Promise<void> {
+  if (await tasks.holds.overdue(id)) return;
   const at = clock.now();
   await tellParked(id, (task) => {
     if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });

@@ -1,4 +1,5 @@
-import type { Caller, Message, Surface } from '../../machines/domain/task.ts';
+import type { HoldRequest } from '../../machines/domain/hold.ts';
+import type { Caller, Message, Surface, ToolCall } from '../../machines/domain/task.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import type { MessagePlace } from '../records/records.ts';
 
@@ -15,7 +16,9 @@ export interface TaskRequest {
   contextId?: string;
   message: Message;
   /** The calls of a run without a model, at least one; absent for a run of the model. */
-  calls?: AskedCall[];
+  calls?: (AskedCall & Pick<ToolCall, 'runsSha256'>)[];
+  /** The hold of the only call of `calls`, which another program runs; absent for calls that run here. */
+  hold?: HoldRequest;
   /**
    * True if the sender chose the message id, so that a second message with the same id and parts is a repeat
    * (docs/contract/a2a.md).

@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../machines/domain/finding.ts';
+import type { HoldOutcome, HoldRequest } from '../../machines/domain/hold.ts';
 import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
 import { causesOf } from '../../machines/error-code.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
@@ -15,6 +18,7 @@ import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
+import type { OutcomeAnswer } from './hold-accounts.ts';
 import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
@@ -187,6 +191,45 @@ export class TaskSystem {
       if (sent.taskId !== undefined) return { id: sent.taskId, isNew: false };
       return this.#open(request, { sent, recall: () => this.#joined.recall(key) });
     });
+  }
+
+  /**
+   * Starts the hold of one call, or finds the hold of the same caller with the same key. `isSame` is false for a hold
+   * with another digest. Throws SystemError.
+   */
+  async openHold(
+    asked: Omit<TaskRequest, 'calls' | 'hold'>,
+    args: JsonObject,
+    hold: HoldRequest,
+  ): Promise<{ id: string; isSame: boolean }> {
+    this.intake.checkRun();
+    const { tool, runsSha256 } = hold;
+    const stated = runsSha256 === undefined ? {} : { runsSha256 };
+    const request = { ...asked, calls: [{ tool, args, ...stated }], hold };
+    const key = keyOfHold(asked.requester, hold.key);
+    const recall = () => this.#sent.recallUnless(key, isAskedAgain);
+    return this.#sent.inTurn(key, recall, async (sent) => {
+      const opened =
+        sent.taskId === undefined
+          ? await this.#open(request, { sent, recall })
+          : { id: sent.taskId, isNew: false };
+      if (opened.isNew) return { id: opened.id, isSame: true };
+      await this.#sent.saved(key).catch((error: unknown) => {
+        throw unrecorded(this.#options.store, error);
+      });
+      const known = await this.reads.find(opened.id);
+      return { id: opened.id, isSame: known?.hold?.askedSha256 === hold.askedSha256 };
+    });
+  }
+
+  /** Records that the program of an approved hold receives its call; true for the first time. Throws SystemError. */
+  takeHold(id: string): Promise<boolean> {
+    return this.#tasks.holds.take(id);
+  }
+
+  /** Records the outcome of a call that another program ran. The first one counts. Throws SystemError. */
+  closeHold(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
+    return this.#tasks.holds.close(id, outcome);
   }
 
   /** Counts another request for the waiting call of a task; approvers see the count. Throws SystemError. */
@@ -411,6 +454,16 @@ function isConflict(error: unknown): boolean {
 
 function hasBegun({ committed }: LiveTask): boolean {
   return committed !== null && !isFinal(committed.state);
+}
+
+/** A caller may ask again after a sign-in at a higher level. */
+function isAskedAgain(task: Task | undefined): boolean {
+  return task?.failure?.kind === 'stepUp';
+}
+
+function keyOfHold(caller: Caller | null, key: string): string {
+  const { provider, userId, orgId } = caller ?? {};
+  return hash('sha256', JSON.stringify([provider, userId, orgId, 'hold', key]), 'base64url');
 }
 
 function stillRunning(id: string): SystemError {

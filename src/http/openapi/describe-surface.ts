@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
+import { holdOperations } from './hold-operations.ts';
 import { mcpOperations } from './mcp-operations.ts';
 import { type Answer, eventStream, type Operation, type Parameter, type Tag } from './operation.ts';
 import { operations } from './operations.ts';
@@ -24,6 +25,7 @@ export interface SurfaceOwner {
 const tags: Record<Tag, string> = {
   tasks: 'Work that the agent is given.',
   approvals: 'Tool calls that wait for a person.',
+  holds: 'Calls that other programs run.',
   a2a: 'The Agent2Agent protocol, 0.3.0 and 1.0.',
   mcp: 'The tools of the agent over the Model Context Protocol.',
   agent: 'The agent card.',
@@ -79,6 +81,7 @@ function operationOf(verb: string, path: string): Operation {
   const known =
     operations[`${verb} ${path}`] ??
     mcpOperations[`${verb} ${path}`] ??
+    holdOperations[`${verb} ${path}`] ??
     a2aOperation(verb, openApiPath(path));
   if (known !== undefined) return known;
   throw new Error(`${verb} ${path} is not described; say in src/http/openapi what it does`);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
 
 /** The groups of the API description. */
-export type Tag = 'tasks' | 'approvals' | 'a2a' | 'mcp' | 'agent' | 'watching';
+export type Tag = 'tasks' | 'approvals' | 'holds' | 'a2a' | 'mcp' | 'agent' | 'watching';
 
 /** The error format of a surface for requests that reach no route (docs/contract/a2a.md). */
 export type RefusalForm = 'sentence' | 'status' | 'rpc';

@@ -3,14 +3,7 @@ import { taskStates } from '../../machines/domain/task.ts';
 import { receiptType } from '../routes/receipts.ts';
 import { cancel } from '../wire/cancel-reason.ts';
 import { decidedPage } from '../wire/decided-call.ts';
-import {
-  decided,
-  decision,
-  decisionAnswers,
-  decisionConflict,
-  decisionList,
-  noDecision,
-} from '../wire/decision.ts';
+import { decision, decisionAnswers, decisionList } from '../wire/decision.ts';
 import { deferralDetail, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
@@ -22,6 +15,7 @@ import { task, taskPage } from '../wire/task.ts';
 import { send } from '../wire/task-request.ts';
 import { taskRow } from '../wire/task-row.ts';
 import { agentCard, rpcRequest } from './a2a-schemas.ts';
+import { decisionResponses } from './hold-operations.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
 
 const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
@@ -239,19 +233,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       types: [json],
       example: { decision: 'approve', approver_email: 'ann@example.com', note: 'checked' },
     },
-    answers: {
-      200: holding('The decision is on disk.', decided),
-      400: holding('The body holds no decision.', refusal, {
-        example: { error: noDecision },
-      }),
-      403: holding('The approver may not decide; the call still waits.', refusal, {
-        example: { error: 'approver not authorized' },
-      }),
-      404: holding('Nothing waits.', refusal, {
-        example: { error: 'no pending deferral for task' },
-      }),
-      409: holding('Already decided, or the pinned deferral or digest differs.', decisionConflict),
-    },
+    answers: decisionResponses,
     form,
   },
   'GET /deferrals': {

@@ -42,6 +42,11 @@ export function sentInvocation(body: unknown): Invocation {
   return invocationOf(namedInSend(body));
 }
 
+/** A request for a hold, which always starts an invocation. */
+export function heldInvocation(): Invocation {
+  return { taskId: null };
+}
+
 /** Reads a JSON-RPC request, which starts an invocation for some methods. A request without an ID starts none. */
 export function calledInvocation(body: unknown): Invocation | null {
   const method = fieldOf(body, 'method');

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
+import type { HoldOutcome, HoldRequest } from './hold.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -73,7 +74,7 @@ export interface DecisionReport {
  */
 export type TaskFact =
   /** `requester` is verified; `null` without authentication. */
-  | { type: 'session.started'; requester: Caller | null }
+  | { type: 'session.started'; requester: Caller | null; hold?: HoldRequest }
   /** `limit` is the exhausted limit that ended the run; absent for any other end. */
   | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'errors' | 'tokens' | 'time' }
   | {
@@ -169,6 +170,11 @@ export type TaskFact =
       reason: AbandonReason;
       wait: number;
     }
+  /** The program that runs a held call received that it may. */
+  | { type: 'hold.released'; call: CallMark; tool: string }
+  | ({ type: 'hold.closed'; call: CallMark; tool: string } & HoldOutcome)
+  /** No outcome of a call was reported in time; `within` is in milliseconds. */
+  | { type: 'hold.unaccounted'; call: CallMark; tool: string; within: number }
   | { type: 'invocation.cancelled'; reason: string }
   /** `reason` is why the hop was blocked; `null` if it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };

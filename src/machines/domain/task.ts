@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { Hold } from './hold.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
@@ -72,6 +73,8 @@ export interface ToolCall {
   edits?: readonly CallEdit[];
   /** Digest of the policy that ruled on the call; absent before its ruling, and after the call has ended. */
   policySha256?: string;
+  /** Digest of what would run, as stated by the program that runs it; absent for a call that runs here. */
+  runsSha256?: string;
   /** The reason why the model's arguments are invalid; `args` is then empty and the call is denied. */
   fault?: string;
   /** The reason why the call may not even be held; the call is denied. */
@@ -353,7 +356,7 @@ export interface Usage {
 }
 
 /** The surface on which a task was requested. It is also the format for readers that name none. */
-export type Surface = 'legacy' | 'a2a' | 'mcp';
+export type Surface = 'legacy' | 'a2a' | 'mcp' | 'hold';
 
 /** The public view of a task: derived from its chart, stored next to its snapshot. */
 export interface Task {
@@ -402,6 +405,8 @@ export interface Task {
   waits?: WaitElsewhere;
   /** The usage of the latest run's models; absent before its first turn. */
   usage?: Usage;
+  /** The hold of a call that another program runs; absent for every other task. */
+  hold?: Hold;
 }
 
 /**

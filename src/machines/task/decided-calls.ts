@@ -29,7 +29,11 @@ export function withDecision(
 }
 
 /** Adds the outcome of an approved call; the first one counts. */
-export function withCallOutcome(run: TaskRun, callId: string, outcome: CallOutcome): TaskRun {
+export function withCallOutcome<Run extends Pick<TaskRun, 'decided'>>(
+  run: Run,
+  callId: string,
+  outcome: CallOutcome,
+): Run {
   const { decided = [] } = run;
   if (!decided.some((one) => one.id === callId && isOpen(one))) return run;
   return {

@@ -9,6 +9,7 @@ import {
   taskStates,
 } from '../domain/task.ts';
 import { nextMoment } from '../governance/defer-policy.ts';
+import { accountDueAt } from '../hold/hold-machine.ts';
 import { oneLine } from '../legible.ts';
 import { type BoundHistory, boundHistory } from './bound-history.ts';
 import { withEveryOutcome } from './decided-calls.ts';
@@ -54,7 +55,7 @@ export function describeTask(
     surface: run.surface,
     deferral: context.deferral,
     stage,
-    wakeAt: wakeAt(context, stage),
+    wakeAt: wakeAt(context, stage) ?? accountDueAt(run.hold),
     settled: context.settled,
     ...(run.decided === undefined ? {} : { decided: run.decided }),
     failure: context.failure,
@@ -63,8 +64,10 @@ export function describeTask(
     ...(context.waits ? { waits: context.waits } : {}),
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
+    ...(run.hold === undefined ? {} : { hold: run.hold }),
   };
-  return isFinal(state) ? withEveryOutcome(task) : task;
+  // The program that runs the call of a hold reports its outcome later.
+  return isFinal(state) && run.hold?.account === undefined ? withEveryOutcome(task) : task;
 }
 
 function isEmpty(tags: object): boolean {

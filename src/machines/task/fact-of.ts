@@ -61,8 +61,8 @@ function heardBy(context: TaskContext): Heard {
 }
 
 /** Reports the start of a run, with its requester. */
-export function sessionStarted({ run: { requester } }: TaskContext): TaskFact {
-  return { type: 'session.started', requester };
+export function sessionStarted({ run: { requester, hold } }: TaskContext): TaskFact {
+  return { type: 'session.started', requester, ...(hold === undefined ? {} : { hold }) };
 }
 
 /** Reports that a run failed, and the limit that ended it, if any. */

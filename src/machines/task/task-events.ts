@@ -18,6 +18,7 @@ import type { DecisionAnswer, ProposedEdit } from '../governance/decision.ts';
 import type { DeferRule } from '../governance/defer-policy.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
+import type { FirstCall } from './task-input.ts';
 
 /** External events of a task; every `at` is in epoch milliseconds. */
 export type TaskEvent =
@@ -128,7 +129,7 @@ export interface Thought {
 /** The calls that a run begins with. */
 export interface AcceptInput {
   taskId: string;
-  calls: Pick<ToolCall, 'tool' | 'args'>[];
+  calls: FirstCall[];
 }
 
 /**

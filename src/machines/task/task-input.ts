@@ -1,3 +1,4 @@
+import type { Hold } from '../domain/hold.ts';
 import type {
   Caller,
   CutReason,
@@ -23,6 +24,9 @@ import type { RuledTask } from '../governance/tool-call-setup.ts';
 import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type { MintInput } from './task-events.ts';
+
+/** A call that a run begins with. */
+export type FirstCall = Pick<ToolCall, 'tool' | 'args' | 'runsSha256'>;
 
 /** A run's request and requester. */
 export interface TaskRun {
@@ -50,7 +54,9 @@ export interface TaskRun {
   decided?: DecidedCall[];
   request: Message;
   /** The calls that the run begins with, until they are accepted; absent for a run that begins with a model turn. */
-  calls?: Pick<ToolCall, 'tool' | 'args'>[];
+  calls?: FirstCall[];
+  /** The hold of a run whose only call another program runs; absent for every other run. */
+  hold?: Hold;
   /** False for a run without a model, which ends with the result of its last call. */
   hasModel: boolean;
   limits: TaskLimits;

@@ -158,6 +158,7 @@ export const taskMachine = taskSetup.createMachine({
                 target: '#task.deferred',
                 actions: whenRuled.held,
               },
+              { guard: 'runsElsewhere', target: '#task.completed', actions: whenRuled.granted },
               { target: 'executing', actions: whenRuled.allowed },
             ],
           },

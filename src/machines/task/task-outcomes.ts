@@ -4,6 +4,7 @@ import { answerCounted, answerMispinned, type ProposedEdit } from '../governance
 import type { Ruling } from '../governance/ruling.ts';
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
+import { factInRun } from './granted-hold.ts';
 import {
   fromAttempt,
   fromContext,
@@ -44,7 +45,7 @@ export const whenThought = {
 } as const;
 
 const ruled = [
-  fromOutput('note', (_, { facts }: Ruling) => facts),
+  fromOutput('note', ({ run }, { facts }: Ruling) => facts.map((fact) => factInRun(run, fact))),
   withOutput('keepRuling'),
 ] as const;
 
@@ -53,6 +54,7 @@ export const whenRuled = {
   misfitForModel: [...ruled, withOutput('keepMisfit')],
   refused: [...ruled, fromOutput('fail', failureOf.ofRuling)],
   held: ruled,
+  granted: [...ruled, 'grantHold'],
   allowed: ruled,
 } as const;
 

@@ -30,6 +30,7 @@ import { callOutcomeOf, withCallOutcome, withDecision } from './decided-calls.ts
 import { settledAgain, withEdit } from './edited-call.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
+import { deferralOf, grantHold } from './granted-hold.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type { Trial } from './params-from.ts';
 import { withOutcome, withStart } from './ran-calls.ts';
@@ -137,13 +138,14 @@ export const taskSetup = setup({
         : {}),
       ...(ruling.kind === 'defer'
         ? {
-            deferral: ruling.deferral,
+            deferral: deferralOf(context.run, ruling.deferral),
             settled: settledAgain(context, ruling.deferral),
             held: null,
             run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
           }
         : {}),
     })),
+    grantHold: assign(({ context }) => grantHold(context)),
     keepRecord: assign(({ context }, record: DecisionRecord) => ({
       records: [...context.records, record],
     })),
@@ -225,6 +227,7 @@ export const taskSetup = setup({
       kind === 'misfit' && context.run.onToolError === 'return',
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'misfit' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
+    runsElsewhere: ({ context }) => context.run.hold !== undefined,
     hasStarted: ({ context }) => context.startedAt !== null,
     outcomeIsUnknown: (_, standing: StartStanding) => standing === 'unknown',
     isMessageRefused: (_, refusal: Refusal | null) => refusal !== null,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { describeSurface } from '../../../src/http/openapi/describe-surface.ts';
+import { holdOperations } from '../../../src/http/openapi/hold-operations.ts';
 import { mcpOperations } from '../../../src/http/openapi/mcp-operations.ts';
 import { operations } from '../../../src/http/openapi/operations.ts';
 import { admissionDenied, denialProblem } from '../../../src/http/wire/admission.ts';
@@ -18,6 +19,7 @@ import {
   presentWait,
   presentWhole,
 } from '../../../src/http/wire/deferral.ts';
+import { hold, holdOutcome, presentHold } from '../../../src/http/wire/hold.ts';
 import { message, presentMessage } from '../../../src/http/wire/message.ts';
 import { origin, presentOrigin } from '../../../src/http/wire/origin.ts';
 import { refusal } from '../../../src/http/wire/problem.ts';
@@ -165,6 +167,20 @@ const bodiesOf = (...statuses: number[]) =>
   answered.filter(({ status }) => statuses.includes(status)).map(({ body }) => body);
 const there = <Value>(value: Value | null): Value[] => (value === null ? [] : [value]);
 
+const granted = { callId: 'c-1', args: { amount: 5 }, argsSha256: digest, deferralId: 'c-1' };
+const outcome = { status: 'failed', resultSha256: digest, error: 'no space left' } as const;
+const requested = { key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1 };
+const closedHold = {
+  ...requested,
+  granted,
+  account: { state: 'closed', releasedAt: 1, outcome },
+} as const;
+const holds = [
+  { ...aParkedTask('t-3', 300_000), hold: requested },
+  aTask({ state: 'completed', hold: closedHold }),
+  aTask({ state: 'failed', hold: requested, text: 'denied' }),
+].map((one) => presentHold(one, { isTaken: true }));
+
 /** Each schema with objects that its presenter made. */
 const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['task', task, tasks.map(present)],
@@ -174,6 +190,8 @@ const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
     deferralDetail,
     tasks.flatMap((one) => there(presentWhole(one, {})).concat(there(presentDeferral(one)))),
   ],
+  ['hold', hold, holds],
+  ['holdOutcome', holdOutcome, holds.flatMap((one) => there(one.outcome ?? null))],
   ['pendingDeferral', pendingDeferral, tasks.flatMap((one) => there(presentPending(one)))],
   ['deferralEvent', deferralEvent, tasks.map((one) => presentWait(one.id, one))],
   ['decisionRecord', decisionRecord, presentDecisions(records)],
@@ -209,6 +227,7 @@ describe.each(presented)('a presented %s', (_, schema, objects) => {
 it('each presenter returns the whole value of its schema', () => {
   expectTypeOf(presentTask).returns.toEqualTypeOf<z.output<typeof task>>();
   expectTypeOf(presentDeferral).returns.toEqualTypeOf<z.output<typeof deferral> | null>();
+  expectTypeOf(presentHold).returns.toEqualTypeOf<z.output<typeof hold>>();
   expectTypeOf(presentPending).returns.toEqualTypeOf<z.output<typeof pendingDeferral> | null>();
   expectTypeOf(presentWait).returns.toEqualTypeOf<z.output<typeof deferralEvent>>();
   expectTypeOf(presentDecisions).returns.toEqualTypeOf<z.output<typeof decisionRecord>[]>();
@@ -230,7 +249,7 @@ it('the OpenAPI document names each schema of the wire', async () => {
   const named = (await Promise.all(files))
     .flatMap((file) => Object.values(file as object) as unknown[])
     .flatMap((value) => (value instanceof z.ZodType ? (value.meta()?.id ?? []) : []));
-  const routes = Object.keys({ ...operations, ...mcpOperations }).map((way) => {
+  const routes = Object.keys({ ...operations, ...mcpOperations, ...holdOperations }).map((way) => {
     const [verb = '', path = ''] = way.split(' ');
     return { path, methods: [verb] };
   });

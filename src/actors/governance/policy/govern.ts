@@ -156,7 +156,7 @@ export function createGovern(ports: GovernPorts) {
       const tool = tools.get(call.tool);
       try {
         if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
-        const digest = await runsDigest(tool, policy);
+        const digest = call.runsSha256 ?? (await runsDigest(tool, policy));
         ranBefore.set(call, (await ports.ranInSession?.(taskId, signal)) ?? []);
         if (isNew && !isAsOffered(call, tool, tools.get(call.tool))) {
           throw new ToolChangedError(call.tool);

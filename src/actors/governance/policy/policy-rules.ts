@@ -35,6 +35,16 @@ export interface PolicyRulesParts {
   environment: Readonly<Record<string, string>>;
   /** The file of an included policy, named with its rules; absent for the agent's own policy. */
   from?: string;
+  /** Holds calls of tools that the agent does not list; absent if they need no approval, or are denied. */
+  unlisted?: UnlistedRule | undefined;
+}
+
+/** The rule for tools that the agent does not list. */
+export interface UnlistedRule {
+  rule: DeferredTool;
+  /** Name of the rule in decisions and in the log. */
+  name: string;
+  isUnlisted: (tool: string) => boolean;
 }
 
 /**
@@ -45,6 +55,7 @@ export class PolicyRules {
   readonly #matcher: RuleMatcher;
   readonly #settings: PolicySettings;
   readonly #isAuthOn: boolean;
+  readonly #unlisted: UnlistedRule | undefined;
   readonly #denied: (tool: string) => readonly NamedRule<DeniedTool>[];
   readonly #stepUp: (tool: string) => readonly NamedRule<{ acr: string } & RuleTerms>[];
   readonly #modify: (tool: string) => readonly NamedRule<RuleTerms>[];
@@ -56,11 +67,12 @@ export class PolicyRules {
   /** Tools with a condition. */
   readonly isConditional: (tool: string) => boolean;
 
-  constructor({ security, isAuthOn, tools, environment, from }: PolicyRulesParts) {
+  constructor({ security, isAuthOn, tools, environment, from, unlisted }: PolicyRulesParts) {
     const { guardrails, step_up, modify, defer, policy } = security;
     const isShadow = policy.mode === 'shadow';
     this.#settings = security;
     this.#isAuthOn = isAuthOn;
+    this.#unlisted = unlisted;
     this.#matcher = new RuleMatcher({ environment, tools, isShadow });
     const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : [], from);
     const steps = listed('step_up', step_up, from);
@@ -107,7 +119,7 @@ export class PolicyRules {
       ...{ facts, shadows },
       would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
     });
-    if (found === undefined) return { rule: null, name: null };
+    if (found === undefined) return this.#ofUnlisted(call.tool);
     const { rule } = found;
     const name = found.isPlain ? null : found.name;
     if ('allow' in rule) return { rule: null, name };
@@ -154,6 +166,14 @@ export class PolicyRules {
     const gate = 'denied_tools';
     const finding = { gate, decision: 'deny', rule: name.replace('guardrails.', '') } as const;
     return { text, findings: [finding], rule: name };
+  }
+
+  #ofUnlisted(tool: string): { rule: DeferRule | null; name: string | null } {
+    const { rule, name, isUnlisted } = this.#unlisted ?? {};
+    if (rule === undefined || name === undefined || isUnlisted?.(tool) !== true) {
+      return { rule: null, name: null };
+    }
+    return { rule: this.#deferRule(rule), name };
   }
 
   #deferRule(rule: DeferredTool): DeferRule {

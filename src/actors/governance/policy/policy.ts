@@ -11,7 +11,7 @@ import type { Modify } from '../modify/modify.ts';
 import { argumentChanges } from './argument-changes.ts';
 import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
-import { PolicyRules } from './policy-rules.ts';
+import { PolicyRules, type UnlistedRule } from './policy-rules.ts';
 import type { PolicySettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 import { noFacts, type RuledCall } from './rule-lists.ts';
@@ -64,6 +64,8 @@ export interface PolicyParts {
   from?: string;
   /** Variables of the daemon that conditions may read; none when absent. */
   environment?: Readonly<Record<string, string>>;
+  /** Holds calls of tools that the agent does not list. */
+  unlisted?: UnlistedRule | undefined;
 }
 
 /** Creates the policy of an agent (docs/contract/governance.md, docs/contract/step-up.md). */

@@ -1,7 +1,7 @@
 import type { ShadowedRule } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Tool } from '../../ports/tool.ts';
-import { normalName } from '../../tool-name.ts';
+import { matchesName, normalName } from '../../tool-name.ts';
 import { type Condition, ConditionCompiler } from '../conditions/condition.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 
@@ -120,10 +120,19 @@ interface Asking<Rule> {
 /** Names the decision that a rule would have made. */
 type Effect<Rule> = (rule: Rule) => ShadowedRule['would'];
 
-/** Groups rules by tool; both spellings of a name are one tool. */
+/**
+ * Groups rules by tool; both spellings of a name are one tool. The rules of a pattern apply to tools without rules of
+ * their own name; of several patterns the first counts.
+ */
 export function byTool<Rule>(
   rules: readonly NamedRule<Rule>[],
 ): (tool: string) => readonly NamedRule<Rule>[] {
   const groups = Map.groupBy(rules, ({ tool }) => normalName(tool));
-  return (tool) => groups.get(normalName(tool)) ?? [];
+  const patterns = [...groups.keys()].filter((name) => name.includes('*'));
+  return (tool) => {
+    const own = groups.get(normalName(tool));
+    if (own !== undefined) return own;
+    const pattern = patterns.find((name) => matchesName(name, tool));
+    return pattern === undefined ? [] : (groups.get(pattern) ?? []);
+  };
 }

@@ -1,5 +1,7 @@
 import { markOfDeferral } from '../../../machines/domain/call-mark.ts';
 import type { CallMark, DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
+import { eventOfHold } from '../../../machines/domain/hold-events.ts';
+import type { HoldRequest } from '../../../machines/domain/hold.ts';
 import { layerNames } from '../../../machines/domain/layer-names.ts';
 import type { Caller, Deferral } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
@@ -26,24 +28,29 @@ export interface EventSource {
   capture?: Capture | null;
   /** Digest of the policy in force. */
   policySha256?: string | undefined;
+  /** True for a call that another program runs. */
+  isHold?: boolean;
 }
 
 /** Converts a fact of a task to an audit event (docs/contract/audit.md). */
 export function auditEventOf(
   fact: TaskFact,
   envelope: AuditEnvelope,
-  { capture = null, policySha256 }: EventSource = {},
+  { capture = null, policySha256, isHold = false }: EventSource = {},
 ): AuditEvent {
   const inWords = wording[fact.type] as (fact: TaskFact, policy: string | undefined) => EventWords;
-  const [event, fields] = inWords(fact, policySha256);
+  const [name, fields] = inWords(fact, policySha256);
+  const event = isHold ? eventOfHold(name) : name;
   if (fields === undefined) return { ...envelope, event };
   return { ...envelope, event, fields: { ...withoutUndefined(fields), ...capture?.(fact) } };
 }
 
 const wording: Wording = {
-  'session.started': ({ requester }) => [
+  'session.started': ({ requester, hold }) => [
     'session_start',
-    requester === null ? undefined : requesterFields(requester),
+    requester === null && hold === undefined
+      ? undefined
+      : { ...(requester === null ? {} : requesterFields(requester)), ...holdFields(hold) },
   ],
   'session.ended': ({ state, limit }) => [
     'session_end',
@@ -160,6 +167,18 @@ const wording: Wording = {
     'task_deferred_abandoned',
     { ...callFields(call, policy), tool, reason, wait_ms: Math.round(wait) },
   ],
+  'hold.released': ({ call, tool }, policy) => [
+    'hold_released',
+    { ...callFields(call, policy), tool },
+  ],
+  'hold.closed': ({ call, tool, status, resultSha256, error }, policy) => [
+    'hold_outcome',
+    { ...callFields(call, policy), tool, status, result_sha256: resultSha256, error },
+  ],
+  'hold.unaccounted': ({ call, tool, within }, policy) => [
+    'hold_unaccounted',
+    { ...callFields(call, policy), tool, within_ms: within },
+  ],
   'invocation.cancelled': ({ reason }) => ['invocation_cancelled', { reason }],
   'egress.judged': (fact) => egressWords(fact),
 };
@@ -173,6 +192,13 @@ export function callFields(call: CallMark, policySha256: string | undefined): Fi
     runs_sha256: call.runsSha256,
     policy_sha256: call.policySha256 ?? policySha256,
   };
+}
+
+/** What a program states of the call that it wants to run. */
+function holdFields(hold: HoldRequest | undefined): Fields {
+  if (hold === undefined) return {};
+  const { key, agent, session, subject } = hold;
+  return { key, agent, session, subject };
 }
 
 function requesterFields({ userId, email, provider, orgId }: Caller): Fields {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { eventOfWait } from '../../../machines/domain/hold-events.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
 
@@ -213,7 +214,7 @@ export function ocsfEvent(line: Uint8Array, version: string): JsonObject | null 
   const event = recordedEvent(line);
   if (event === null) return null;
   const fields = isJsonObject(event['fields']) ? event['fields'] : {};
-  const { of, activity, outcome } = mappings[event.event] ?? {
+  const { of, activity, outcome } = mappings[eventOfWait(event.event)] ?? {
     ...{ of: classOfOther[event.event] ?? 'api', activity: other(event.event), outcome: unknown },
   };
   const { uid, name, category, as } = classes[of];

@@ -1,3 +1,4 @@
+import { eventOfWait } from '../../../machines/domain/hold-events.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /** A parsed line of the log with the SHA-256 of its bytes. */
@@ -67,6 +68,7 @@ class CallLines {
     const { decision } = fieldsOf(ruling ?? {});
     return (
       this.#run('end') !== undefined ||
+      this.#end() !== undefined ||
       this.#waitEnd() !== undefined ||
       decision === 'deny' ||
       decision === 'step_up' ||
@@ -117,7 +119,7 @@ class CallLines {
 
   #ran(): JsonObject | null {
     const start = this.#run('start');
-    if (start === undefined) return null;
+    if (start === undefined) return this.#ranElsewhere();
     const end = this.#run('end');
     const ended = end === undefined ? {} : fieldsOf(end);
     return {
@@ -129,8 +131,28 @@ class CallLines {
     };
   }
 
+  /** The program that ran the call reported its end, or did not in time. */
+  #ranElsewhere(): JsonObject | null {
+    const [start] = [...this.#of('hold_released'), ...this.#of('call_ruled')];
+    const end = this.#end();
+    if (start === undefined || end === undefined) return null;
+    const { status } = fieldsOf(end);
+    return {
+      ...named(start, { started_at: 'ts' }),
+      ...picked(fieldsOf(start), ['policy_sha256']),
+      ...named(end, { ended_at: 'ts' }),
+      ...picked(fieldsOf(end), ['result_sha256', 'error']),
+      outcome: status ?? 'unknown',
+    };
+  }
+
+  /** A late outcome replaces the end of the time for it. */
+  #end(): JsonObject | undefined {
+    return [...this.#of('hold_unaccounted'), ...this.#of('hold_outcome')].at(-1);
+  }
+
   #of(event: string): JsonObject[] {
-    return this.#lines.filter((line) => line['event'] === event);
+    return this.#lines.filter((line) => eventOfWait(line['event']) === event);
   }
 
   /** A call that a restart repeats starts once and ends once. */

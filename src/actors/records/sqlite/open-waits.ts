@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { eventOfHold, eventOfWait } from '../../../machines/domain/hold-events.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import { callFields } from '../log/audit-event-of.ts';
@@ -7,8 +8,12 @@ import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import { TaskInLog, taskOfLine } from './task-in-log.ts';
 
-/** Bytes of a line that identify the start of a wait. */
-const waitBegins = Buffer.from('"event":"task_deferred"');
+const opening = 'task_deferred';
+
+/** Bytes of a line that identify the start of a wait, of a task or of a hold. */
+const waitBegins = [opening, eventOfHold(opening)].map((event) =>
+  Buffer.from(`"event":"${event}"`),
+);
 
 /**
  * Finds the calls that a log shows as waiting for a decision, from its files, oldest first. Memory grows with the
@@ -21,10 +26,8 @@ export async function openWaits(files: readonly string[]): Promise<TaskInLog[]> 
     for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 })) {
       for (const bytes of splitter.push(chunk as Uint8Array)) {
         // Without an open wait only lines that start one need to be parsed.
-        if (
-          waiting.size > 0 ||
-          Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(waitBegins)
-        ) {
+        const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+        if (waiting.size > 0 || waitBegins.some((begins) => line.includes(begins))) {
           takeLine(recordedEvent(bytes), waiting);
         }
       }
@@ -36,7 +39,7 @@ export async function openWaits(files: readonly string[]): Promise<TaskInLog[]> 
 function takeLine(line: JsonObject | null, waiting: Map<string, TaskInLog>): void {
   const id = line === null ? null : taskOfLine(line);
   if (line === null || id === null) return;
-  const isBeginning = line['event'] === 'task_deferred';
+  const isBeginning = eventOfWait(line['event']) === opening;
   const task = waiting.get(id) ?? (isBeginning ? new TaskInLog(id) : null);
   if (task === null) return;
   task.take(line);
@@ -57,6 +60,8 @@ export function wordsOfLostWaits(waits: readonly TaskInLog[], at: number): Audit
     const { call, policySha256, tool } = waiting;
     const named = callFields(call, policySha256);
     const fields = { ...named, tool, reason: 'store_lost', wait_ms: wait };
-    return [{ ...envelope, event: 'task_deferred_abandoned', ts, seq: seq + 1, fields }];
+    const abandoned = 'task_deferred_abandoned';
+    const event = waiting.isHold ? eventOfHold(abandoned) : abandoned;
+    return [{ ...envelope, event, ts, seq: seq + 1, fields }];
   });
 }

@@ -1,4 +1,5 @@
 import type { CallMark } from '../../../machines/domain/facts.ts';
+import { eventOfWait } from '../../../machines/domain/hold-events.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 
@@ -10,6 +11,8 @@ export interface WaitingCall {
   tool: string;
   /** Epoch milliseconds. */
   since: number;
+  /** True if another program runs the call. */
+  isHold?: true;
 }
 
 /** A call that has started. */
@@ -33,6 +36,9 @@ const envelopeKeys = [
   'entity_id',
   'entity_type',
 ] as const;
+
+/** Events of a hold after its run. */
+const afterRun = new Set(['hold_released', 'hold_outcome', 'hold_unaccounted']);
 
 /** State of a task, reconstructed from its log lines one by one. */
 export class TaskInLog {
@@ -62,17 +68,21 @@ export class TaskInLog {
     if (this.since === 0) this.since = at;
     this.seq = seq;
     this.envelope = envelopeOf(line);
-    this.isUnderWay = event !== 'session_end';
+    // The run of a hold has ended when its call is released.
+    if (!afterRun.has(event)) this.isUnderWay = event !== 'session_end';
     this.#follow(event, (line['fields'] ?? {}) as JsonObject, at);
   }
 
   #follow(event: string, fields: JsonObject, at: number): void {
     const { tool: named } = fields;
     const tool = typeof named === 'string' ? named : '';
-    switch (event) {
-      case 'task_deferred':
-        this.waiting = { ...namedIn(fields), tool, since: at };
+    const own = eventOfWait(event);
+    switch (own) {
+      case 'task_deferred': {
+        const ofHold = own === event ? {} : ({ isHold: true } as const);
+        this.waiting = { ...namedIn(fields), tool, since: at, ...ofHold };
         return;
+      }
       case 'task_deferred_decision': {
         // One of several approvals may not end the wait; later events show that.
         const isRefused = fields['authorized'] === false;

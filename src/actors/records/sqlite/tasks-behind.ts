@@ -86,7 +86,8 @@ function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskI
   const { deferral } = task;
   if (deferral !== null) {
     const { tool, requestedAt: since } = deferral;
-    known.waiting = { call: markOfDeferral(deferral), tool, since };
+    const ofHold = task.hold === undefined ? {} : ({ isHold: true } as const);
+    known.waiting = { call: markOfDeferral(deferral), tool, since, ...ofHold };
   }
   const context = (snapshot as { context?: Partial<TaskContext> } | null)?.context;
   const call = context?.pending?.[0];
@@ -139,8 +140,9 @@ function lastWords(
   ];
   const ts = new Date(at).toISOString();
   const policySha256 = (started ?? waiting)?.policySha256;
+  const source = { policySha256, isHold: waiting?.isHold === true };
   return facts.map((fact, index) =>
-    auditEventOf(fact, { ...envelope, ts, seq: seq + 1 + index }, { policySha256 }),
+    auditEventOf(fact, { ...envelope, ts, seq: seq + 1 + index }, source),
   );
 }
 

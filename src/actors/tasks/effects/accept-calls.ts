@@ -21,7 +21,7 @@ export interface AcceptPorts {
 /** Requested calls of a task. */
 export interface RequestedCalls {
   taskId: string;
-  calls: readonly AskedCall[];
+  calls: readonly (AskedCall & Pick<ToolCall, 'runsSha256'>)[];
   /** Why the provider truncated the turn with the calls; absent for complete ones. */
   cut?: CutReason | undefined;
 }
@@ -46,9 +46,13 @@ export async function acceptCalls(
   { ids, clock, tools, admit }: AcceptPorts,
 ): Promise<ToolCall[]> {
   const accepted = calls.map((asked) => {
-    const call = acceptCall(asked, ids, cut);
+    const call = { ...acceptCall(asked, ids, cut), ...statedRuns(asked) };
     const tool = tools.get(call.tool);
     return tool === undefined ? call : { ...call, offered: definitionDigest(tool) };
   });
   return whenReachable(() => admit(taskId, accepted), { clock, signal });
+}
+
+function statedRuns({ runsSha256 }: Pick<ToolCall, 'runsSha256'>): Pick<ToolCall, 'runsSha256'> {
+  return runsSha256 === undefined ? {} : { runsSha256 };
 }

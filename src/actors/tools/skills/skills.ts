@@ -1,6 +1,8 @@
 export { addSection } from './add-section.ts';
 export {
+  type CompiledSchema,
   checkArguments,
+  checkSchema,
   compileLater,
   validateArguments,
 } from './argument-schema.ts';

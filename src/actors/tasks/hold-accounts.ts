@@ -1,0 +1,134 @@
+import type { HoldOutcome } from '../../machines/domain/hold.ts';
+import type { Task } from '../../machines/domain/task.ts';
+import type { HoldEvent } from '../../machines/hold/hold-machine.ts';
+import { newOutcomes } from '../../machines/task/decided-calls.ts';
+import { holdAfter, isSameOutcome } from '../../machines/task/held-elsewhere.ts';
+import type { Clock } from '../ports/clock.ts';
+import {
+  type AgentEntity,
+  auditEventOf,
+  ConflictError,
+  type StoredTask,
+  type TaskStore,
+  type TaskWrite,
+} from '../records/records.ts';
+import { unrecorded } from '../system-error.ts';
+
+export interface HoldAccountsPorts {
+  store: TaskStore;
+  clock: Clock;
+  envelope: AgentEntity;
+  /** Receives every committed change of a hold. */
+  onChanged: (task: Task, before: Task) => void;
+}
+
+/** The effect of reporting an outcome. */
+export type OutcomeAnswer =
+  | { kind: 'kept' | 'differs'; task: Task }
+  /** The call was never allowed, or is not decided yet. */
+  | { kind: 'notGranted'; task: Task }
+  | { kind: 'unknown' };
+
+/** Maximum attempts for a hold that another daemon changes at the same time. */
+const maximumTries = 4;
+
+/** Keeps account of decided calls that other programs run: received, ended, or unaccounted for. */
+export class HoldAccounts {
+  readonly #ports: HoldAccountsPorts;
+  /** The latest change of each hold; changes of one hold are made one after the other. */
+  readonly #changing = new Map<string, Promise<unknown>>();
+
+  constructor(ports: HoldAccountsPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Records that the program of an approved hold receives its call; returns false if it did before. Rejects with
+   * SystemError.
+   */
+  async take(id: string): Promise<boolean> {
+    const at = this.#ports.clock.now();
+    return (await this.#change(id, { type: 'hold.taken', at })).isChanged;
+  }
+
+  /** Records the outcome of a granted call. The first outcome counts. Rejects with SystemError. */
+  async close(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
+    const { task, isChanged } = await this.#change(id, { type: 'hold.closed', outcome });
+    if (task === undefined) return { kind: 'unknown' };
+    if (task.hold?.account === undefined) return { kind: 'notGranted', task };
+    const isKept = isChanged || isSameOutcome(task.hold.account.outcome, outcome);
+    return { kind: isKept ? 'kept' : 'differs', task };
+  }
+
+  /** Records that the time for the outcome of a hold is over, if it is. Returns whether the task is a decided hold. */
+  async overdue(id: string): Promise<boolean> {
+    const task = await this.#ports.store.rows.find(id);
+    if (task?.hold?.account === undefined) return false;
+    const due = task.wakeAt;
+    if (due !== null && due <= this.#ports.clock.now()) {
+      await this.#change(id, { type: 'hold.overdue' });
+    }
+    return true;
+  }
+
+  async #change(id: string, event: HoldEvent): Promise<Changed> {
+    const before = this.#changing.get(id);
+    const changing = (async () => {
+      await before?.catch(() => undefined);
+      return this.#changeNow(id, event);
+    })();
+    this.#changing.set(id, changing);
+    try {
+      return await changing;
+    } finally {
+      if (this.#changing.get(id) === changing) this.#changing.delete(id);
+    }
+  }
+
+  async #changeNow(id: string, event: HoldEvent): Promise<Changed> {
+    const { store, onChanged } = this.#ports;
+    for (let tries = 1; ; tries += 1) {
+      const stored = await store.rows.read(id);
+      const step = stored === undefined ? null : holdAfter(stored.task, event);
+      if (stored === undefined || step === null) return { task: stored?.task, isChanged: false };
+      const write = this.#writeOf(stored, step);
+      try {
+        await store.save(id, () => write);
+        onChanged(write.change.task, stored.task);
+        return { task: write.change.task, isChanged: true };
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === maximumTries) {
+          throw unrecorded(store, error);
+        }
+      }
+    }
+  }
+
+  #writeOf(
+    stored: StoredTask,
+    { task: changed, fact }: NonNullable<ReturnType<typeof holdAfter>>,
+  ): TaskWrite {
+    const { envelope, clock } = this.#ports;
+    const { revision: expected, tags, hold } = stored.task;
+    const policySha256 = hold?.granted?.policySha256;
+    const { machineVersion, startedCall } = stored;
+    const task = { ...changed, revision: expected + 1 };
+    const auditSeq = stored.auditSeq + 1;
+    const ts = new Date(clock.now()).toISOString();
+    const said = { ...envelope, ...tags, ts, seq: auditSeq, task_id: task.id };
+    const outcomes = newOutcomes(stored.task, task);
+    return {
+      change: {
+        ...{ task, expected, snapshot: null, machineVersion, auditSeq, startedCall },
+        ...(outcomes.length === 0 ? {} : { outcomes }),
+      },
+      events: [auditEventOf(fact, said, { policySha256, isHold: true })],
+    };
+  }
+}
+
+interface Changed {
+  /** `undefined` for an unknown hold. */
+  task: Task | undefined;
+  isChanged: boolean;
+}

@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import type { HoldOutcome } from '../../machines/domain/hold.ts';
+import type { Task } from '../../machines/domain/task.ts';
+import type { JsonObject } from '../../machines/json.ts';
+import { newTaskIdForm } from '../../machines/task/task-id.ts';
+import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
+import { challengeOf } from './challenge.ts';
+import { digest } from './deferral.ts';
+import { Problem } from './problem.ts';
+import { time, timestamp } from './timestamp.ts';
+
+const short = (most: number) =>
+  z
+    .string({ error: 'must be a string' })
+    .min(1, { error: 'must not be empty' })
+    .max(most, { error: `must be at most ${most} characters` });
+
+const json = z.record(z.string(), z.unknown(), { error: 'must be an object' });
+
+const sha256 = z
+  .string({ error: 'must be a string' })
+  .regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' });
+
+/** Maximum size of the facts for approvers, in characters of JSON. */
+const longestContext = 4_000;
+
+const tag = z.string({ error: 'must be a string' }).refine(isTagValue, {
+  error: 'must be 1 to 256 printable ASCII characters',
+});
+
+const workflow = Object.fromEntries(
+  workflowHeaders.map(([, key]) => [key, tag.exactOptional()]),
+) as Record<string, z.ZodExactOptional<typeof tag>>;
+
+export const holdRequest = z
+  .object({
+    key: short(256).describe(
+      'Chosen by the program: the same key and call are the same hold. Make it of the session and the call id.',
+    ),
+    tool: short(128),
+    args: json,
+    runs_sha256: sha256
+      .describe('Digest of what would run, if the program has one.')
+      .exactOptional(),
+    agent: short(128).describe('Name of the agent that calls the tool.').exactOptional(),
+    session: z
+      .string({ error: 'must be a string' })
+      .regex(newTaskIdForm, {
+        error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
+      })
+      .describe('Calls of one session are counted together in conditions.')
+      .exactOptional(),
+    subject: short(256).describe('The person for whom the agent works.').exactOptional(),
+    context: json
+      .refine((value) => JSON.stringify(value).length <= longestContext, {
+        error: `must be at most ${longestContext} characters of JSON`,
+      })
+      .describe('Facts that approvers see next to the arguments.')
+      .exactOptional(),
+    ...workflow,
+  })
+  .meta({ id: 'HoldRequest', description: 'A call that a program asks to run.' });
+
+/** A call that a program asks to run, without its digest. */
+export interface AskedHold {
+  key: string;
+  tool: string;
+  args: JsonObject;
+  runsSha256?: string;
+  agent?: string;
+  session?: string;
+  subject?: string;
+  context?: JsonObject;
+  tags: Record<string, string>;
+}
+
+/** Reads the body of `POST /holds`. Throws a 400 Problem that names the fault. */
+export function readHold(body: unknown): AskedHold {
+  const { key, tool, args, runs_sha256, agent, session, subject, context, ...rest } = parsed(
+    holdRequest,
+    body,
+    'the body must be {"key", "tool", "args"}',
+  );
+  return {
+    ...{ key, tool, args: args as JsonObject },
+    ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(context === undefined ? {} : { context: context as JsonObject }),
+    tags: rest as Record<string, string>,
+  };
+}
+
+export const holdOutcome = z
+  .object({
+    status: z.enum(['succeeded', 'failed', 'not_run'], {
+      error: 'must be succeeded, failed or not_run',
+    }),
+    result_sha256: sha256.describe('Digest of the result.').exactOptional(),
+    error: short(2_000).describe('Why the call failed.').exactOptional(),
+  })
+  .meta({ id: 'HoldOutcome' });
+
+/** Reads the body of `POST /holds/{id}/outcome`. Throws a 400 Problem that names the fault. */
+export function readOutcome(body: unknown): HoldOutcome {
+  const { status, result_sha256, error } = parsed(
+    holdOutcome,
+    body,
+    'the body must be {"status": "succeeded", "failed" or "not_run"}',
+  );
+  return {
+    status,
+    ...(result_sha256 === undefined ? {} : { resultSha256: result_sha256 }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+export const hold = z
+  .object({
+    hold_id: z.string(),
+    key: z.string(),
+    status: z.enum([
+      'pending',
+      'allowed',
+      'denied',
+      'approved',
+      'rejected',
+      'expired',
+      'cancelled',
+    ]),
+    args: json
+      .describe('The arguments that may run; only with allowed and approved.')
+      .exactOptional(),
+    args_sha256: digest.exactOptional(),
+    reason: z.string().nullable().describe('Why the call may not run.').exactOptional(),
+    note: z.string().nullable().describe('The note of the approver.').exactOptional(),
+    approver: z.string().nullable().exactOptional(),
+    receipt: z.string().describe('Path of the receipt of the call.').exactOptional(),
+    released: z.boolean().describe('The program received the call before.').exactOptional(),
+    outcome: holdOutcome.nullable().exactOptional(),
+    to: z.string().describe('Who is asked.').exactOptional(),
+    expires_at: time.describe('When the call is denied automatically.').exactOptional(),
+    retry_after: z.int().describe('Seconds until the next request.').exactOptional(),
+  })
+  .meta({ id: 'Hold', description: 'A call of another program, waiting or decided.' });
+
+export type HoldStatus = z.infer<typeof hold>['status'];
+
+/** Seconds after which a program asks again for a hold that waits. */
+export const retryAfter = 2;
+
+/** Returns the status of a hold. */
+export function holdStatus({ state, failure, hold: held }: Task): HoldStatus {
+  if (state === 'completed')
+    return held?.granted?.deferralId === undefined ? 'allowed' : 'approved';
+  if (state === 'canceled') return 'cancelled';
+  if (state !== 'failed') return 'pending';
+  switch (failure?.kind) {
+    case 'rejected':
+      return 'rejected';
+    case 'timedOut':
+      return 'expired';
+    case 'abandoned':
+    case 'interrupted':
+      return 'cancelled';
+    default:
+      return 'denied';
+  }
+}
+
+/**
+ * Formats a hold. `isTaken` is true if the program received the call before this answer. Throws the 401 challenge of a
+ * call that needs a sign-in at a higher level, and the 429 Problem of a caller with too many waiting calls.
+ */
+export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.input<typeof hold> {
+  const challenge = challengeOf(task);
+  if (challenge !== null) throw challenge.rest;
+  const { id, hold: held, deferral, settled } = task;
+  const status = holdStatus(task);
+  const known = { hold_id: id, key: held?.key ?? '', status };
+  if (status === 'pending') {
+    return {
+      ...known,
+      ...(deferral === null
+        ? {}
+        : {
+            to: deferral.to,
+            expires_at: timestamp(deferral.expiresAt),
+            args_sha256: deferral.argsSha256,
+          }),
+      retry_after: retryAfter,
+    };
+  }
+  const decided = { note: settled?.note || null, approver: settled?.approver ?? null };
+  const granted = held?.granted;
+  if (granted === undefined) return { ...known, reason: task.text, ...decided };
+  return {
+    ...known,
+    args: granted.args,
+    args_sha256: granted.argsSha256,
+    reason: null,
+    ...decided,
+    receipt: `/tasks/${id}/calls/${granted.callId}/receipt`,
+    released: isTaken,
+    outcome: presentOutcome(held?.account?.outcome ?? null),
+  };
+}
+
+function presentOutcome(outcome: HoldOutcome | null): z.input<typeof holdOutcome> | null {
+  if (outcome === null) return null;
+  const { status, resultSha256, error } = outcome;
+  return {
+    status,
+    ...(resultSha256 === undefined ? {} : { result_sha256: resultSha256 }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function parsed<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+  whole: string,
+): z.output<Schema> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new Problem(400, { error: path === '' ? whole : `${path} ${issue?.message}` });
+}

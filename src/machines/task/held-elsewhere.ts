@@ -1,0 +1,78 @@
+import type { TaskFact } from '../domain/facts.ts';
+import type { GrantedCall, Hold, HoldAccount, HoldOutcome } from '../domain/hold.ts';
+import type { CallOutcome, RanCall, Task } from '../domain/task.ts';
+import { accountAfter, accountDueAt, type HoldEvent } from '../hold/hold-machine.ts';
+import { cutToRunes } from '../text.ts';
+import { withCallOutcome } from './decided-calls.ts';
+
+/** Maximum stored length of a failed call's error in code points. */
+const longestError = 300;
+
+/** A decided hold after an event, and what the event is in the log. */
+export interface HoldStep {
+  task: Task;
+  fact: TaskFact;
+}
+
+/** Returns the task of a granted hold after an event; `null` if the event changes nothing, or the hold is not granted. */
+export function holdAfter(task: Task, event: HoldEvent): HoldStep | null {
+  const { hold } = task;
+  if (hold?.granted === undefined || hold.account === undefined) return null;
+  const account = accountAfter(hold.account, event);
+  if (account === hold.account) return null;
+  const changed = { ...hold, account };
+  const revised = { ...task, hold: changed, wakeAt: accountDueAt(changed) };
+  const fact = factOf(event, hold.granted, hold);
+  return { task: withEnd(revised, hold.granted, account), fact };
+}
+
+/** Returns whether an outcome is the one that a hold already has. */
+export function isSameOutcome(known: HoldOutcome | null, other: HoldOutcome): boolean {
+  return (
+    known?.status === other.status &&
+    known.resultSha256 === other.resultSha256 &&
+    known.error === other.error
+  );
+}
+
+function factOf(
+  event: HoldEvent,
+  granted: GrantedCall,
+  { tool, outcomeWithin }: Pick<Hold, 'tool' | 'outcomeWithin'>,
+): TaskFact {
+  const { callId, callSha256, runsSha256, deferralId } = granted;
+  const call = {
+    callId,
+    ...(deferralId === undefined ? {} : { deferralId }),
+    ...(callSha256 === undefined ? {} : { callSha256 }),
+    ...(runsSha256 === undefined ? {} : { runsSha256 }),
+  };
+  switch (event.type) {
+    case 'hold.taken':
+      return { type: 'hold.released', call, tool };
+    case 'hold.closed':
+      return { type: 'hold.closed', call, tool, ...event.outcome };
+    case 'hold.overdue':
+      return { type: 'hold.unaccounted', call, tool, within: outcomeWithin };
+  }
+}
+
+/** Records the end of the call in its task: for its session, and for the approver. */
+function withEnd(task: Task, { callId }: GrantedCall, { state, outcome }: HoldAccount): Task {
+  if (state === 'unaccounted') return withCallOutcome(task, callId, { kind: 'unknown' });
+  if (outcome === null) return task;
+  const { ran = [], ...rest } = task;
+  const calls = ran.flatMap((one) => (one.callId === callId ? ended(one, outcome) : [one]));
+  const ending = { ...rest, ...(calls.length === 0 ? {} : { ran: calls }) };
+  return withCallOutcome(ending, callId, callOutcomeOf(outcome));
+}
+
+function ended(call: RanCall, { status }: HoldOutcome): RanCall[] {
+  return status === 'not_run' ? [] : [{ ...call, outcome: status }];
+}
+
+function callOutcomeOf({ status, error = '' }: HoldOutcome): CallOutcome {
+  if (status === 'succeeded') return { kind: 'ran' };
+  if (status === 'not_run') return { kind: 'neverRan' };
+  return { kind: 'failed', error: cutToRunes(error, longestError) };
+}

@@ -1,0 +1,304 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { startInFolder, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const command = {
+  type: 'object',
+  properties: { command: { type: 'string' } },
+  required: ['command'],
+};
+
+const gate = { tools: { Bash: { schema: command }, 'mcp__*': {} }, outcome_within: '2h' };
+
+const defer = {
+  enabled: true,
+  tools: {
+    Bash: [
+      { when: 'args.command.startsWith("ls")', allow: true },
+      { to: 'channel:console:*', timeout: '1h' },
+    ],
+    'mcp__*': { to: 'channel:console:*' },
+  },
+};
+
+const asked = { key: 's-1:1', tool: 'Bash', args: { command: 'rm -rf build' } };
+
+/** Starts a gate that is closed after the test. */
+function startGate(settings: object = {}): Promise<TestAgent> {
+  return startTestAgent({ gate, security: { defer }, ...settings } as ServiceSettings);
+}
+
+/** Asks for a call that waits; returns its id. */
+async function held(agent: TestAgent, body: object = asked): Promise<string> {
+  const { status, body: hold } = await agent.post('/holds', body);
+  expect(status).toBe(202);
+  return hold.hold_id;
+}
+
+const decide = (agent: TestAgent, id: string, decision: string, note = '') =>
+  agent.post(`/holds/${id}/decisions`, { decision, note });
+
+/** The events of a hold with their fields, without what differs at each run. */
+const story = (agent: TestAgent, id: string) => agent.audit(id).map(({ event }) => event);
+
+describe('asking for a call', () => {
+  it('allows a call that no rule holds, and names its receipt', async () => {
+    const agent = await startGate();
+    const ls = { ...asked, args: { command: 'ls' } };
+    const { status, body } = await agent.post('/holds', ls);
+    const { hold_id, args_sha256, receipt } = body;
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        ...{ hold_id, key: 's-1:1', status: 'allowed', args: { command: 'ls' }, args_sha256 },
+        ...{ reason: null, note: null, approver: null, receipt, released: false, outcome: null },
+      },
+    });
+    expect(receipt).toMatch(new RegExp(`^/tasks/${hold_id}/calls/[^/]+/receipt$`));
+    expect(story(agent, hold_id)).toEqual(['session_start', 'call_ruled', 'session_end']);
+  });
+
+  it('holds a call that a rule holds, and shows it to approvers', async () => {
+    const agent = await startGate();
+    const stated = {
+      agent: 'claude-code',
+      session: 's-1',
+      subject: 'ann',
+      context: { cwd: '/app' },
+    };
+    const { status, headers, body } = await agent.post('/holds', { ...asked, ...stated });
+    const { hold_id, expires_at, args_sha256 } = body;
+    expect({ status, body, location: headers.get('location') }).toEqual({
+      status: 202,
+      location: `/holds/${hold_id}`,
+      body: {
+        ...{ hold_id, key: 's-1:1', status: 'pending', to: 'channel:console:*' },
+        ...{ expires_at, args_sha256, retry_after: 2 },
+      },
+    });
+    const { deferrals, total } = (await agent.get('/deferrals')).body;
+    expect(total).toBe(1);
+    expect(deferrals).toMatchObject([
+      {
+        ...{ task_id: hold_id, tool: 'Bash', args: asked.args, args_sha256 },
+        context:
+          'tool=Bash args={"command":"rm -rf build"}\nagent="claude-code"\nsession="s-1"\nsubject="ann"\ncontext={"cwd":"/app"}',
+      },
+    ]);
+    expect(agent.audit(hold_id)[0]).toMatchObject({
+      event: 'session_start',
+      fields: { key: 's-1:1', agent: 'claude-code', session: 's-1', subject: 'ann' },
+    });
+    expect(story(agent, hold_id)).toEqual(['session_start', 'call_ruled', 'hold_deferred']);
+  });
+
+  it('denies arguments that do not fit, and tools that no entry matches', async () => {
+    const agent = await startGate();
+    const answers = [
+      await agent.post('/holds', { ...asked, args: { cmd: 1 } }),
+      await agent.post('/holds', { ...asked, key: '2', tool: 'Write' }),
+    ];
+    expect(answers.map(({ status, body: { status: is, reason } }) => [status, is, reason])).toEqual(
+      [
+        [200, 'denied', 'Bash: argument command is missing'],
+        [200, 'denied', 'unknown tool: Write'],
+      ],
+    );
+  });
+
+  it.each([
+    ['defer', 202, 'pending'],
+    ['allow', 200, 'allowed'],
+  ])('decides unlisted tools by unknown: %s', async (unknown, status, word) => {
+    const agent = await startGate({ gate: { ...gate, unknown } });
+    const answer = await agent.post('/holds', { ...asked, tool: 'Write' });
+    expect([answer.status, answer.body.status]).toEqual([status, word]);
+  });
+
+  it('applies the rules of a pattern to every tool that it matches', async () => {
+    const agent = await startGate();
+    await held(agent, { ...asked, tool: 'mcp__github__merge' });
+  });
+
+  it('answers the same key with the same hold, and 409 for another call', async () => {
+    const agent = await startGate();
+    const id = await held(agent);
+    expect((await agent.post('/holds', asked)).body.hold_id).toBe(id);
+    const other = { ...asked, args: { command: 'rm -rf /' } };
+    expect(await agent.post('/holds', other)).toMatchObject({
+      status: 409,
+      body: {
+        error: 'the key s-1:1 belongs to a hold of another call; choose another key',
+        hold_id: id,
+      },
+    });
+    const again = await Promise.all(
+      Array.from({ length: 8 }, () => agent.post('/holds', { ...asked, key: 'new' })),
+    );
+    expect(new Set(again.map(({ body }) => body.hold_id)).size).toBe(1);
+    expect((await agent.get('/deferrals')).body.total).toBe(2);
+  });
+
+  it.each([
+    ['an empty key', { ...asked, key: '' }, 'key must not be empty'],
+    ['no tool', { key: 'k', args: {} }, 'tool must be a string'],
+    ['arguments in a list', { ...asked, args: [] }, 'args must be an object'],
+    [
+      'a bad digest',
+      { ...asked, runs_sha256: 'x' },
+      'runs_sha256 must be a SHA-256 in lower-case hex',
+    ],
+    [
+      'a long subject',
+      { ...asked, subject: 'x'.repeat(257) },
+      'subject must be at most 256 characters',
+    ],
+    ['a list', [], 'the body must be {"key", "tool", "args"}'],
+    [
+      'a long context',
+      { ...asked, context: { a: 'x'.repeat(4_000) } },
+      'context must be at most 4000 characters of JSON',
+    ],
+    [
+      'a workflow with a line break',
+      { ...asked, workflow_id: 'a\nb' },
+      'workflow_id must be 1 to 256 printable ASCII characters',
+    ],
+  ])('%s is 400, and nothing is held', async (_, body, error) => {
+    const agent = await startGate();
+    expect(await agent.post('/holds', body)).toMatchObject({ status: 400, body: { error } });
+    expect((await agent.get('/tasks')).body.tasks).toEqual([]);
+  });
+
+  it('refuses one call more than may wait', async () => {
+    const agent = await startGate({
+      security: { defer: { ...defer, max_pending_per_caller: 1 } },
+    });
+    await held(agent);
+    const { status, headers } = await agent.post('/holds', { ...asked, key: '2' });
+    expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+  });
+});
+
+describe('a hold that waits', () => {
+  it('is released once when it is approved, and closed by its outcome', async () => {
+    const agent = await startGate();
+    const id = await held(agent);
+    const waiting = agent.get(`/holds/${id}?wait=30`);
+    expect((await decide(agent, id, 'approve', 'the build is old')).status).toBe(200);
+    const first = (await waiting).body;
+    expect(first).toMatchObject({
+      ...{ hold_id: id, key: 's-1:1', status: 'approved', args: asked.args, reason: null },
+      ...{ note: 'the build is old', approver: 'unknown', released: false, outcome: null },
+    });
+    expect((await agent.get(`/holds/${id}`)).body).toMatchObject({ released: true });
+    const outcome = { status: 'failed', error: 'no such folder' };
+    expect((await agent.post(`/holds/${id}/outcome`, outcome)).body).toMatchObject({ outcome });
+    expect((await agent.post(`/holds/${id}/outcome`, outcome)).status).toBe(200);
+    expect(await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' })).toMatchObject({
+      status: 409,
+      body: { error: 'the hold has another outcome, and only the first one counts', outcome },
+    });
+    expect(story(agent, id)).toEqual([
+      ...['session_start', 'call_ruled', 'hold_deferred', 'hold_deferred_decision'],
+      ...['session_end', 'hold_released', 'hold_outcome'],
+    ]);
+    expect((await agent.get('/deferrals?decided_by=me')).body.deferrals).toMatchObject([
+      { task_id: id, outcome: 'failed', error: 'no such folder' },
+    ]);
+  });
+
+  it.each([
+    ['reject', 'rejected'],
+    ['cancel', 'cancelled'],
+  ])('may not run after a %s', async (what, status) => {
+    const agent = await startGate();
+    const id = await held(agent);
+    if (what === 'reject') await decide(agent, id, 'reject', 'not today');
+    else await agent.request('DELETE', `/holds/${id}`);
+    const { body } = await agent.get(`/holds/${id}`);
+    expect([body.status, 'args' in body]).toEqual([status, false]);
+    expect(await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' })).toMatchObject({
+      status: 409,
+      body: { error: `the call may not run, since its hold is ${status}`, status },
+    });
+    expect((await decide(agent, id, 'approve')).status).toBe(what === 'reject' ? 409 : 404);
+  });
+
+  it('is answered after the wait that the request prefers', async () => {
+    const agent = await startGate();
+    const prefer = { prefer: 'wait=1' };
+    const { status } = await agent.post('/holds', asked, prefer);
+    expect(status).toBe(202);
+    const id = await held(agent);
+    expect((await agent.get(`/holds/${id}?wait=soon`)).status).toBe(400);
+  });
+
+  it('waits for its outcome after a pending one was reported', async () => {
+    const agent = await startGate();
+    const id = await held(agent);
+    expect(await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' })).toMatchObject({
+      status: 409,
+      body: { status: 'pending' },
+    });
+    expect((await agent.get(`/holds/${id}`)).status).toBe(202);
+  });
+
+  it('is the same after a restart, and can then be decided', async () => {
+    const folder = new AgentFolder({ gate, security: { defer } } as ServiceSettings);
+    const before = await startInFolder(folder);
+    const id = await held(before);
+    await before.stop();
+    const after = await startInFolder(folder);
+    expect((await after.post('/holds', asked)).body.hold_id).toBe(id);
+    await decide(after, id, 'approve');
+    expect((await after.get(`/holds/${id}`)).body).toMatchObject({ status: 'approved' });
+    folder.remove();
+  });
+
+  it('ends if the rules deny it now', async () => {
+    const folder = new AgentFolder({ gate, security: { defer } } as ServiceSettings);
+    const before = await startInFolder(folder);
+    const id = await held(before);
+    await before.stop();
+    const guardrails = { enabled: true, denied_tools: ['Bash'] };
+    const settings = { agent_id: 'till', gate, security: { defer, guardrails } };
+    writeFileSync(join(folder.path, 'service.yaml'), JSON.stringify(settings));
+    const after = await startInFolder(folder);
+    expect((await after.get(`/holds/${id}`)).body).toMatchObject({
+      status: 'denied',
+      reason: 'denied by guardrail: Bash is a denied tool',
+    });
+    folder.remove();
+  });
+});
+
+describe('a gate', () => {
+  it('has no holds of other ids', async () => {
+    const agent = await startGate();
+    for (const id of ['nope', 'a%2Fb']) {
+      expect((await agent.get(`/holds/${id}`)).status).toBe(404);
+    }
+    expect((await agent.post('/holds/nope/outcome', { status: 'failed' })).body).toEqual({
+      error: 'hold not found',
+    });
+  });
+
+  it('has no model', async () => {
+    const agent = await startGate();
+    const { body } = await agent.send('t1', []);
+    expect(body.status.message.parts).toEqual([
+      {
+        kind: 'text',
+        text: 'this agent is a gate and has no model; send the calls of your agent to POST /holds',
+      },
+    ]);
+  });
+
+  it('is the only kind of agent with holds', async () => {
+    const agent = await startTestAgent();
+    expect((await agent.post('/holds', asked)).status).toBe(404);
+  });
+});
