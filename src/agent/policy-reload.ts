@@ -6,9 +6,11 @@ import { InOrder } from '../actors/in-order.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { AgentPolicies, AgentPolicy } from './create-system.ts';
+import { keepPolicy } from './kept-policies.ts';
 import { mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import type { DaemonEvent } from './open-records.ts';
+import { policyText } from './policy-digest.ts';
 import { policyEvent } from './policy-event.ts';
 import { type RunningAgent, readPolicy } from './read-policy.ts';
 
@@ -126,6 +128,7 @@ export class PolicyReload {
     const digests = { policySha256: sha256, previousSha256: previous };
     await record(policyEvent(config, guardrails, tools, { ...digests, sandbox }));
     policies.replace(next);
+    this.#keep(sha256, policyText(config, toolbox.skills));
     this.#isBehind = false;
     log.info(
       { policy_sha256: sha256, previous_sha256: previous },
@@ -186,6 +189,14 @@ export class PolicyReload {
       log.warn({ later }, `policy: ${later.join(', ')} changed; restart the agent to apply it`);
     } else if (wasBehind && !this.#isBehind) {
       log.info({}, 'policy: service.yaml has the rules in force again');
+    }
+  }
+
+  #keep(sha256: string, text: string): void {
+    try {
+      keepPolicy(this.#parts.directory, sha256, text);
+    } catch (error) {
+      this.#parts.log.error({ error }, 'policy: its text could not be kept');
     }
   }
 

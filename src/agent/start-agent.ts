@@ -24,8 +24,10 @@ import { version } from '../version.ts';
 import { cardBasis } from './card-basis.ts';
 import { checkFileAccess } from './check-file-access.ts';
 import { type KeptChannels, keepChannels } from './keep-channels.ts';
+import { keepPolicy } from './kept-policies.ts';
 import { type AgentParts, openParts, type PartsOptions } from './open-parts.ts';
 import { openTogether } from './open-together.ts';
+import { policyText } from './policy-digest.ts';
 import { PolicyReload, type PolicyStanding, type ReloadOutcome } from './policy-reload.ts';
 import { bindsApprover } from './read-policy.ts';
 import { readStart, type Start } from './read-start.ts';
@@ -122,6 +124,7 @@ async function openAgent(
   announcing.announce = announcer(start, serving, inspector);
   const { sha256, security } = policies.policies.current;
   announcing.announce({ sha256, reload: security.policy.reload });
+  keepPolicy(start.directory, sha256, policyText(config, start.toolbox.skills));
   stack.defer(() => system.drain(drainGrace));
   stack.defer(() => channels.stopListening());
   card.watch(basis, startedWith);

@@ -24,6 +24,7 @@ import {
 import { systemClock } from '../../actors/system-clock.ts';
 import { readSkills } from '../../actors/tools/tools.ts';
 import { scanFolders } from '../../actors/workspace/workspace.ts';
+import { keptPolicy } from '../../agent/kept-policies.ts';
 import { policyText } from '../../agent/policy-digest.ts';
 import { builtBundlePage, PageBuildError } from '../../dashboard/server/built-page.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
@@ -307,7 +308,7 @@ function keysOf(session: Session, { directory, agentId, env, config }: AgentSett
 
 const noKeys: AuditKeys = { signer: null, published: { keys: [] } };
 
-/** Returns the text of the policy in the agent's files, by its SHA-256, if a bundled line says that it was in force. */
+/** Returns the texts of the bundled policies by their SHA-256, as far as they are kept or in the agent's files. */
 async function policyTextsOf(
   { directory, config }: AgentSettings,
   policies: readonly string[],
@@ -317,7 +318,14 @@ async function policyTextsOf(
   const text = policyText(config, skills);
   const sha256 = hash('sha256', text, 'hex');
   const wasInForce = policies.some((line) => line.includes(`"policy_sha256":"${sha256}"`));
-  return new Map(wasInForce ? [[sha256, text]] : []);
+  const digests = policies.flatMap(
+    (line) => /"policy_sha256":"([0-9a-f]{64})"/.exec(line)?.[1] ?? [],
+  );
+  const kept = digests.flatMap((each): [string, string][] => {
+    const found = keptPolicy(directory, each);
+    return found === null ? [] : [[each, found.text]];
+  });
+  return new Map([...(wasInForce ? [[sha256, text] as const] : []), ...kept]);
 }
 
 async function writeZip(target: string, files: ReadonlyMap<string, string>): Promise<void> {

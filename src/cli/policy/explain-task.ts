@@ -50,8 +50,8 @@ export async function explainTask(
   });
 }
 
-/** Maximum number of calls that `policy preview` evaluates. */
-const mostCalls = 100;
+/** Maximum number of recorded calls that a command evaluates. */
+export const mostCalls = 100;
 
 /** `policy preview FILE`: shows how another `service.yaml` would have decided the latest calls of a running agent. */
 export async function previewPolicy(
@@ -112,7 +112,8 @@ async function explainedBy(
   throw configFailure(problems, warnings);
 }
 
-function sourceOf(agent: AgentClient, directory: string): CallSource {
+/** Returns the source of the calls of a running agent. */
+export function sourceOf(agent: AgentClient, directory: string): CallSource {
   return {
     directory,
     read: async (path, signal) => {

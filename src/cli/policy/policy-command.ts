@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { jsonValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import type { PolicyDiffOptions } from './policy-diff.ts';
 import type { ExplainOptions } from './policy-explain.ts';
 import type { PolicyTestOptions } from './policy-test.ts';
 
@@ -50,6 +51,17 @@ export function policyCommand(session: Session): Command {
     .action(async (file: string, options: { dir: string }) => {
       const { previewPolicy } = await import('./explain-task.ts');
       await previewPolicy(session, file, options);
+    });
+  policy
+    .command('diff')
+    .description('list what changes between two policies; exit 5 if a rule is looser')
+    .argument('<before>', 'a service.yaml, a folder, or the digest of a kept policy')
+    .argument('<after>', 'another one')
+    .option('--log', 'compare the last 100 calls as well; the agent must be running')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (before: string, after: string, options: PolicyDiffOptions) => {
+      const { policyDiff } = await import('./policy-diff.ts');
+      await policyDiff(session, [before, after], options);
     });
   policy
     .command('reload')

@@ -1,6 +1,6 @@
 import type { Log } from '../../actors/ports/log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { readAgent } from '../../agent/read-agent.ts';
+import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
 import type {
   CallExplanationJson,
   PolicyPreviewJson,
@@ -24,9 +24,19 @@ export async function explainCalls(
   { directory, env, text }: PolicySource,
   signal: AbortSignal,
 ): Promise<CallExplanationJson[] | null> {
-  const clock = systemClock();
-  const { agent, problems } = await readAgent(directory, env, clock, () => null, text);
+  const { agent, problems } = await readAgent(directory, env, systemClock(), () => null, text);
   if (agent === null || problems.length > 0) return null;
+  return explainWith(agent, calls, env, signal);
+}
+
+/** Returns the outcome of each call under the policy of an agent. Rejects with the reason of the signal. */
+export async function explainWith(
+  agent: NonNullable<AgentReading['agent']>,
+  calls: readonly RecordedCall[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<CallExplanationJson[]> {
+  const clock = systemClock();
   const names = [...new Set(calls.map(({ tool }) => tool))];
   const policy = openPolicy(agent, names, { env, clock, log: quiet });
   const explained: CallExplanationJson[] = [];

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import { diffPolicies } from '../../src/agent/policy-diff.ts';
+
+const hold = { to: 'channel:console:*', approvers: ['ann@example.com', 'bob@example.com'] };
+const holding = (rule: object) => ({ defer: { enabled: true, tools: { pay: rule } } });
+const levels = { enabled: true, acr_hierarchy: ['silver', 'gold'] };
+const step = (acr: string) => ({ step_up: { ...levels, tools: { pay: acr } } });
+const denied = (...tools: unknown[]) => ({ guardrails: { enabled: true, denied_tools: tools } });
+
+function changes(before: object, after: object) {
+  const [one, other] = [before, after].map((security) => ({
+    security: securitySchema.parse(security),
+  }));
+  if (one === undefined || other === undefined) throw new Error('two policies are compared');
+  return diffPolicies(one, other).map(({ name, change, effect }) => [name, change, effect]);
+}
+
+describe('the difference between two policies', () => {
+  it.each<[string, object, object, [string, string, string][]]>([
+    ['no change', holding(hold), holding(hold), []],
+    ['a new hold', {}, holding(hold), [['defer.tools.pay', 'added', 'tighter']]],
+    ['a hold less', holding(hold), {}, [['defer.tools.pay', 'removed', 'looser']]],
+    [
+      'a hold in a layer that is off',
+      holding(hold),
+      { defer: { ...holding(hold).defer, enabled: false } },
+      [['defer.tools.pay', 'removed', 'looser']],
+    ],
+    [
+      'a hold in shadow',
+      holding(hold),
+      holding({ ...hold, shadow: true }),
+      [['defer.tools.pay', 'removed', 'looser']],
+    ],
+    [
+      'a release',
+      holding(hold),
+      holding({ allow: true }),
+      [['defer.tools.pay', 'changed', 'looser']],
+    ],
+    [
+      'a larger quorum',
+      holding(hold),
+      holding({ ...hold, quorum: 2 }),
+      [['defer.tools.pay', 'changed', 'tighter']],
+    ],
+    [
+      'a longer timeout',
+      holding({ ...hold, timeout: '1m' }),
+      holding(hold),
+      [['defer.tools.pay', 'changed', 'looser']],
+    ],
+    [
+      'fewer approvers',
+      holding(hold),
+      holding({ ...hold, approvers: ['ann@example.com'] }),
+      [['defer.tools.pay', 'changed', 'tighter']],
+    ],
+    [
+      'no list of approvers',
+      holding(hold),
+      holding({ to: hold.to }),
+      [['defer.tools.pay', 'changed', 'looser']],
+    ],
+    [
+      'another condition',
+      holding(hold),
+      holding({ ...hold, when: 'args.amount > 5' }),
+      [['defer.tools.pay', 'changed', 'other']],
+    ],
+    [
+      'both directions',
+      holding(hold),
+      holding({ ...hold, quorum: 2, timeout: '20m' }),
+      [['defer.tools.pay', 'changed', 'other']],
+    ],
+    ['a higher level', step('silver'), step('gold'), [['step_up.tools.pay', 'changed', 'tighter']]],
+    [
+      'denials in another order',
+      denied('pay', 'grant'),
+      denied('grant', 'pay', 'echo'),
+      [['guardrails.denied_tools echo', 'added', 'tighter']],
+    ],
+    [
+      'a pattern less',
+      { guardrails: { enabled: true, deny_commands: [{ pattern: 'rm' }] } },
+      { guardrails: { enabled: true } },
+      [['guardrails.deny_commands rm', 'removed', 'looser']],
+    ],
+    [
+      'the mode shadow',
+      holding(hold),
+      { ...holding(hold), policy: { mode: 'shadow' } },
+      [
+        ['defer.tools.pay', 'removed', 'looser'],
+        ['policy.mode', 'changed', 'looser'],
+      ],
+    ],
+  ])('has %s', (_, before, after, expected) => {
+    expect(changes(before, after)).toEqual(expected);
+  });
+});
