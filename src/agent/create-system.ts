@@ -124,6 +124,7 @@ export function createSystem(
     log: parts.log,
     egress,
     envelope: audit.entity,
+    vocabulary: config.audit.vocabulary,
     capture: createAgentCapture(config, (text) => policies.current.hide(text)),
     restAfter: 3_000,
     release: version,

@@ -97,6 +97,10 @@ export const auditSchema = z.object({
       'Signs every line with a key in .service/, which the first start makes; a key of `signing` wins.',
     ),
   signing: signingSchema.prefault({}).describe('Signatures of the lines.'),
+  vocabulary: z
+    .enum(['holdpoint', 'aarm'])
+    .default('holdpoint')
+    .describe('`aarm` adds `aarm_decision` to decisions in the log: the word of that standard.'),
   capture: captureSchema.prefault({}).describe('Contents stored in the log; none by default.'),
   rotation: rotationSchema.prefault({}).describe('When the log starts a new file.'),
   sinks: z

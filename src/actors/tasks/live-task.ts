@@ -41,6 +41,8 @@ export interface LiveTaskPorts {
   policySha256: () => string;
   /** Captures contents for the log; `null` if disabled. */
   capture: Capture | null;
+  /** The words of decisions in the log, in addition to those of Holdpoint. */
+  vocabulary: 'holdpoint' | 'aarm';
   onCommitted: (live: LiveTask, saved: Saved) => void;
   onLost: (live: LiveTask, error: Error) => void;
   /** Receives a measurement for every finished tool call and approval wait. */

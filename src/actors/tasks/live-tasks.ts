@@ -33,6 +33,7 @@ export interface LiveTasksOptions
   envelope: LiveTaskPorts['envelope'];
   /** Captures contents for the audit log; absent if disabled. */
   capture?: LiveTaskPorts['capture'];
+  vocabulary?: LiveTaskPorts['vocabulary'];
   watchers: Watchers;
   spoken: Pick<SpokenTurns, 'start'>;
   inspect?: Observer<InspectionEvent>;
@@ -86,6 +87,7 @@ export class LiveTasks {
       envelope,
       policySha256: () => options.policies.current.sha256,
       capture: options.capture ?? null,
+      vocabulary: options.vocabulary ?? 'holdpoint',
       onCommitted: (task, saved) => this.#onCommitted(task, saved),
       onLost: (task, error) => this.#onLost(task, error),
       onMeasured: options.onMeasured,

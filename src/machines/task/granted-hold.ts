@@ -43,10 +43,7 @@ export function factInRun(run: Pick<TaskRun, 'hold'>, fact: TaskFact): TaskFact 
   return { ...fact, deferral: deferralOf(run, fact.deferral) };
 }
 
-function deferralOfHold(
-  hold: Hold,
-  { onTimeout: _, context, ...deferral }: Deferral,
-): Deferral {
+function deferralOfHold(hold: Hold, { onTimeout: _, context, ...deferral }: Deferral): Deferral {
   const { agent, session, subject, context: facts } = hold;
   const stated = Object.entries({ agent, session, subject, context: facts }).flatMap(
     ([name, value]) => (value === undefined ? [] : [`${name}=${legible(JSON.stringify(value))}`]),

@@ -263,6 +263,7 @@ it('fills in every default', () => {
         sign: false,
         signing: { enabled: false, key_env: 'SERVICE_AUDIT_SIGNING_KEY', kid: 'service-audit-v1' },
         capture: { tool_args: false, tool_result: false, llm_messages: false, max_bytes: 16_384 },
+        vocabulary: 'holdpoint',
         rotation: { max_bytes: 67_108_864, daily: false, keep: 0 },
         sinks: [],
       },

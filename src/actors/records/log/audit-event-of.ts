@@ -1,12 +1,13 @@
 import { markOfDeferral } from '../../../machines/domain/call-mark.ts';
 import type { CallMark, DecisionReport, TaskFact } from '../../../machines/domain/facts.ts';
-import { eventOfHold } from '../../../machines/domain/hold-events.ts';
 import type { HoldRequest } from '../../../machines/domain/hold.ts';
+import { eventOfHold } from '../../../machines/domain/hold-events.ts';
 import { layerNames } from '../../../machines/domain/layer-names.ts';
 import type { Caller, Deferral } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
+import { aarmDecision } from './aarm-decision.ts';
 import type { Capture } from './capture.ts';
 import { egressWords } from './egress-words.ts';
 
@@ -30,19 +31,23 @@ export interface EventSource {
   policySha256?: string | undefined;
   /** True for a call that another program runs. */
   isHold?: boolean;
+  /** `aarm` adds each decision in the words of that standard. */
+  vocabulary?: 'holdpoint' | 'aarm';
 }
 
 /** Converts a fact of a task to an audit event (docs/contract/audit.md). */
 export function auditEventOf(
   fact: TaskFact,
   envelope: AuditEnvelope,
-  { capture = null, policySha256, isHold = false }: EventSource = {},
+  { capture = null, policySha256, isHold = false, vocabulary = 'holdpoint' }: EventSource = {},
 ): AuditEvent {
   const inWords = wording[fact.type] as (fact: TaskFact, policy: string | undefined) => EventWords;
   const [name, fields] = inWords(fact, policySha256);
   const event = isHold ? eventOfHold(name) : name;
   if (fields === undefined) return { ...envelope, event };
-  return { ...envelope, event, fields: { ...withoutUndefined(fields), ...capture?.(fact) } };
+  const aarm_decision = vocabulary === 'aarm' ? aarmDecision(fact) : undefined;
+  const said = withoutUndefined({ ...fields, aarm_decision });
+  return { ...envelope, event, fields: { ...said, ...capture?.(fact) } };
 }
 
 const wording: Wording = {
