@@ -75,6 +75,7 @@ it('says where it answers, in a file that only its owner can read', async () => 
     started_at: expect.stringMatching(/Z$/),
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     policy_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    policy_reload: 'auto',
     proof_key: expect.stringMatching(/^[\w-]{43}$/),
   });
   expect(statSync(path).mode & 0o777).toBe(0o600);
