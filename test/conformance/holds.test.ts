@@ -172,13 +172,15 @@ describe('asking for a call', () => {
     expect((await agent.get('/tasks')).body.tasks).toEqual([]);
   });
 
-  it('refuses one call more than may wait', async () => {
+  it('refuses one call more than may wait, until another one is decided', async () => {
     const agent = await startGate({
       security: { defer: { ...defer, max_pending_per_caller: 1 } },
     });
-    await held(agent);
+    const first = await held(agent);
     const { status, headers } = await agent.post('/holds', { ...asked, key: '2' });
     expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+    await decide(agent, first, 'reject');
+    await held(agent, { ...asked, key: '2' });
   });
 });
 

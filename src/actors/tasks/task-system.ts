@@ -456,9 +456,10 @@ function hasBegun({ committed }: LiveTask): boolean {
   return committed !== null && !isFinal(committed.state);
 }
 
-/** A caller may ask again after a sign-in at a higher level. */
+/** A caller may ask again after a sign-in at a higher level, or with fewer waiting calls. */
 function isAskedAgain(task: Task | undefined): boolean {
-  return task?.failure?.kind === 'stepUp';
+  const { failure } = task ?? {};
+  return failure?.kind === 'stepUp' || (failure?.kind === 'denied' && failure.isOverLimit === true);
 }
 
 function keyOfHold(caller: Caller | null, key: string): string {
