@@ -110,7 +110,7 @@ describe('the package', () => {
     const { status, stdout } = await runCommand(command, ['try', '--scripted'], folder);
     expect(status).toBe(0);
     expect(stdout).toContain('Order A-1042 is refunded.');
-    expect(stdout).toContain('16 events, chain intact, 0 signed');
+    expect(stdout).toContain('18 events, chain intact, 0 signed');
   });
 
   it.each([
@@ -202,6 +202,8 @@ describe('the package', () => {
     );
     expect(new Set(terms)).toEqual(
       new Set([
+        '(MIT AND Zlib)',
+        '(MIT OR GPL-3.0-or-later)',
         '(MPL-2.0 OR Apache-2.0)',
         'Apache-2.0',
         'BSD-2-Clause',
