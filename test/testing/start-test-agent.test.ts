@@ -21,6 +21,19 @@ describe('an agent under test', () => {
     expect((await agent.send('pay 5', { ...paying, id: 't1' })).state).toBe('deferred');
   });
 
+  it('awaits the next held call of a run that continues after a timeout', async () => {
+    await using agent = await startTestAgent({
+      settings: holding({ timeout: '1m' }, { on_timeout: 'tool_result' }),
+      tools: { pay: 'paid' },
+    });
+    const script = [{ tool: 'pay' }, { tool: 'pay' }, { say: 'done' }];
+    await agent.send('pay twice', { ...paying, id: 't1', script });
+    await agent.advance('1m');
+    expect((await agent.task('t1'))?.state).toBe('deferred');
+    await agent.advance('1m');
+    expect((await agent.task('t1'))?.state).toBe('completed');
+  });
+
   it('tells the whole story of a held call, by its own clock', async () => {
     await using agent = await startTestAgent({
       settings: holding({ remind: true }),
