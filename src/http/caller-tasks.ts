@@ -101,7 +101,7 @@ export class CallerTasks {
   async openHold(
     request: Omit<TaskRequest, 'requester' | 'id' | 'calls' | 'hold'>,
     args: JsonObject,
-    hold: HoldRequest,
+    hold: Omit<HoldRequest, 'askedSha256'>,
   ): Promise<{ id: string; isSame: boolean }> {
     const opened = await this.#system.openHold({ ...request, requester: this.#caller }, args, hold);
     this.#known.add(opened.id);

@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto';
 import { isSpanContextValid } from '@opentelemetry/api';
-import canonicalize from 'canonicalize';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { AskedCall, Subscriber, TaskRequest } from '../actors/tasks/tasks.ts';
 import type { Message } from '../machines/domain/task.ts';
-import type { JsonObject } from '../machines/json.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
 import type { AskedHold } from './wire/hold.ts';
@@ -64,13 +61,12 @@ export async function openHoldFor(
   state: RequestState,
   { args, tags, ...asked }: AskedHold & { outcomeWithin: number },
 ): Promise<{ id: string; isSame: boolean }> {
-  const { tool, runsSha256 = null, key, session } = asked;
-  const askedSha256 = digestOf({ tool, args, runsSha256 });
+  const { tool, session, key } = asked;
   const data = { tool, args };
   const message: Message = {
     role: 'user',
     parts: [{ kind: 'data', data }],
-    messageId: digestOf({ key, askedSha256 }),
+    messageId: key,
   };
   const origin = originOf(state);
   const request = {
@@ -78,13 +74,9 @@ export async function openHoldFor(
     ...{ ...origin, tags: { ...origin.tags, ...tags } },
     ...(session === undefined ? {} : { contextId: session }),
   };
-  const opened = await state.tasks.openHold(request, args, { ...asked, askedSha256 });
+  const opened = await state.tasks.openHold(request, args, asked);
   state.span.setAttribute('a2a.task.id', opened.id);
   return opened;
-}
-
-function digestOf(value: JsonObject): string {
-  return hash('sha256', canonicalize(value) ?? '', 'hex');
 }
 
 function originOf({ caller, correlationId, tags: said, span }: RequestState) {

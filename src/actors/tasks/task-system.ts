@@ -12,7 +12,7 @@ import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
-import { screenPrompt } from '../governance/governance.ts';
+import { argumentsDigest, screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
@@ -200,10 +200,12 @@ export class TaskSystem {
   async openHold(
     asked: Omit<TaskRequest, 'calls' | 'hold'>,
     args: JsonObject,
-    hold: HoldRequest,
+    asks: Omit<HoldRequest, 'askedSha256'>,
   ): Promise<{ id: string; isSame: boolean }> {
     this.intake.checkRun();
-    const { tool, runsSha256 } = hold;
+    const { tool, runsSha256 } = asks;
+    const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null });
+    const hold = { ...asks, askedSha256 };
     const stated = runsSha256 === undefined ? {} : { runsSha256 };
     const request = { ...asked, calls: [{ tool, args, ...stated }], hold };
     const key = keyOfHold(asked.requester, hold.key);
@@ -218,7 +220,7 @@ export class TaskSystem {
         throw unrecorded(this.#options.store, error);
       });
       const known = await this.reads.find(opened.id);
-      return { id: opened.id, isSame: known?.hold?.askedSha256 === hold.askedSha256 };
+      return { id: opened.id, isSame: known?.hold?.askedSha256 === askedSha256 };
     });
   }
 

@@ -1,8 +1,14 @@
 import type { Approval } from '../domain/task.ts';
+import type { HeldCall, ToolRules } from './ruling.ts';
+import type { PersonKey } from './same-person.ts';
 import { tightened } from './tightened.ts';
-import type { ToolCallContext } from './tool-call-setup.ts';
 
-type EditedCall = Pick<ToolCallContext, 'held' | 'rules' | 'requester' | 'speakers'>;
+interface EditedCall {
+  held: HeldCall | null;
+  rules: Pick<ToolRules, 'defer' | 'names'>;
+  requester: PersonKey | null;
+  speakers: readonly (PersonKey | null)[];
+}
 
 /** Returns true if the rule of a call is that of the call before its approver changed it; also for an unchanged call. */
 export function isUnderSameRule({ held, rules }: Pick<EditedCall, 'held' | 'rules'>): boolean {

@@ -18,7 +18,6 @@ import type { DecisionAnswer, ProposedEdit } from '../governance/decision.ts';
 import type { DeferRule } from '../governance/defer-policy.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { FirstCall } from './task-input.ts';
 
 /** External events of a task; every `at` is in epoch milliseconds. */
 export type TaskEvent =
@@ -125,6 +124,9 @@ export interface Thought {
     | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
 }
+
+/** A call that a run begins with. */
+export type FirstCall = Pick<ToolCall, 'tool' | 'args' | 'runsSha256'>;
 
 /** The calls that a run begins with. */
 export interface AcceptInput {

@@ -23,10 +23,7 @@ import type { CredentialProvider, HeldCall } from '../governance/ruling.ts';
 import type { RuledTask } from '../governance/tool-call-setup.ts';
 import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
-import type { MintInput } from './task-events.ts';
-
-/** A call that a run begins with. */
-export type FirstCall = Pick<ToolCall, 'tool' | 'args' | 'runsSha256'>;
+import type { FirstCall, MintInput } from './task-events.ts';
 
 /** A run's request and requester. */
 export interface TaskRun {

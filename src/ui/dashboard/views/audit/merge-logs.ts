@@ -3,15 +3,7 @@ import { sentenceOf } from '../../api/sentence-of.ts';
 import { checkPage, type LineState } from './check-page.ts';
 import { type LogLine, logLine } from './log-line.ts';
 import type { LogReader } from './read-log.ts';
-import type { Wanted } from './wanted.ts';
-
-/** The position of a page over the logs of several agents. */
-export interface MergedPlace {
-  /** The line of each agent before which the page ends. */
-  before: ReadonlyMap<string, number>;
-  /** The time at which the page ends for an agent without such a line; empty for the present. */
-  until: string;
-}
+import type { MergedPlace, Wanted } from './wanted.ts';
 
 /** A line with its agent. */
 export interface MergedLine {

@@ -1,5 +1,4 @@
 import { hrefOf } from '../../state/route.ts';
-import type { MergedPlace } from './merge-logs.ts';
 
 /** The search terms of a log; empty ones match everything. */
 export interface Wanted {
@@ -12,6 +11,14 @@ export interface Wanted {
   /** Ends of a range of time: RFC 3339, or a duration before now such as `7d`. */
   from: string;
   to: string;
+}
+
+/** The position of a page over the logs of several agents. */
+export interface MergedPlace {
+  /** The line of each agent before which the page ends. */
+  before: ReadonlyMap<string, number>;
+  /** The time at which the page ends for an agent without such a line; empty for the present. */
+  until: string;
 }
 
 /** The decision values in the log. */

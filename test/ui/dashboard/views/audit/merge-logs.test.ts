@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-json.ts';
 import {
   type MergedPage,
-  type MergedPlace,
   mergeLogs,
 } from '../../../../../src/ui/dashboard/views/audit/merge-logs.ts';
-import { hrefOfAll, readPlace } from '../../../../../src/ui/dashboard/views/audit/wanted.ts';
+import {
+  hrefOfAll,
+  type MergedPlace,
+  readPlace,
+} from '../../../../../src/ui/dashboard/views/audit/wanted.ts';
 import { logOf, testKey } from '../../../../actors/records/log/log-of.ts';
 import { runs } from '../../../../helpers/runs.ts';
 
