@@ -94,6 +94,16 @@ describe('asking for a call', () => {
     expect(story(agent, hold_id)).toEqual(['session_start', 'call_ruled', 'hold_deferred']);
   });
 
+  it('shows what the program states without what the rules redact', async () => {
+    const redact = { enabled: true, redact: ['email'] };
+    const agent = await startGate({ security: { defer, guardrails: redact } });
+    const stated = { agent: 'a@secret.example', context: { note: 'b@secret.example' } };
+    const id = await held(agent, { ...asked, ...stated });
+    const [{ context, hold }] = (await agent.get('/deferrals')).body.deferrals;
+    const log = JSON.stringify(agent.audit(id));
+    expect([context, hold.agent, log].join().match(/secret\.example/)).toBeNull();
+  });
+
   it('denies arguments that do not fit, and tools that no entry matches', async () => {
     const agent = await startGate();
     const answers = [

@@ -207,7 +207,8 @@ export class TaskSystem {
     const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null });
     const hold = { ...asks, askedSha256 };
     const stated = runsSha256 === undefined ? {} : { runsSha256 };
-    const request = { ...asked, calls: [{ tool, args, ...stated }], hold };
+    const shown = this.#shown(hold);
+    const request = { ...asked, calls: [{ tool, args, ...stated }], hold: shown };
     const key = keyOfHold(asked.requester, hold.key);
     const recall = () => this.#sent.recallUnless(key, isAskedAgain);
     return this.#sent.inTurn(key, recall, async (sent) => {
@@ -369,6 +370,18 @@ export class TaskSystem {
       if (taskId === undefined) throw stillRunning(id);
       return { id: taskId, isNew: false };
     }
+  }
+
+  /** Approvers and the log see what a program states of its call as they see arguments. */
+  #shown(hold: HoldRequest): HoldRequest {
+    const { agent, session, subject, context } = hold;
+    const stated: JsonObject = {
+      ...(agent === undefined ? {} : { agent }),
+      ...(session === undefined ? {} : { session }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(context === undefined ? {} : { context }),
+    };
+    return { ...hold, ...this.#options.policies.current.policy.shown(stated) };
   }
 
   async #aliasOf({ alias }: TaskRequest): Promise<SentMessage | null> {

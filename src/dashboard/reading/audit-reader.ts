@@ -7,6 +7,7 @@ import {
 } from '../../actors/records/records.ts';
 import type { AuditJson, AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
 import type { TimelineEntryJson } from '../../http/wire/dashboard/task-detail-json.ts';
+import { eventOfWait } from '../../machines/domain/hold-events.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import type { TimeRange } from '../../machines/time-range.ts';
 import { type OpenAuditLog, openAuditLog, refused } from './audit-files.ts';
@@ -148,7 +149,8 @@ function asEntry({ number, bytes }: NumberedLine): TimelineEntryJson[] {
       line: number,
       seq: typeof seq === 'number' ? seq : 0,
       at: ts,
-      event,
+      // The wait of a hold is shown as that of a task.
+      event: eventOfWait(event),
       fields: fields as Record<string, unknown>,
     },
   ];

@@ -71,6 +71,15 @@ export const deferral = z
       .array(callEdit)
       .describe('What approvers changed in the arguments, oldest first.')
       .exactOptional(),
+    hold: z
+      .object({
+        key: z.string(),
+        agent: z.string().exactOptional(),
+        session: z.string().exactOptional(),
+        subject: z.string().exactOptional(),
+      })
+      .describe('What the program that runs the call states of it; absent for a call that runs here.')
+      .exactOptional(),
     escalates_at: time.describe('When another target is asked as well.').exactOptional(),
     escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
     approvals: z.array(z.object({ approver: z.string(), at: time })),
@@ -156,6 +165,7 @@ export function presentDeferral(
     requester: presentRequester(requester),
     requested_at: timestamp(held.requestedAt),
     expires_at: timestamp(held.expiresAt),
+    ...presentStated(task),
     approvers: held.approvers,
     quorum: held.quorum,
     ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
@@ -247,6 +257,19 @@ function presentBinding({ runsSha256, repeats, requests }: Deferral) {
           },
         }),
     ...(requests === undefined ? {} : { requests }),
+  };
+}
+
+function presentStated({ hold }: Task): Pick<z.input<typeof deferral>, 'hold'> {
+  if (hold === undefined) return {};
+  const { key, agent, session, subject } = hold;
+  return {
+    hold: {
+      key,
+      ...(agent === undefined ? {} : { agent }),
+      ...(session === undefined ? {} : { session }),
+      ...(subject === undefined ? {} : { subject }),
+    },
   };
 }
 

@@ -100,11 +100,15 @@ const parked: Task = {
 const failed = aTask({ state: 'failed', text: 'failed' });
 
 /** Tasks in which each field of the wire is presented at least once. */
+const statedHold = {
+  ...{ key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1 },
+  ...{ agent: 'claude-code', session: 's-1', subject: 'ann' },
+};
 const tasks: Task[] = [
   aTask(),
   parked,
   { ...parked, stage: 'escalated' },
-  aParkedTask('t-2', 300_000),
+  { ...aParkedTask('t-2', 300_000), hold: statedHold },
   aTask({ state: 'completed', text: 'done', answer: asked.parts, history: [asked], cut: 'length' }),
   aTask({ decided: [{ ...aSettledDeferral({ edit: anEdit() }), by: [null] }] }),
   aTask({ waits: { at: 'shop', for: 'its manager', until: 'noon' } }),
@@ -169,16 +173,15 @@ const there = <Value>(value: Value | null): Value[] => (value === null ? [] : [v
 
 const granted = { callId: 'c-1', args: { amount: 5 }, argsSha256: digest, deferralId: 'c-1' };
 const outcome = { status: 'failed', resultSha256: digest, error: 'no space left' } as const;
-const requested = { key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1 };
 const closedHold = {
-  ...requested,
+  ...statedHold,
   granted,
   account: { state: 'closed', releasedAt: 1, outcome },
 } as const;
 const holds = [
-  { ...aParkedTask('t-3', 300_000), hold: requested },
+  { ...aParkedTask('t-3', 300_000), hold: statedHold },
   aTask({ state: 'completed', hold: closedHold }),
-  aTask({ state: 'failed', hold: requested, text: 'denied' }),
+  aTask({ state: 'failed', hold: statedHold, text: 'denied' }),
 ].map((one) => presentHold(one, { isTaken: true }));
 
 /** Each schema with objects that its presenter made. */

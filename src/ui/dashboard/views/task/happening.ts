@@ -213,6 +213,17 @@ const words: Record<string, (fields: Fields) => Words> = {
     says: 'Abandoned:',
     detail: list([text(reason)?.replaceAll('_', ' ')]),
   }),
+  hold_released: () => ({ says: 'Received by its program:', tone: 'allow' }),
+  hold_outcome: ({ status, error }) => ({
+    says: outcomes[String(status)] ?? 'Ended:',
+    tone: status === 'succeeded' ? 'allow' : 'deny',
+    detail: text(error) ?? '',
+  }),
+  hold_unaccounted: ({ within_ms }) => ({
+    says: 'No outcome reported for',
+    tone: 'deny',
+    detail: list([`within ${spanText(Number(within_ms))}`]),
+  }),
   invocation_cancelled: ({ reason }) => ({
     says: 'Called off',
     detail: list([text(reason)?.replaceAll('_', ' ')]),
@@ -232,6 +243,12 @@ const rulings: Record<string, Pick<Happening, 'says' | 'tone'>> = {
   modify: { says: 'Allowed with changes:', tone: 'modify' },
   step_up: { says: 'Sign-in level required for', tone: 'step-up' },
   defer: { says: 'Approval required for', tone: 'hold' },
+};
+
+const outcomes: Record<string, string> = {
+  succeeded: 'Ran:',
+  failed: 'Failed:',
+  not_run: 'Not run:',
 };
 
 function text(value: unknown): string | null {
