@@ -292,6 +292,21 @@ module.exports = {
       },
     },
     {
+      name: 'client-stands-alone',
+      comment:
+        'src/client runs in the programs of others, also in browsers, and imports only itself, types included.',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: { pathNot: '^src/client/' },
+    },
+    {
+      name: 'client-is-offered-to-others',
+      comment: 'src/client is for other programs; nothing of the product imports it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/client/' },
+      to: { path: '^src/client/' },
+    },
+    {
       name: 'nobody-imports-the-command-line',
       comment: 'src/cli.ts and src/cli/ are imported by the command line alone.',
       severity: 'error',

@@ -5,19 +5,25 @@ import { writeTypes } from './write-types.ts';
 const root = join(import.meta.dirname, '../..');
 
 /** The faces of the public modules, as paths from `src`. */
-const faces = ['machines/machines.ts', 'testing/arbitraries.ts', 'testing/testing.ts'];
+const faces = [
+  'client/client.ts',
+  'machines/machines.ts',
+  'testing/arbitraries.ts',
+  'testing/testing.ts',
+];
 
 /** What whoever imports the modules has beside them. */
 const peers = ['fast-check', 'xstate'];
 
 /**
- * Writes the charts as a module for other programs, what property tests ask with, and the types of all public modules. XState is left to whoever
- * imports the charts: an actor of one copy of it does not run in a system of another.
+ * Writes the modules for other programs, the charts, the client of a gate and the arbitraries, and the types of all
+ * public modules. XState is a peer of the charts: an actor of one copy of it does not run in a system of another.
  */
 export async function writeLibrary(folder: string): Promise<void> {
   const input = {
     machines: join(root, 'src/machines/machines.ts'),
     arbitraries: join(root, 'src/testing/arbitraries.ts'),
+    client: join(root, 'src/client/client.ts'),
   };
   const bundle = await rolldown({ cwd: root, input, platform: 'neutral', external: peers });
   try {

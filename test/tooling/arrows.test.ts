@@ -67,6 +67,13 @@ const planted = {
   'testing-tests-the-agent-itself': [
     ['src/testing/surface.ts', "import type { A } from '../http/app.ts';"],
   ],
+  'client-stands-alone': [
+    ['src/client/node.ts', "import { hash } from 'node:crypto';"],
+    ['src/client/wire.ts', "import type { A } from '../http/app.ts';"],
+  ],
+  'client-is-offered-to-others': [
+    ['src/agent/client.ts', "import { A } from '../client/client.ts';"],
+  ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
   'fake-slack-stands-alone': [
     ['packages/fake-slack/store.ts', "import type { A } from '../../src/actors/store.ts';"],
@@ -136,6 +143,7 @@ const allowed = [
   ],
   ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
   ['src/testing/simulated-clock.ts', ''],
+  ['src/client/client.ts', ''],
   [
     'packages/fake-slack/fake-slack.ts',
     "import type { A } from '../../src/actors/ports/clock.ts';",

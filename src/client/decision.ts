@@ -1,0 +1,128 @@
+import { canonicalJson, isPlain, sha256 } from './canonical-json.ts';
+import { type Answer, errorOf } from './connection.ts';
+import { type DeniedStatus, GateUnavailable, HoldDenied, StepUpRequired } from './errors.ts';
+
+/** Arguments of a call. */
+export type Arguments = Record<string, unknown>;
+
+/** The end of a call as its program reports it. */
+export interface Outcome {
+  status: 'succeeded' | 'failed' | 'not_run';
+  /** The result of the call; the gate receives only its SHA-256. */
+  result?: unknown;
+  /** Why the call failed; approvers see it. */
+  error?: string;
+}
+
+/** A call that may run. */
+export interface Decision<Args extends Arguments = Arguments> {
+  /** `allowed` by a rule, or `approved` by a person. */
+  status: 'allowed' | 'approved';
+  holdId: string;
+  key: string;
+  /** The arguments that may run, which a rule or an approver may have changed. */
+  args: Args;
+  argsSha256: string;
+  /** The note of the approver. */
+  note: string | null;
+  approver: string | null;
+  /** Path of the receipt of the call. */
+  receipt: string | null;
+  /** True if an earlier process received this call, and may have run it. */
+  wasReleased: boolean;
+  /** Reports the end of the call. Throws GateUnavailable. */
+  report(outcome: Outcome): Promise<void>;
+}
+
+/** A call that waits for a decision. */
+export interface PendingHold {
+  status: 'pending';
+  holdId: string;
+  key: string;
+  /** The target of the approval request, such as `channel:slack:#ops`. */
+  to: string | null;
+  /** When the call expires, in RFC 3339. */
+  expiresAt: string | null;
+  /** Milliseconds until the next request. */
+  retryAfter: number;
+}
+
+/** The call that an answer must be about. */
+export interface AskedCall {
+  tool: string;
+  key: string;
+  /** True if no other process can have the key. */
+  isOnlyOurs: boolean;
+}
+
+const identifier = /^[A-Za-z0-9][\w.:-]{0,127}$/;
+
+/**
+ * Reads an answer about a hold. Throws HoldDenied, StepUpRequired, and GateUnavailable for an answer that is malformed or about another
+ * call.
+ */
+export async function readHold(
+  { status, body, challenge }: Answer,
+  { tool, key, isOnlyOurs }: AskedCall,
+): Promise<Omit<Decision, 'report'> | PendingHold> {
+  if (!isPlain(body)) throw new GateUnavailable('the answer of the gate is not an object', status);
+  if (status === 401 && body['error'] === 'step_up_required') {
+    throw new StepUpRequired(tool, text(body['required_acr']), challenge);
+  }
+  if (status !== 200 && status !== 202) {
+    throw new GateUnavailable(`the gate answered ${status}${errorOf(body)}`, status);
+  }
+  const holdId = text(body['hold_id']) ?? '';
+  if (body['key'] !== key || !identifier.test(holdId)) {
+    throw new GateUnavailable('the gate answered about another call', status);
+  }
+  const known = { holdId, key };
+  switch (body['status']) {
+    case 'pending': {
+      const seconds = Math.min(Math.max(Number(body['retry_after']) || 1, 1), 60);
+      const to = text(body['to']);
+      const expiresAt = text(body['expires_at']);
+      return { ...known, status: 'pending', to, expiresAt, retryAfter: seconds * 1_000 };
+    }
+    case 'denied':
+    case 'rejected':
+    case 'expired':
+    case 'cancelled':
+      throw new HoldDenied(tool, {
+        ...{ status: body['status'] satisfies DeniedStatus, holdId, reason: text(body['reason']) },
+        ...{ note: text(body['note']), approver: text(body['approver']) },
+      });
+    case 'allowed':
+    case 'approved': {
+      const wasReleased = body['released'] === true || isPlain(body['outcome']);
+      return {
+        ...{ ...known, status: body['status'], ...(await argumentsIn(body, status)) },
+        ...{ note: text(body['note']), approver: text(body['approver']) },
+        ...{ receipt: text(body['receipt']), wasReleased: wasReleased && !isOnlyOurs },
+      };
+    }
+    default:
+      throw new GateUnavailable('the answer of the gate has no known status', status);
+  }
+}
+
+/** Returns the arguments that may run, if they are plain JSON and have the digest of the answer. */
+async function argumentsIn(body: Record<string, unknown>, status: number) {
+  const { args, args_sha256: argsSha256 } = body;
+  if (!isPlain(args)) throw new GateUnavailable('the answer of the gate has no args', status);
+  const actual = await digestOf(args).catch((error: unknown) => {
+    throw new GateUnavailable('the args of the answer are not plain JSON', status, error);
+  });
+  if (actual !== argsSha256) {
+    throw new GateUnavailable('the args of the answer do not match args_sha256', status);
+  }
+  return { args, argsSha256: actual };
+}
+
+async function digestOf(args: Arguments): Promise<string> {
+  return sha256(canonicalJson(args, 'args'));
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,68 @@
+import type { Decision } from './decision.ts';
+
+/** Statuses of a call that may not run. */
+export type DeniedStatus = 'denied' | 'rejected' | 'expired' | 'cancelled';
+
+/** A call may not run. The message is one sentence for the model. */
+export class HoldDenied extends Error {
+  override readonly name = 'HoldDenied';
+  readonly status: DeniedStatus;
+  readonly holdId: string;
+  readonly reason: string | null;
+  /** The note of the approver. */
+  readonly note: string | null;
+  readonly approver: string | null;
+
+  constructor(
+    tool: string,
+    { status, holdId, reason, note, approver }: Omit<HoldDenied, keyof Error>,
+  ) {
+    const why = reason ?? (note === null ? null : `${status}: ${note}`);
+    super(`${tool} did not run: ${why ?? status}`);
+    this.status = status;
+    this.holdId = holdId;
+    this.reason = reason;
+    this.note = note;
+    this.approver = approver;
+  }
+}
+
+/** The call needs a sign-in at a higher level. Ask again with the same key and a token of that level. */
+export class StepUpRequired extends Error {
+  override readonly name = 'StepUpRequired';
+  /** The level that the call needs. */
+  readonly requiredAcr: string | null;
+  /** The `WWW-Authenticate` header of the answer. */
+  readonly challenge: string | null;
+
+  constructor(tool: string, requiredAcr: string | null, challenge: string | null) {
+    super(`${tool} did not run: it needs a sign-in at the level ${requiredAcr ?? 'of the gate'}`);
+    this.requiredAcr = requiredAcr;
+    this.challenge = challenge;
+  }
+}
+
+/** The gate gave no usable answer, so the call must not run. */
+export class GateUnavailable extends Error {
+  override readonly name = 'GateUnavailable';
+  /** The HTTP status of the last answer; `null` without one. */
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null = null, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.status = status;
+  }
+}
+
+/** An earlier process received this call and may have run it. `runAgain: true` runs it again. */
+export class HoldReleased extends Error {
+  override readonly name = 'HoldReleased';
+  readonly decision: Decision;
+
+  constructor(tool: string, decision: Decision) {
+    super(
+      `${tool} did not run: an earlier process received this call and may have run it; ask with another key, or pass runAgain`,
+    );
+    this.decision = decision;
+  }
+}
