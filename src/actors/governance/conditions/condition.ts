@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { depthTag } from '../../../machines/workflow.ts';
 import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import { unnamedClaims } from './caller-reads.ts';
+import { failAtVagueValues, vagueValueFault } from './computed-values.ts';
 import type { CallFacts } from './condition-input.ts';
 import { callerTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
@@ -101,11 +102,14 @@ export class ConditionCompiler {
       if (costly !== null) return costly;
       const vague = unnamedClaims(ast);
       if (vague !== null) return vague;
+      const inexact = vagueValueFault(ast);
+      if (inexact !== null) return inexact;
       const bad = this.#badPattern(ast);
       if (bad !== null) return bad;
       const evaluate = environment.parse(withLinearMatches(text, ast));
       const [left] = matchesIn(evaluate.ast);
       if (left !== undefined) return { message: hiddenMatches, at: left.at };
+      failAtVagueValues(evaluate.ast);
       return this.#condition(evaluate, types);
     } catch (error) {
       return faultOf(error);
