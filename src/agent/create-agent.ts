@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatProblem } from '../actors/config/config.ts';
 import {
@@ -16,7 +16,9 @@ import {
   FolderTakenError,
   newFolder,
 } from '../actors/workspace/workspace.ts';
+import { kebabCase } from '../machines/kebab-case.ts';
 import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
+import { packageRoot } from '../package-root.ts';
 import { readAgent } from './read-agent.ts';
 import { channelText, serviceText } from './service-text.ts';
 import { registrySkill } from './skill-registry.ts';
@@ -43,16 +45,48 @@ export class CreateError extends Error {
  * CreateError.
  */
 export async function createAgent(plan: AgentPlan, options: CreateOptions): Promise<string[]> {
-  const { directory, mayExist } = options;
+  const { directory } = options;
   const files = filesOf(plan);
-  const fill = async (draft: string): Promise<void> => {
-    for (const [name, content] of files) {
-      await writeFile(join(draft, name), content, { flag: 'wx' });
-    }
+  await createFolder(options, async (draft) => {
+    await writeFiles(draft, files);
     for (const skill of plan.skills) await copySkill(draft, skill);
     await writeSecrets(join(draft, '.service'), plan);
     await check(draft, plan);
-  };
+  });
+  const secret = secretsFile(plan);
+  const secrets = secret === null ? [] : [join('.service', secret)];
+  const skills = plan.skills.map((skill) => join('skills', skill));
+  return [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
+}
+
+/**
+ * Creates a gate's folder from the example. Returns the paths of its files. Rejects with CreateError for a name that is
+ * not kebab-case, and for a folder that holds an agent.
+ */
+export async function createGate(agentId: string, options: CreateOptions): Promise<string[]> {
+  const example = await readFile(join(packageRoot, 'examples/gate/service.yaml'), 'utf8');
+  const service = example.replace(
+    /^agent_id: .*$/m,
+    `agent_id: ${kebabCase.test(agentId) ? agentId : JSON.stringify(agentId)}`,
+  );
+  const files = new Map([['service.yaml', service], ...ignored]);
+  await createFolder(options, async (draft) => {
+    await writeFiles(draft, files);
+    await check(draft, { variables: new Map(), missing: [] });
+  });
+  return [...files.keys()].map((name) => join(options.directory, name));
+}
+
+async function writeFiles(draft: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [name, content] of files) {
+    await writeFile(join(draft, name), content, { flag: 'wx' });
+  }
+}
+
+async function createFolder(
+  { directory, mayExist }: CreateOptions,
+  fill: (draft: string) => Promise<void>,
+): Promise<void> {
   try {
     const isAddition = mayExist && existsSync(directory);
     if (isAddition)
@@ -61,17 +95,15 @@ export async function createAgent(plan: AgentPlan, options: CreateOptions): Prom
   } catch (error) {
     throw asCreateError(error, directory);
   }
-  const secret = secretsFile(plan);
-  const secrets = secret === null ? [] : [join('.service', secret)];
-  const skills = plan.skills.map((skill) => join('skills', skill));
-  return [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
 }
+
+const ignored = [['.gitignore', '.service/\n']] as const;
 
 /** Returns the file contents of a plan by file name, in display order. */
 function filesOf(plan: AgentPlan): Map<string, string> {
   return new Map([
     ['service.yaml', serviceText(plan)],
-    ['.gitignore', '.service/\n'],
+    ...ignored,
     ...Object.entries(plan.channelFiles).map(
       ([name, content]) => [name, channelText(content)] as const,
     ),
@@ -105,7 +137,10 @@ async function writeSecrets(folder: string, plan: AgentPlan): Promise<void> {
 }
 
 /** The model's API keys may come from the environment of the user who starts the agent. */
-async function check(draft: string, { variables, missing }: AgentPlan): Promise<void> {
+async function check(
+  draft: string,
+  { variables, missing }: Pick<AgentPlan, 'variables' | 'missing'>,
+): Promise<void> {
   const keys = missing
     .filter((name) => name.endsWith('_API_KEY'))
     .map((name) => [name, 'unset'] as const);

@@ -119,6 +119,7 @@ function initCommand(session: Session): Command {
     .description('create an agent: asks at a terminal for answers that no flag gives')
     .argument('[name]', 'its name, such as refund-desk')
     .option('--dir <dir>', 'folder to make it in (default: its name)')
+    .option('--gate', 'make a gate, which holds the calls of other programs')
     .option('--provider <provider>', 'model provider (default: scripted, which needs no key)')
     .option('--model <name>', 'model of that provider')
     .option('--base-url <url>', 'address of the provider, if not the default')

@@ -45,6 +45,26 @@ add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
+it('makes a gate that holds calls, and writes over nothing', async () => {
+  const directory = join(await temporaryFolder(), 'gate');
+  const words = ['init', 'coding-agents', '--gate', '--dir', directory];
+  const path = join(directory, 'service.yaml');
+  expect(await holdpointHere(words)).toEqual({
+    code: 0,
+    signal: null,
+    stdout: `wrote ${path}\nwrote ${join(directory, '.gitignore')}\n`,
+    stderr: `run it with: holdpoint run --dir ${directory}
+then send calls to POST /holds; docs/gate.md shows how
+`,
+  });
+  expect((await holdpointHere(['validate', '--dir', directory])).code).toBe(0);
+  const before = readFileSync(path, 'utf8');
+  expect((await holdpointHere(words)).code).toBe(2);
+  expect(readFileSync(path, 'utf8')).toBe(before);
+  const bad = ['init', 'My Gate', '--gate', '--dir', join(directory, 'other')];
+  expect((await holdpointHere(bad)).stderr).toContain('the agent id must be kebab-case');
+});
+
 it('writes what would mean something else in YAML as text', async () => {
   const directory = await temporaryFolder();
   writeFileSync(join(directory, '.gitignore'), 'mine\n');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { createActor } from 'xstate';
 import { commandLine } from '../../actors/command-line.ts';
-import { CreateError, createAgent } from '../../agent/create-agent.ts';
+import { CreateError, createAgent, createGate } from '../../agent/create-agent.ts';
 import { previewAgent } from '../../agent/preview-agent.ts';
 import { skillOffers } from '../../agent/skill-offers.ts';
 import { shellWord } from '../../machines/shell-word.ts';
@@ -22,6 +22,7 @@ import { wrongStep } from './wrong-step.ts';
 
 export interface InitOptions extends AnswerFlags {
   dir?: string;
+  gate?: boolean;
   answers?: string;
   variables?: string;
   yes?: boolean;
@@ -35,6 +36,7 @@ export async function init(
   name: string | undefined,
   options: InitOptions,
 ): Promise<void> {
+  if (options.gate === true) return initGate(session, name, options);
   const offer = { skills: await skillOffers(), signIn: [] };
   const answers = await answersOf(session, { name, options, offer });
   const plan = agentPlan(answers);
@@ -55,6 +57,24 @@ export async function init(
   const server = commandLine(`mcp add files ${flags} -- node server.mjs`);
   output.note(plainLine(`add an MCP server: ${server}`));
   output.json({ agent_id: plan.agentId, directory, files });
+}
+
+/** `init --gate`: creates an agent that holds calls of other programs. */
+async function initGate(
+  session: Session,
+  name = 'gate',
+  { dir }: Pick<InitOptions, 'dir'>,
+): Promise<void> {
+  const directory = resolve(dir ?? name);
+  const files = await createGate(name, { directory, mayExist: true }).catch((error: unknown) => {
+    throw error instanceof CreateError ? notMade(error) : error;
+  });
+  const { output } = session;
+  for (const file of files) output.line(plainLine(`wrote ${file}`));
+  const flags = `--dir ${shellWord(directory)}`;
+  output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
+  output.note('then send calls to POST /holds; docs/gate.md shows how');
+  output.json({ agent_id: name, directory, files });
 }
 
 interface Asked {

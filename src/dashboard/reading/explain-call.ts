@@ -55,7 +55,8 @@ export async function explainCall(
   if (refused !== null) return explanationOf(call, refused, { ...ports, isIntentUnknown: false });
   const isIntentUnknown = ports.scorer !== null && message === null;
   const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
-  const tools = new Map([...ports.tools].map(([name, known]) => [name, withoutIdentity(known)]));
+  const known = ports.tools.get(call.tool);
+  const tools = new Map(known === undefined ? [] : [[call.tool, withoutIdentity(known)]]);
   const govern = createActor(createGovern({ ...ports, policy, tools, ids }), {
     input: {
       taskId: ids.next(),

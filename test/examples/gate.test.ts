@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { holdpointHere } from '../cli/command-here.ts';
+
+it('holds what its policy tests name, and every rule is tested', async () => {
+  const directory = join(import.meta.dirname, '../../examples/gate');
+  expect(await holdpointHere(['policy', 'test', '--dir', directory, '--coverage'])).toEqual({
+    code: 0,
+    signal: null,
+    stdout: '7 passed, 0 failed\n',
+    stderr: '',
+  });
+});
