@@ -8,6 +8,7 @@ import { checkChannelSettings } from './check-channel-settings.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkGate } from './check-gate.ts';
+import { checkIncludeOrder } from './check-include-order.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
 import { checkLoosening } from './check-loosening.ts';
@@ -16,6 +17,7 @@ import { checkModel } from './check-model.ts';
 import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
+import { checkSharedApprovers } from './check-shared-approvers.ts';
 import { checkStepUp } from './check-step-up.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { checkSwitches } from './check-switches.ts';
@@ -23,7 +25,7 @@ import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
 import { type ConfigProblem, errorAt, type Finding, type Path } from './config-problem.ts';
 import { guardYaml } from './guard-yaml.ts';
-import { type ReadInclude, readIncluded } from './included-policy.ts';
+import { type ReadInclude, type ReadPolicy, readIncluded } from './included-policy.ts';
 import { PathSet } from './path-set.ts';
 import { type Placeable, placeFindings } from './place-findings.ts';
 import { readTree, type Tree } from './read-tree.ts';
@@ -92,8 +94,11 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   const { files, policies } = included;
   const looser = policies.flatMap((one) => checkLoosening(own, tree.isWritten, one));
   const placed = placeFindings(looser, tree, options.file);
-  const found = [...placed.problems, ...included.problems];
-  warnings.push(...included.warnings);
+  const joint = contradictions([{ ...own, tree, file: options.file }, ...policies]);
+  // A looser list of approvers is reported once.
+  const unmet = placed.problems.length > 0 ? [] : joint.problems;
+  const found = [...placed.problems, ...unmet, ...included.problems];
+  warnings.push(...joint.warnings, ...included.warnings);
   if (found.length > 0) return { ok: false, problems: found, warnings, files };
   const config: ServiceConfig =
     policies.length === 0
@@ -107,6 +112,22 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   }));
   const all = [{ config, problemAt }, ...others];
   return { ok: true, config, layers, warnings, problemAt, policies: all, files };
+}
+
+/** Finds rules of two policies that cannot both apply to a call. */
+function contradictions(policies: readonly Pick<ReadPolicy, 'security' | 'tree' | 'file'>[]) {
+  const reports = policies.flatMap((one, index) =>
+    policies.slice(index + 1).map((other) => {
+      const findings = checkSharedApprovers(one, other);
+      // The agent's own rules always come first.
+      if (index > 0) findings.push(...checkIncludeOrder(one, other));
+      return placeFindings(findings, one.tree, one.file);
+    }),
+  );
+  return {
+    problems: reports.flatMap(({ problems }) => problems),
+    warnings: reports.flatMap(({ warnings }) => warnings),
+  };
 }
 
 const unreadable = 'included policies cannot be read here; check the agent in its folder';

@@ -1,5 +1,13 @@
 import type { DeferRule } from './defer-policy.ts';
-import { demanded } from './tightened.ts';
+import { both, demanded } from './tightened.ts';
+
+/**
+ * Joins the holds of two policies. Only approvers of both lists may decide, even if the lists share no one: neither policy
+ * can replace the approvers of the other.
+ */
+export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
+  return { ...strictest(rule, other), approvers: both(rule.approvers, other.approvers) };
+}
 
 /**
  * Adds the demands of another rule to a rule that holds a call, so that the result is at least as strict as the first

@@ -35,7 +35,8 @@ export function tightened(
   };
 }
 
-function both(stored: string[] | null, today: string[] | null): string[] | null {
+/** Returns the approvers of both lists; a list that is `null` excludes no one. */
+export function both(stored: string[] | null, today: string[] | null): string[] | null {
   if (stored === null) return today;
   return today === null ? stored : stored.filter((email) => today.includes(email));
 }

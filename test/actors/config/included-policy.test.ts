@@ -248,3 +248,79 @@ describe('a setting that is looser than the included policy', () => {
     expect(loaded.ok).toBe(true);
   });
 });
+
+describe('two policies together', () => {
+  const ann = { ...hold, approvers: ['ann@example.com'] };
+  const bob = { ...hold, approvers: ['bob@example.com'] };
+  const both = (other: object) =>
+    [including('./a.yaml', './b.yaml'), { 'a.yaml': holding(ann), 'b.yaml': other }] as const;
+
+  it.each<[string, Parameters<typeof read>, RegExp]>([
+    [
+      'approvers of the agent who are not on the included list',
+      [
+        {
+          defer: {
+            ...holding({ to: 'channel:console:*' }).defer,
+            default_approvers: ['bob@example.com'],
+          },
+          ...including('./a.yaml'),
+        },
+        { 'a.yaml': holding(ann) },
+      ],
+      /^service\.yaml:\d+:\d+: the quorum can never be met: 1 approvals are needed and 0 may approve both by this rule and by a\.yaml:\d+:\d+; /,
+    ],
+    [
+      'a quorum of the agent above the people on both lists',
+      [
+        { ...holding({ ...hold, quorum: 2 }), ...including('./a.yaml') },
+        {
+          'a.yaml': holding({
+            ...hold,
+            approvers: ['ann@example.com', 'cy@example.com'],
+            quorum: 2,
+          }),
+        },
+      ],
+      /demands approvers of its own list/,
+    ],
+    [
+      'two included lists without a common person',
+      [...both(holding(bob))],
+      /^a\.yaml:\d+:\d+: the quorum can never be met: 1 approvals are needed and 0 may approve both by this rule and by b\.yaml:\d+:\d+; /,
+    ],
+    [
+      'two included targets without approvers, even under a condition',
+      [
+        including('./a.yaml', './b.yaml'),
+        {
+          'a.yaml': holding({ to: 'channel:console:ops' }),
+          'b.yaml': holding([{ when: 'true', to: 'channel:console:friends' }]),
+        },
+      ],
+      /^a\.yaml:\d+:\d+: b\.yaml:\d+:\d+ asks another target, and neither rule names approvers; /,
+    ],
+    [
+      'two included rules that rewrite one call',
+      [
+        including('./a.yaml', './b.yaml'),
+        {
+          'a.yaml': { modify: { enabled: true, tools: { pay: {} } } },
+          'b.yaml': { modify: { enabled: true, tools: { pay: {} } } },
+        },
+      ],
+      /^a\.yaml:\d+:\d+: b\.yaml:\d+:\d+ rewrites the same call, /,
+    ],
+  ])('have a problem with %s', (_, given, problem) => {
+    const problems = problemsOf(...given);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it('have a warning for lists under a condition', () => {
+    const { loaded } = read(...both(holding([{ when: 'true', ...bob }])));
+    expect(
+      loaded.warnings.map(({ file, message }) => [file, message.split(':')[0]]),
+    ).toContainEqual(['a.yaml', 'the quorum can never be met']);
+    expect(loaded.ok).toBe(true);
+  });
+});

@@ -8,7 +8,7 @@ const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 // The library does not export the classes of its values.
-const classOf = (literal: string) => evaluate(literal).constructor as new () => object;
+const classOf = (literal: string) => (evaluate(literal) as object).constructor as new () => object;
 const UnsignedInt = classOf('0u');
 const Duration = classOf('duration("0s")') as new () => { seconds: bigint };
 

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
-import { strictest } from '../../../machines/governance/strictest.ts';
+import { strictestOfBoth } from '../../../machines/governance/strictest.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { OutputCheck } from './output-check.ts';
 import type { Policy } from './policy.ts';
@@ -17,7 +17,7 @@ import type { RuledCall } from './rule-lists.ts';
  * | denials of calls, messages and output | a denial of either |
  * | step-up | the higher level; levels that cannot be compared deny the call |
  * | MODIFY | the rules of the agent, and then the included ones, which have the last word |
- * | DEFER | a hold of either; of two, `strictest` |
+ * | DEFER | a hold of either; of two, `strictestOfBoth` |
  * | redaction | both |
  */
 export function withIncluded(own: Policy, included: Policy): Policy {
@@ -146,7 +146,7 @@ function stricterStep(included: ToolRules, own: ToolRules): ToolRules | null {
 function stricterHold(first: AppliedRule, second: AppliedRule): AppliedRule {
   if (first.rule === null) return second.rule === null && first.name !== null ? first : second;
   if (second.rule === null) return first;
-  return { rule: strictest(first.rule, second.rule), name: first.name };
+  return { rule: strictestOfBoth(first.rule, second.rule), name: first.name };
 }
 
 /** The included rules see the original text, so that no rule of the agent hides a match from them. */

@@ -1,0 +1,39 @@
+import { effectiveApprovers } from '../../machines/governance/approvers.ts';
+import { namesOnePerson } from '../../machines/governance/email.ts';
+import { normalName } from '../tool-name.ts';
+import { pairs, placeIn } from './check-include-order.ts';
+import { errorAt, type Finding, warningAt } from './config-problem.ts';
+import type { ReadPolicy } from './included-policy.ts';
+import { holdingRules } from './tool-rules.ts';
+
+type Holding = ReturnType<typeof holdingRules>[number];
+
+/**
+ * Finds holds of two policies that together demand more approvals than people who are on both lists can give. Rules that
+ * apply only under a condition may never meet, so they cause a warning.
+ */
+export function checkSharedApprovers(
+  { security: one }: Pick<ReadPolicy, 'security'>,
+  others: Pick<ReadPolicy, 'security' | 'file' | 'tree'>,
+): Finding[] {
+  const { defer } = others.security;
+  if (!one.defer.enabled || !defer.enabled) return [];
+  return pairs(holdingRules(one.defer.tools), holdingRules(defer.tools)).flatMap(
+    ([own, theirs]) => {
+      const mine = effectiveApprovers(own.rule.approvers, one.defer.default_approvers);
+      const list = effectiveApprovers(theirs.rule.approvers, defer.default_approvers);
+      if (mine === null || list === null) return [];
+      const quorum = Math.max(own.rule.quorum, theirs.rule.quorum);
+      const { size } = new Set(mine.filter((each) => namesOnePerson(each) && list.includes(each)));
+      if (size >= quorum) return [];
+      const message = `the quorum can never be met: ${quorum} approvals are needed and ${size} may approve both by this rule and by ${placeIn(others, theirs)}; name approvers who are on both lists`;
+      const isCertain =
+        [own, theirs].every(always) && normalName(own.tool) === normalName(theirs.tool);
+      return [(isCertain ? errorAt : warningAt)(own.path, message)];
+    },
+  );
+}
+
+function always({ rule: { when, shadow } }: Holding): boolean {
+  return when === undefined && !shadow;
+}
