@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
@@ -275,9 +275,10 @@ describe('a hold that waits', () => {
     const before = await startInFolder(folder);
     const id = await held(before);
     await before.stop();
-    const guardrails = { enabled: true, denied_tools: ['Bash'] };
-    const settings = { agent_id: 'till', gate, security: { defer, guardrails } };
-    writeFileSync(join(folder.path, 'service.yaml'), JSON.stringify(settings));
+    const path = join(folder.path, 'service.yaml');
+    const settings = JSON.parse(readFileSync(path, 'utf8'));
+    settings.security.guardrails = { enabled: true, denied_tools: ['Bash'] };
+    writeFileSync(path, JSON.stringify(settings));
     const after = await startInFolder(folder);
     expect((await after.get(`/holds/${id}`)).body).toMatchObject({
       status: 'denied',
