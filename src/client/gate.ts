@@ -164,6 +164,8 @@ export function createGate(options: GateOptions): Gate {
       const known = await readHold(await posted, asked);
       if (known.status === 'pending') {
         await send({ method: 'DELETE', path: `holds/${known.holdId}` });
+      } else if (!known.wasReleased) {
+        await report(send, known.holdId, { status: 'not_run' });
       }
     } catch {
       // The hold was decided, or stays until it expires; its call does not run.

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const run = promisify(execFile);
-const verifier = join(import.meta.dirname, '../../clients/python/verify_receipt.py');
+const verifier = join(import.meta.dirname, '../../clients/python/holdpoint/verify_receipt.py');
 const sha256 = (value: string) => createHash('sha256').update(value).digest('hex');
 const hex = expect.stringMatching(/^[0-9a-f]{64}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

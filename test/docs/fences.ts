@@ -22,6 +22,7 @@ export function pages(): string[] {
     'README.md',
     'CONTRIBUTING.md',
     'SECURITY.md',
+    'clients/python/README.md',
     'examples/refunds/README.md',
     'examples/releases/README.md',
     'examples/testing/README.md',
