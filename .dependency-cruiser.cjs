@@ -212,7 +212,7 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|canonicalize|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

@@ -8,6 +8,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { addDaemonFlags } from './daemon-flags.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
+import { hookCommand } from './hook/hook-command.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
@@ -86,6 +87,7 @@ function createProgram(session: Session): Command {
     secretCommand(session),
     skillsCommand(session),
     toolCommand(session),
+    hookCommand(),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),

@@ -55,6 +55,7 @@ import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
+import { hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
@@ -184,6 +185,8 @@ function createRouter(
       decisions(ports),
     );
     router.delete(`${holdsPath}/:id`, readJson(), holdsCancel());
+    const hook = { ...ports, ...ports.gate };
+    router.post(`${hooksPath}/:dialect`, hooksDeny(hook), readJson(), hooksAnswer(hook));
   }
   router.post(
     '/',

@@ -108,6 +108,13 @@ export class CallerTasks {
     return opened;
   }
 
+  /** Returns the id of the caller's hold with a key. */
+  async findHold(key: string): Promise<string | undefined> {
+    const id = await this.#system.findHold(this.#caller, key);
+    if (id !== undefined) this.#known.add(id);
+    return id;
+  }
+
   /** Records that the caller receives its approved call; returns whether it is the first time. Rejects with SystemError. */
   async takeHold(id: string): Promise<boolean> {
     this.#refuseUnknown(id);

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { agentProof } from '../../src/actors/process/agent-proof.ts';
+import { agentProof } from '../../src/actors/agent-proof.ts';
 import { randomToken, writeServeFile } from '../../src/actors/process/serve-file.ts';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';

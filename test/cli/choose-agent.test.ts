@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { agentProof } from '../../src/actors/agent-proof.ts';
 import { listAgent } from '../../src/actors/process/agent-list.ts';
-import { agentProof } from '../../src/actors/process/agent-proof.ts';
 import { readServeFile, writeServeFile } from '../../src/actors/process/serve-file.ts';
 import { holdpointHere } from './command-here.ts';
 import {

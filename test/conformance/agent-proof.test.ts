@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { agentProof } from '../../src/actors/process/agent-proof.ts';
+import { agentProof } from '../../src/actors/agent-proof.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startInFolder } from '../helpers/test-agent.ts';
 

@@ -9,7 +9,7 @@ import {
 } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { agentProof } from '../../src/actors/process/agent-proof.ts';
+import { agentProof } from '../../src/actors/agent-proof.ts';
 import { writeServeFile } from '../../src/actors/process/serve-file.ts';
 
 const proofKey = 'of-this-agent';

@@ -4,9 +4,9 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../machines/json.ts';
 import { plainLine } from '../../machines/plain-line.ts';
+import { readSmallFile } from '../read-small-file.ts';
 import { isAlive } from './is-alive.ts';
 import { processSpace, processStart } from './process-start.ts';
-import { readSmallFile } from './read-small-file.ts';
 import {
   assertOwnFolder,
   makeStateFolder,

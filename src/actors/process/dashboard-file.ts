@@ -3,9 +3,9 @@ import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../machines/json.ts';
+import { readSmallFile } from '../read-small-file.ts';
 import { isAlive } from './is-alive.ts';
 import { ownNote } from './own-note.ts';
-import { readSmallFile } from './read-small-file.ts';
 import { randomToken } from './serve-file.ts';
 import { writePrivately } from './write-privately.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSmallFile } from './read-small-file.ts';
+import { readSmallFile } from '../read-small-file.ts';
 import { assertOwnFolder, makeStateFolder, stateFolderOf } from './state-folder.ts';
 import { writePrivately } from './write-privately.ts';
 

@@ -1,16 +1,16 @@
 // Local process management: run folder, list of running agents, service manager.
 
 export { refusedVariable } from '../../machines/reserved-environment.ts';
+export { agentProof, challengePattern, isSameProof } from '../agent-proof.ts';
+export { readOwnToken } from '../own-token.ts';
+export { readSmallFile } from '../read-small-file.ts';
 export { type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
-export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
 export { dashboardToken, noteDashboard } from './dashboard-file.ts';
 export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
 export { holdsFile } from './holds-file.ts';
 export { isAlive } from './is-alive.ts';
 export { nearbyPorts } from './nearby-ports.ts';
-export { readOwnToken } from './own-token.ts';
-export { readSmallFile } from './read-small-file.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
 export {
   keptInspectorToken,

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../machines/json.ts';
-import { readSmallFile } from './read-small-file.ts';
+import { readSmallFile } from '../read-small-file.ts';
 import { writePrivately } from './write-privately.ts';
 
 const serveFile = z.object({

@@ -225,6 +225,12 @@ export class TaskSystem {
     });
   }
 
+  /** Returns the id of the requester's hold with a key. */
+  async findHold(requester: Caller | null, key: string): Promise<string | undefined> {
+    const { taskId } = await this.#sent.recallUnless(keyOfHold(requester, key), isAskedAgain);
+    return taskId;
+  }
+
   /** Records that the program of an approved hold receives its call; true for the first time. Throws SystemError. */
   takeHold(id: string): Promise<boolean> {
     return this.#tasks.holds.take(id);

@@ -32,6 +32,25 @@ const wait: Parameter = {
   schema: z.int().min(0),
 };
 
+const position: Parameter = {
+  name: 'position',
+  in: 'query',
+  says: 'Identifies a call whose event has no call id, such as the length of the transcript.',
+  schema: z.string().max(256),
+};
+
+const hookEvent = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'HookEvent', description: 'An event or answer in the form of a coding agent.' });
+
+const exampleEvent = {
+  hook_event_name: 'PreToolUse',
+  session_id: 's-1',
+  tool_use_id: 'toolu_01',
+  tool_name: 'Bash',
+  tool_input: { command: 'rm -rf build' },
+};
+
 const exampleHold = {
   key: 's-1:toolu_01',
   tool: 'Bash',
@@ -92,6 +111,28 @@ export const holdOperations: Readonly<Record<string, Operation>> = {
     body: { schema: decision, types: [json], example: { decision: 'approve' } },
     answers: decisionResponses,
     form,
+  },
+  'POST /hooks/:dialect': {
+    id: 'answerHook',
+    tag: 'holds',
+    says: 'Answers the hook of a coding agent: claude-code, codex, cursor, copilot or opencode. The request waits for a decision; a refusal is a denial in the form of the host.',
+    parameters: [position],
+    body: { schema: hookEvent, types: [json], example: exampleEvent },
+    answers: {
+      200: holding(
+        'The decision in the form of the host; empty if the host runs the call then.',
+        hookEvent,
+      ),
+      202: holding('With Prefer: respond-async, the call waits for a person.', hold, {
+        headers: { 'Retry-After': 'Seconds until the next request.' },
+      }),
+      400: holding('With Prefer: respond-async, the event cannot be decided.', refusal),
+      404: holding('The coding agent is unknown.', refusal),
+      409: holding('With Prefer: respond-async, the call id belongs to another call.', refusal),
+      429: holding('With Prefer: respond-async, too many calls of the caller wait.', refusal),
+    },
+    form,
+    isAdmitted: true,
   },
   'DELETE /holds/:id': {
     id: 'cancelHold',

@@ -2,6 +2,7 @@ import type { Clock } from '../../actors/ports/clock.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { openHoldFor } from '../open-task.ts';
+import { preferredWait } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { waitForHold } from '../wait-for-hold.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
@@ -15,7 +16,7 @@ export const holdsPath = '/holds';
 export function holdsAsk({ clock, outcomeWithin }: { clock: Clock; outcomeWithin: number }) {
   return async function ask(ctx: RoutedContext) {
     const asked = readHold(ctx.request.body);
-    const within = readWait(ctx.get('Prefer'));
+    const within = preferredWait(ctx, 0, longestWait);
     const { id, isSame } = await openHoldFor(ctx.state, { ...asked, outcomeWithin });
     if (!isSame) {
       throw new Problem(409, {
@@ -31,7 +32,7 @@ export function holdsAsk({ clock, outcomeWithin }: { clock: Clock; outcomeWithin
 export function holdsGet({ clock }: { clock: Clock }) {
   return async function get(ctx: RoutedContext) {
     const { wait } = ctx.query;
-    const within = wait === undefined ? readWait(ctx.get('Prefer')) : readSeconds(wait);
+    const within = wait === undefined ? preferredWait(ctx, 0, longestWait) : readSeconds(wait);
     await answerHold(ctx, (await ownHold(ctx)).id, { clock, within });
   };
 }
@@ -115,12 +116,6 @@ function unknownHold(): Problem {
 
 /** Maximum wait of a request, in seconds. */
 const longestWait = 60;
-
-/** Reads `wait=N` of a `Prefer` header, in milliseconds; 0 without one (RFC 7240). */
-function readWait(prefer: string): number {
-  const found = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer)?.[1];
-  return Math.min(Number(found ?? 0), longestWait) * 1_000;
-}
 
 function readSeconds(wait: string | string[]): number {
   if (typeof wait !== 'string' || !/^\d{1,9}$/.test(wait)) {

@@ -2,7 +2,7 @@ import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { agentProof } from '../../../src/actors/process/agent-proof.ts';
+import { agentProof } from '../../../src/actors/agent-proof.ts';
 
 // Stands in for the agent of a folder, `run --dir FOLDER`: it comes to answer once the gate there says `go`, else it fails.
 const directory = process.argv.at(-1) ?? '';

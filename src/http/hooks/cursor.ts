@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../machines/json.ts';
+import {
+  argsOf,
+  contextOf,
+  type Dialect,
+  exitBlocked,
+  type HookEvent,
+  optionalText,
+  textOf,
+  unknownEvent,
+} from './hook-event.ts';
+
+/**
+ * The hooks of Cursor (https://cursor.com/docs/hooks): `permission`, exit code 2 blocks. Only `preToolUse` has a call id
+ * and accepts changed arguments. The form comes from documents; no version of Cursor was run.
+ */
+export const cursor: Dialect = {
+  read,
+  allow: (changed) => ({
+    permission: 'allow',
+    ...(changed === null ? {} : { updated_input: changed }),
+  }),
+  deny: (reason) => ({ permission: 'deny', user_message: reason, agent_message: reason }),
+  block: exitBlocked,
+};
+
+function read(event: JsonObject): HookEvent {
+  const name = textOf(event, 'hook_event_name');
+  const session = textOf(event, 'conversation_id');
+  const ids = { session, callId: optionalText(event, 'tool_use_id') };
+  const context = contextOf(event, ['cwd', 'model', 'generation_id']);
+  switch (name) {
+    case 'preToolUse':
+      return {
+        ...{ kind: 'call', ...ids, tool: textOf(event, 'tool_name') },
+        ...{ args: argsOf(event, 'tool_input'), mayChange: true, context },
+      };
+    case 'beforeShellExecution':
+      return {
+        ...{ kind: 'call', ...ids, tool: 'Shell', args: { command: textOf(event, 'command') } },
+        ...{ mayChange: false, context },
+      };
+    case 'beforeMCPExecution': {
+      const tool = `MCP:${textOf(event, 'tool_name')}`;
+      const args = argsOf(event, 'tool_input');
+      return { kind: 'call', ...ids, tool, args, mayChange: false, context };
+    }
+    case 'postToolUse':
+      return { kind: 'outcome', ...ids, status: 'succeeded', ...resultOf(event, 'tool_output') };
+    case 'postToolUseFailure':
+      return { kind: 'outcome', ...ids, status: 'failed' };
+    case 'afterShellExecution':
+      return { kind: 'outcome', ...ids, status: 'succeeded', ...resultOf(event, 'output') };
+    case 'afterMCPExecution':
+      return { kind: 'outcome', ...ids, status: 'succeeded', ...resultOf(event, 'result_json') };
+    default:
+      throw unknownEvent(name);
+  }
+}
+
+function resultOf(event: JsonObject, name: string) {
+  const result = event[name];
+  return result === undefined ? {} : { result };
+}

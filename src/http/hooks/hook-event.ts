@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+
+/** An event of a coding agent that the gate answers with a decision or records as an outcome. */
+export type HookEvent = HookCall | HookOutcome;
+
+/** A call that a coding agent wants to run. */
+export interface HookCall {
+  kind: 'call';
+  session: string;
+  /** `null` if the host sends none. */
+  callId: string | null;
+  tool: string;
+  args: JsonObject;
+  /** True if the host runs changed arguments in place of its own. */
+  mayChange: boolean;
+  /** Facts for approvers, such as the working directory. */
+  context: JsonObject;
+}
+
+/** The end of a call that a coding agent ran. */
+export interface HookOutcome {
+  kind: 'outcome';
+  session: string;
+  /** `null` if the host sends none, so that the outcome belongs to no known call. */
+  callId: string | null;
+  status: 'succeeded' | 'failed' | 'not_run';
+  /** The result as the host sends it; absent if it sends none. */
+  result?: JsonValue;
+}
+
+/** What a hook program writes before it exits. */
+export interface HookAnswer {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+/** The hook protocol of one coding agent. */
+export interface Dialect {
+  /** Reads an event. Throws HookFault for an event that cannot be decided. */
+  read(event: JsonObject): HookEvent;
+  /** Formats a permission. `changed` has the arguments to run if they differ from those of the event. */
+  allow(changed: JsonObject | null): JsonObject | null;
+  /** Formats a denial; `reason` is for the model and is never empty. */
+  deny(reason: string): JsonObject;
+  /** Formats a denial of an event that could not be read, which every version of the host obeys. */
+  block(reason: string): HookAnswer;
+}
+
+/** An event that cannot be decided; the message is for the user. */
+export class HookFault extends Error {
+  readonly code = 'hook_event_unusable';
+}
+
+/** Returns a member that must be a text. Throws HookFault. */
+export function textOf(event: JsonObject, name: string): string {
+  const value = event[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new HookFault(`the event has no ${name}; check the version of the coding agent`);
+}
+
+/** Returns a text, or `null` if it is absent. */
+export function optionalText(event: JsonObject, name: string): string | null {
+  return event[name] === undefined || event[name] === null ? null : textOf(event, name);
+}
+
+/** Returns the arguments of a call: an object, or the JSON text of one. Throws HookFault. */
+export function argsOf(event: JsonObject, name: string): JsonObject {
+  const value = event[name];
+  const read = typeof value === 'string' ? parsed(value) : value;
+  if (isJsonObject(read)) return read;
+  throw new HookFault(`${name} of the event is no object; check the version of the coding agent`);
+}
+
+/** Returns the named members that an event has. */
+export function contextOf(event: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = event[name];
+      return typeof value === 'string' && value !== '' ? [[name, value.slice(0, 500)]] : [];
+    }),
+  );
+}
+
+/** Returns the fault of an event that is neither a call nor the end of one. */
+export function unknownEvent(name: string): HookFault {
+  return new HookFault(
+    `the hook decides on tool calls only, and not on the event ${JSON.stringify(name.slice(0, 60))}; remove it from the settings`,
+  );
+}
+
+/** Writes a denial to stderr and exits with 2, which blocks a call in Claude Code, Codex and Cursor. */
+export function exitBlocked(reason: string): HookAnswer {
+  return { stdout: '', stderr: `${reason}\n`, exitCode: 2 };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

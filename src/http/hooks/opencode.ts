@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../machines/json.ts';
+import {
+  argsOf,
+  contextOf,
+  type Dialect,
+  exitBlocked,
+  type HookEvent,
+  textOf,
+  unknownEvent,
+} from './hook-event.ts';
+
+/**
+ * The events of the plugin that `guard install opencode` writes, from `tool.execute.before` and `tool.execute.after`
+ * (https://opencode.ai/docs/plugins). The plugin throws unless `decision` is `allow`.
+ */
+export const opencode: Dialect = {
+  read,
+  allow: (changed) => ({ decision: 'allow', ...(changed === null ? {} : { args: changed }) }),
+  deny: (reason) => ({ decision: 'deny', reason }),
+  block: exitBlocked,
+};
+
+const before = 'tool.execute.before';
+
+function read(event: JsonObject): HookEvent {
+  const name = textOf(event, 'event');
+  if (name !== before && name !== 'tool.execute.after') throw unknownEvent(name);
+  const ids = { session: textOf(event, 'sessionID'), callId: textOf(event, 'callID') };
+  if (name === before) {
+    return {
+      ...{ kind: 'call', ...ids, tool: textOf(event, 'tool'), args: argsOf(event, 'args') },
+      ...{ mayChange: true, context: contextOf(event, ['cwd']) },
+    };
+  }
+  const output = event['output'];
+  const stated = output === undefined ? {} : { result: output };
+  return { kind: 'outcome', ...ids, status: 'succeeded', ...stated };
+}

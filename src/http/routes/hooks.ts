@@ -1,0 +1,176 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { Clock } from '../../actors/ports/clock.ts';
+import type { Ids } from '../../actors/ports/ids.ts';
+import type { Log } from '../../actors/ports/log.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { dialects } from '../hooks/dialects.ts';
+import { type Dialect, type HookCall, HookFault, type HookOutcome } from '../hooks/hook-event.ts';
+import { hookKey, outcomeKey, sessionName } from '../hooks/hook-key.ts';
+import { type AdmitPorts, admit } from '../middleware/admit.ts';
+import { problemOf } from '../middleware/handle-errors.ts';
+import { openHoldFor } from '../open-task.ts';
+import { preferredWait, prefersAsync } from '../prefer.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { waitForHold } from '../wait-for-hold.ts';
+import { heldInvocation } from '../wire/admission.ts';
+import { holdStatus, presentHold, readHold, retryAfter } from '../wire/hold.ts';
+import { Problem } from '../wire/problem.ts';
+
+/** Path of the hooks of coding agents. */
+export const hooksPath = '/hooks';
+
+export interface HookPorts extends AdmitPorts {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  outcomeWithin: number;
+}
+
+/** Longest wait of a host for a decision, in seconds. */
+const longestWait = 86_400;
+
+/**
+ * Turns every refusal into a denial in the form of the host, since some hosts run a call whose hook fails. A program
+ * that sends `Prefer: respond-async` receives the refusal itself.
+ */
+export function hooksDeny({ log }: Pick<HookPorts, 'log'>) {
+  return async function denyRefused(ctx: RoutedContext, next: () => Promise<unknown>) {
+    const dialect = dialectOf(ctx);
+    try {
+      await next();
+    } catch (thrown) {
+      const error = thrown instanceof HookFault ? unusable(thrown) : thrown;
+      if (prefersAsync(ctx)) throw error;
+      const problem = problemOf(error);
+      if (problem.status === 500) log.error({ error, path: ctx.path }, 'http: request failed');
+      ctx.status = 200;
+      ctx.body = dialect.deny(`the gate refused the call: ${problem.message}`);
+    }
+  };
+}
+
+/** `POST /hooks/{dialect}`: answers the hook of a coding agent in its form (docs/guard.md). */
+export function hooksAnswer(ports: HookPorts) {
+  const admitCall = admit(ports, heldInvocation);
+  return async function answer(ctx: RoutedContext) {
+    const dialect = dialectOf(ctx);
+    const { body } = ctx.request;
+    if (!isJsonObject(body)) throw new HookFault('the event is no JSON object');
+    const event = dialect.read(body);
+    if (event.kind === 'outcome') await reportOutcome(ctx, event);
+    else await admitCall(ctx, () => answerCall(ctx, dialect, event, ports));
+  };
+}
+
+async function answerCall(
+  ctx: RoutedContext,
+  dialect: Dialect,
+  event: HookCall,
+  { clock, ids, outcomeWithin }: HookPorts,
+): Promise<void> {
+  const { dialect: name = '' } = ctx.params;
+  const { position } = ctx.query;
+  const isNamed = typeof position === 'string' && position !== '' && position.length <= 256;
+  const asked = readHold({
+    ...{ key: hookKey(name, event, isNamed ? position : ids.next()), agent: name },
+    ...{ tool: event.tool, args: event.args, context: event.context },
+    session: sessionName(event.session),
+  });
+  const isAsync = prefersAsync(ctx);
+  const within = preferredWait(ctx, isAsync ? 0 : longestWait, longestWait);
+  const { id, isSame } = await openHoldFor(ctx.state, { ...asked, outcomeWithin });
+  if (!isSame) {
+    const error =
+      'the call id belongs to another call of this session; the agent must make a new call';
+    throw new Problem(409, { error, hold_id: id });
+  }
+  const task = await decided(ctx, id, { clock, within });
+  if (task === null) return;
+  if (isFinal(task.state)) return answerDecided(ctx, dialect, event, task);
+  if (!isAsync) {
+    const ended = await ctx.state.tasks.cancel(id, `the hook waited ${within / 1_000} s`);
+    return answerDecided(ctx, dialect, event, ended ?? task);
+  }
+  ctx.body = presentHold(task, { isTaken: false });
+  ctx.status = 202;
+  ctx.set('Retry-After', String(retryAfter));
+}
+
+/** Resolves with a hold once it is decided or has waited; `null` if the caller left, so that nothing is released. */
+async function decided(
+  ctx: RoutedContext,
+  id: string,
+  waiting: { clock: Clock; within: number },
+): Promise<Task | null> {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  ctx.res.once('close', leave);
+  try {
+    return await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+    ctx.respond = false;
+    return null;
+  } finally {
+    ctx.res.off('close', leave);
+  }
+}
+
+async function answerDecided(
+  ctx: RoutedContext,
+  dialect: Dialect,
+  event: HookCall,
+  task: Task,
+): Promise<void> {
+  const { args, outcome, reason } = presentHold(task, { isTaken: true });
+  const deny = (why: string): void => {
+    ctx.body = dialect.deny(why);
+  };
+  const status = holdStatus(task);
+  if (args === undefined) {
+    const why = reason?.replace(/^(canceled|defer): /, '') ?? status;
+    return deny(`the call may not run: ${why}`);
+  }
+  if (outcome !== null) return deny('this call ran before; make a new call to run it again');
+  const isChanged = canonicalize(args) !== canonicalize(event.args);
+  if (isChanged && !event.mayChange) {
+    return deny(
+      `the call may run only with other arguments, which the host cannot apply; make this call: ${JSON.stringify(args)}`,
+    );
+  }
+  const isFirst =
+    task.hold?.account?.state === 'granted' && (await ctx.state.tasks.takeHold(task.id));
+  // Without a call id, an equal call looks like the same one, and one approval must not release two.
+  if (status === 'approved' && event.callId === null && !isFirst) {
+    return deny('the approval of this call was used before; make the call again to ask again');
+  }
+  ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null) ?? '';
+}
+
+/** Records the end of a call. The end of an unknown call, or of one that may not run, is ignored. */
+async function reportOutcome(ctx: RoutedContext, event: HookOutcome): Promise<void> {
+  ctx.body = {};
+  const key = outcomeKey(ctx.params['dialect'] ?? '', event);
+  const id = key === null ? undefined : await ctx.state.tasks.findHold(key);
+  if (id === undefined) return;
+  const { status, result } = event;
+  const digest = result === undefined ? {} : { resultSha256: digestOf(result) };
+  await ctx.state.tasks.closeHold(id, { status, ...digest });
+}
+
+function digestOf(value: JsonValue): string {
+  return hash('sha256', canonicalize(value) ?? '', 'hex');
+}
+
+function dialectOf(ctx: RoutedContext): Dialect {
+  const dialect = dialects.get(ctx.params['dialect'] ?? '');
+  if (dialect !== undefined) return dialect;
+  const known = [...dialects.keys()].join(', ');
+  throw new Problem(404, { error: `unknown coding agent; the hooks of ${known} are supported` });
+}
+
+function unusable({ message }: HookFault): Problem {
+  return new Problem(400, { error: message });
+}
