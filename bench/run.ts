@@ -12,6 +12,7 @@ import { checkCosts } from './check.ts';
 import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
+import { gateFigures } from './gate.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
 import { soakFigures } from './half-peak.ts';
@@ -48,6 +49,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   card: cardFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
+  gate: gateFigures,
   governance: governanceFigures,
   guardrails: guardrailFigures,
   egress: egressFigures,
