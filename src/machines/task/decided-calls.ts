@@ -46,7 +46,12 @@ export function withCallOutcome<Run extends Pick<TaskRun, 'decided'>>(
 export function callOutcomeOf(outcome: ToolOutcome): CallOutcome {
   if (outcome.kind === 'returned') return { kind: 'ran' };
   if (outcome.kind === 'barred') return { kind: 'neverRan' };
-  return { kind: 'failed', error: cutToRunes(outcome.error, longestError) };
+  return failedWith(outcome.error);
+}
+
+/** Returns the outcome of a call that failed. */
+export function failedWith(error: string): CallOutcome {
+  return { kind: 'failed', error: cutToRunes(error, longestError) };
 }
 
 /**

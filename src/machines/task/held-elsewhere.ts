@@ -2,11 +2,7 @@ import type { TaskFact } from '../domain/facts.ts';
 import type { GrantedCall, Hold, HoldAccount, HoldOutcome } from '../domain/hold.ts';
 import type { CallOutcome, RanCall, Task } from '../domain/task.ts';
 import { accountAfter, accountDueAt, type HoldEvent } from '../hold/hold-machine.ts';
-import { cutToRunes } from '../text.ts';
-import { withCallOutcome } from './decided-calls.ts';
-
-/** Maximum stored length of a failed call's error in code points. */
-const longestError = 300;
+import { failedWith, withCallOutcome } from './decided-calls.ts';
 
 /** A decided hold after an event, and what the event is in the log. */
 export interface HoldStep {
@@ -74,5 +70,5 @@ function ended(call: RanCall, { status }: HoldOutcome): RanCall[] {
 function callOutcomeOf({ status, error = '' }: HoldOutcome): CallOutcome {
   if (status === 'succeeded') return { kind: 'ran' };
   if (status === 'not_run') return { kind: 'neverRan' };
-  return { kind: 'failed', error: cutToRunes(error, longestError) };
+  return failedWith(error);
 }

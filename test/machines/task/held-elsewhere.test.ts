@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Hold, HoldOutcome } from '../../../src/machines/domain/hold.ts';
+import type { RanCall, Task } from '../../../src/machines/domain/task.ts';
+import type { Ruling } from '../../../src/machines/governance/ruling.ts';
+import { holdAfter, isSameOutcome } from '../../../src/machines/task/held-elsewhere.ts';
+import { begin, finish, released, step } from '../../helpers/step-task.ts';
+import { aTask } from '../../helpers/stored-tasks.ts';
+import {
+  aCall,
+  accepted,
+  aDeferral,
+  allowed,
+  anAttempt,
+  aSettledDeferral,
+  deferred,
+  digest,
+  runsDigest,
+  times,
+} from '../../helpers/task-fixtures.ts';
+
+const requested: Hold = { key: 'k', tool: 'Bash', askedSha256: digest, outcomeWithin: 60_000 };
+const granted = {
+  ...{ callId: 'call-1', args: {}, argsSha256: digest, callSha256: digest },
+  ...{ runsSha256: runsDigest, deferralId: 'call-1' },
+};
+const mark = {
+  ...{ callId: 'call-1', deferralId: 'call-1', callSha256: digest, runsSha256: runsDigest },
+};
+const started: RanCall = {
+  ...{ tool: 'Bash', callId: 'call-1', argsSha256: digest, args: '{}' },
+  ...{ outcome: 'unknown', at: 5 },
+};
+const { approvers: _, ...settled } = aSettledDeferral({ id: 'call-1' });
+const decided = [{ ...settled, by: [null] }];
+
+function receivedHold(): Task {
+  const account = { state: 'released', releasedAt: 1_000, outcome: null } as const;
+  const hold = { ...requested, granted, account };
+  return aTask({ state: 'completed', hold, wakeAt: 61_000, ran: [started], decided });
+}
+
+const closed = (outcome: HoldOutcome) =>
+  holdAfter(receivedHold(), { type: 'hold.closed', outcome });
+
+describe('a granted hold', () => {
+  it('is due from its release', () => {
+    const account = { state: 'granted', releasedAt: null, outcome: null } as const;
+    const task = aTask({ state: 'completed', hold: { ...requested, granted, account } });
+    const step = holdAfter(task, { type: 'hold.taken', at: 1_000 });
+    expect(step?.fact).toEqual({ type: 'hold.released', call: mark, tool: 'Bash' });
+    expect([step?.task.wakeAt, step?.task.hold?.account?.state]).toEqual([61_000, 'released']);
+  });
+
+  it.each<[HoldOutcome, Task['ran'], object]>([
+    [{ status: 'succeeded' }, [{ ...started, outcome: 'succeeded' }], { kind: 'ran' }],
+    [
+      { status: 'failed', error: 'x'.repeat(301) },
+      [{ ...started, outcome: 'failed' }],
+      { kind: 'failed', error: 'x'.repeat(300) },
+    ],
+    [{ status: 'not_run' }, undefined, { kind: 'neverRan' }],
+  ])('ends with an outcome, %#', (outcome, ran, told) => {
+    const step = closed(outcome);
+    expect(step?.fact).toEqual({ type: 'hold.closed', call: mark, tool: 'Bash', ...outcome });
+    expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, ran]);
+    expect(step?.task.decided?.map((one) => one.outcome)).toEqual([told]);
+    expect(step?.task.hold?.account).toEqual({ state: 'closed', releasedAt: 1_000, outcome });
+  });
+
+  it('without an outcome is unaccounted for', () => {
+    const step = holdAfter(receivedHold(), { type: 'hold.overdue' });
+    const within = 60_000;
+    expect(step?.fact).toEqual({ type: 'hold.unaccounted', call: mark, tool: 'Bash', within });
+    expect(step?.task.decided?.map(({ outcome }) => outcome)).toEqual([{ kind: 'unknown' }]);
+    expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, [started]]);
+  });
+
+  it('stays as it is after its end, and before its grant', () => {
+    const end = closed({ status: 'succeeded' })?.task ?? aTask();
+    expect(holdAfter(end, { type: 'hold.closed', outcome: { status: 'failed' } })).toBeNull();
+    expect(holdAfter(aTask({ hold: requested }), { type: 'hold.taken', at: 1 })).toBeNull();
+    expect(holdAfter(aTask(), { type: 'hold.overdue' })).toBeNull();
+  });
+});
+
+it.each<[HoldOutcome | null, boolean]>([
+  [{ status: 'failed', error: 'a', resultSha256: digest }, true],
+  [{ status: 'succeeded', error: 'a', resultSha256: digest }, false],
+  [{ status: 'failed', error: 'b', resultSha256: digest }, false],
+  [{ status: 'failed', error: 'a', resultSha256: runsDigest }, false],
+  [{ status: 'failed', error: 'a' }, false],
+  [null, false],
+])('%j is the same outcome: %s', (known, isSame) => {
+  const other = { status: 'failed', error: 'a', resultSha256: digest } as const;
+  expect(isSameOutcome(known, other)).toBe(isSame);
+});
+
+const { id: callId, args, argsSha256 } = aCall();
+const callGranted = { callId, args, argsSha256 };
+
+describe('a run of a hold', () => {
+  const hold = { ...requested, runsSha256: runsDigest, agent: 'bot', context: { cwd: '/a\u202e' } };
+  const input = { calls: [{ tool: 'issue_refund', args: { order: 7 } }], hasModel: false, hold };
+  const ruled = (ruling: Ruling) =>
+    finish(finish(begin(input), 'accept', accepted()), 'govern', ruling);
+
+  it('ends where its call may run, received at once if nobody was asked', () => {
+    const { snapshot } = ruled(allowed());
+    const { granted: call, account } = snapshot.context.run.hold ?? {};
+    expect([snapshot.value, snapshot.context.pending]).toEqual(['completed', []]);
+    expect(call).toEqual({ ...callGranted, runsSha256: runsDigest });
+    expect(account).toEqual({ state: 'released', releasedAt: times.thought, outcome: null });
+  });
+
+  it('waits with what its program states, and a rejection ends it', () => {
+    const rule = { onReject: 'tool_result', onTimeout: 'tool_result', context: 'refund' } as const;
+    const waiting = ruled(deferred(aDeferral(rule)));
+    const { deferral } = waiting.snapshot.context;
+    expect(deferral).toMatchObject({
+      onReject: 'fail',
+      context: 'refund\nagent="bot"\ncontext={"cwd":"/a[U+202E]"}',
+    });
+    expect(deferral).not.toHaveProperty('onTimeout');
+    const attempt = anAttempt({ verb: 'reject' });
+    expect(step(waiting, { type: 'deferral.decide', attempt }).snapshot.value).toBe('failed');
+  });
+
+  it('is granted once it is approved, and received later', () => {
+    const { snapshot } = released(ruled(deferred()));
+    const { granted: call, account } = snapshot.context.run.hold ?? {};
+    expect(snapshot.value).toBe('completed');
+    expect(call?.deferralId).toBe('call-1');
+    expect(account).toEqual({ state: 'granted', releasedAt: null, outcome: null });
+  });
+});
