@@ -3,21 +3,33 @@ export function normalName(tool: string): string {
   return tool.replaceAll('_', '-');
 }
 
-/** Values by tool name, found under either spelling. */
+/**
+ * Values by tool name, found under either spelling. A value of a pattern counts for tools without a value of their own
+ * name; of several patterns the first counts.
+ */
 export class ToolMap<Value> {
   readonly #values: ReadonlyMap<string, Value>;
+  readonly #patterns: readonly string[];
 
   /** Of two entries for one tool the first wins. */
   constructor(entries: readonly (readonly [tool: string, value: Value])[]) {
     this.#values = new Map(entries.toReversed().map(([tool, value]) => [normalName(tool), value]));
+    const names = entries.map(([tool]) => normalName(tool));
+    this.#patterns = names.filter((name) => name.includes('*'));
   }
 
   has(tool: string): boolean {
-    return this.#values.has(normalName(tool));
+    return this.#values.has(this.#keyOf(tool));
   }
 
   get(tool: string): Value | undefined {
-    return this.#values.get(normalName(tool));
+    return this.#values.get(this.#keyOf(tool));
+  }
+
+  #keyOf(tool: string): string {
+    const name = normalName(tool);
+    if (this.#values.has(name)) return name;
+    return this.#patterns.find((pattern) => matchesName(pattern, name)) ?? name;
   }
 }
 

@@ -27,6 +27,8 @@ export type OutcomeAnswer =
   | { kind: 'kept' | 'differs'; task: Task }
   /** The call was never allowed, or is not decided yet. */
   | { kind: 'notGranted'; task: Task }
+  /** The call is reported to have run, and its program has not received it yet. */
+  | { kind: 'notReceived'; task: Task }
   | { kind: 'unknown' };
 
 /** Maximum attempts for a hold that another daemon changes at the same time. */
@@ -56,6 +58,7 @@ export class HoldAccounts {
     const { task, isChanged } = await this.#change(id, { type: 'hold.closed', outcome });
     if (task === undefined) return { kind: 'unknown' };
     if (task.hold?.account === undefined) return { kind: 'notGranted', task };
+    if (task.hold.account.state === 'granted') return { kind: 'notReceived', task };
     const isKept = isChanged || isSameOutcome(task.hold.account.outcome, outcome);
     return { kind: isKept ? 'kept' : 'differs', task };
   }

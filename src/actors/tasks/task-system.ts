@@ -460,6 +460,7 @@ export class TaskSystem {
     const held = stored?.task.deferral ?? null;
     if (held !== null) throw stillWaiting(id, held.tool);
     if (stored !== undefined && !isFinal(stored.task.state)) throw stillRunning(id);
+    if (stored?.task.hold !== undefined) throw runsOnce(id);
     return stored;
   }
 
@@ -492,6 +493,13 @@ function stillRunning(id: string): SystemError {
   return new SystemError(
     'task_running',
     `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
+  );
+}
+
+function runsOnce(id: string): SystemError {
+  return new SystemError(
+    'task_running',
+    `task ${id} is the hold of one call, which a new run would replace; leave the id out`,
   );
 }
 

@@ -51,6 +51,10 @@ export function holdsOutcome() {
         status,
       });
     }
+    if (answer.kind === 'notReceived') {
+      const error = 'the call was not received yet; GET the hold before its call runs';
+      throw new Problem(409, { error });
+    }
     const body = presentHold(answer.task, { isTaken: true });
     if (answer.kind === 'differs') {
       const error = 'the hold has another outcome, and only the first one counts';
@@ -83,8 +87,11 @@ async function answerHold(
   try {
     const task = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
     const isGranted = task.hold?.account?.state === 'granted';
-    const isFirst = isGranted && (await ctx.state.tasks.takeHold(id));
-    ctx.body = presentHold(task, { isTaken: isGranted ? !isFirst : isTaken(task) });
+    gone.signal.throwIfAborted();
+    // A HEAD request receives no call.
+    const isReceived = isGranted && ctx.method !== 'HEAD';
+    const isFirst = isReceived && (await ctx.state.tasks.takeHold(id));
+    ctx.body = presentHold(task, { isTaken: isReceived ? !isFirst : isTaken(task) });
     if (isFinal(task.state)) return;
     ctx.status = 202;
     ctx.set('Location', `${holdsPath}/${id}`);
@@ -98,9 +105,11 @@ async function answerHold(
   }
 }
 
-/** Returns whether the program of an approved call received it before. */
-function isTaken(task: Task): boolean {
-  return holdStatus(task) === 'approved' && (task.hold?.account?.releasedAt ?? null) !== null;
+/** Returns whether the program of an approved call received it before, or the call is over. */
+function isTaken({ hold }: Task): boolean {
+  const { granted, account } = hold ?? {};
+  if (account?.state === 'closed') return true;
+  return granted?.deferralId !== undefined && account?.state !== 'granted';
 }
 
 async function ownHold(ctx: RoutedContext): Promise<Task> {

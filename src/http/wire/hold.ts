@@ -37,7 +37,9 @@ export const holdRequest = z
     key: short(256).describe(
       'Chosen by the program: the same key and call are the same hold. Make it of the session and the call id.',
     ),
-    tool: short(128),
+    tool: short(128).regex(/^[A-Za-z0-9_.:/@-]+$/, {
+      error: 'must have only A-Z a-z 0-9 and _ . : / @ -',
+    }),
     args: json,
     runs_sha256: sha256
       .describe('Digest of what would run, if the program has one.')
@@ -137,7 +139,10 @@ export const hold = z
     note: z.string().nullable().describe('The note of the approver.').exactOptional(),
     approver: z.string().nullable().exactOptional(),
     receipt: z.string().describe('Path of the receipt of the call.').exactOptional(),
-    released: z.boolean().describe('The program received the call before.').exactOptional(),
+    released: z
+      .boolean()
+      .describe('The program received the call before, or reported its outcome.')
+      .exactOptional(),
     outcome: holdOutcome.nullable().exactOptional(),
     to: z.string().describe('Who is asked.').exactOptional(),
     expires_at: time.describe('When the call is denied automatically.').exactOptional(),

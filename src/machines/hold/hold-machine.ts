@@ -26,6 +26,9 @@ export const holdMachine = setup({
     keepRelease: assign((_, at: number) => ({ releasedAt: at })),
     keepOutcome: assign((_, outcome: HoldOutcome) => ({ outcome })),
   },
+  guards: {
+    didNotRun: (_, { status }: HoldOutcome) => status === 'not_run',
+  },
 }).createMachine({
   id: 'hold',
   description:
@@ -34,13 +37,15 @@ export const holdMachine = setup({
   initial: 'granted',
   states: {
     granted: {
-      description: 'The call is approved, and its program has not received that yet.',
+      description:
+        'The call is approved, and its program has not received that yet, so it can only report that the call did not run.',
       on: {
         'hold.taken': {
           target: 'released',
           actions: { type: 'keepRelease', params: ({ event }) => event.at },
         },
         'hold.closed': {
+          guard: { type: 'didNotRun', params: ({ event }) => event.outcome },
           target: 'closed',
           actions: { type: 'keepOutcome', params: ({ event }) => event.outcome },
         },

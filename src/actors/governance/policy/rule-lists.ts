@@ -1,7 +1,7 @@
 import type { ShadowedRule } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Tool } from '../../ports/tool.ts';
-import { matchesName, normalName } from '../../tool-name.ts';
+import { normalName, ToolMap } from '../../tool-name.ts';
 import { type Condition, ConditionCompiler } from '../conditions/condition.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 
@@ -127,12 +127,6 @@ type Effect<Rule> = (rule: Rule) => ShadowedRule['would'];
 export function byTool<Rule>(
   rules: readonly NamedRule<Rule>[],
 ): (tool: string) => readonly NamedRule<Rule>[] {
-  const groups = Map.groupBy(rules, ({ tool }) => normalName(tool));
-  const patterns = [...groups.keys()].filter((name) => name.includes('*'));
-  return (tool) => {
-    const own = groups.get(normalName(tool));
-    if (own !== undefined) return own;
-    const pattern = patterns.find((name) => matchesName(name, tool));
-    return pattern === undefined ? [] : (groups.get(pattern) ?? []);
-  };
+  const groups = new ToolMap([...Map.groupBy(rules, ({ tool }) => normalName(tool))]);
+  return (tool) => groups.get(tool) ?? [];
 }
