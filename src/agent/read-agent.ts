@@ -24,7 +24,7 @@ import { readWritable } from './agent-writable.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
-import { conditionProblems } from './rule-conditions.ts';
+import { conditionProblems, groupWarnings } from './rule-conditions.ts';
 import { rulesWithoutTools, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -122,6 +122,7 @@ export async function readAgent(
         loaded.problemAt(['mcp', 'servers', index, 'command'], message),
       ),
       ...unheldTools(config, toolbox.skills),
+      ...loaded.policies.flatMap(groupWarnings),
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {

@@ -5,7 +5,7 @@ import {
   placedRules,
   type ServiceConfig,
 } from '../actors/config/config.ts';
-import { ConditionCompiler } from '../actors/governance/governance.ts';
+import { ConditionCompiler, callerReads } from '../actors/governance/governance.ts';
 import type { Tool } from '../actors/ports/tool.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 
@@ -26,6 +26,18 @@ export function conditionProblems(
     return [problemAt([...path], `${message} (${placeIn(when, at)} of the expression)`)];
   });
 }
+
+/** Finds conditions on the groups of callers that no provider of the agent has. */
+export function groupWarnings({ config, problemAt }: PlacedPolicy): ConfigProblem[] {
+  if (config.auth.providers.some((one) => 'groups_claim' in one && one.groups_claim !== undefined))
+    return [];
+  return conditionsIn(config.security)
+    .filter(({ when }) => callerReads([when]).groups)
+    .map(({ path }) => problemAt([...path], groupless));
+}
+
+const groupless =
+  'caller.groups is absent for every caller, because no provider has groups_claim; add it to one in auth.providers';
 
 /** A condition with its tool and its path in the configuration. */
 interface PlacedCondition {

@@ -299,6 +299,7 @@ describe('the changed call', () => {
         { when: 'args.amount > 100', ...editable, to: 'channel:console:bank', approvers: [cy] },
         editable,
       ]),
+      { audit: { sign: true } },
     );
     const { done, deferral } = await parked(agent);
     const { body } = await agent.decide('t1', approve(ann, { amount: 500 }));
@@ -306,7 +307,13 @@ describe('the changed call', () => {
     const next = await heldAgain(agent, deferral);
     expect(next).toMatchObject({
       ...{ to: 'channel:console:bank', approvers: [cy], approvals: [], args: { amount: 500 } },
-      edits: [{ deferral_id: deferral.id, approver: ann }],
+      ...{ edits: [{ deferral_id: deferral.id, approver: ann }], expires_at: deferral.expires_at },
+    });
+    const receipt = await agent.get(`/tasks/t1/calls/${deferral.id}/receipt`);
+    const [, claims = ''] = String(receipt.body).split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+      ...{ call_id: deferral.id, held_again_as: next.id, ran: null },
+      decisions: [{ decision: 'approve', edited_args_sha256: callSha256({ amount: 500 }) }],
     });
     const { metadata, status } = (await agent.get('/tasks/t1')).body;
     expect(status.message.parts[0].text).toBe(

@@ -8,6 +8,7 @@ export {
   embedderAddress,
   type IntentScorer,
 } from './alignment/alignment.ts';
+export { callerReads } from './conditions/caller-reads.ts';
 export { ConditionCompiler } from './conditions/condition.ts';
 export { conditionWords } from './conditions/condition-words.ts';
 export { typesOf } from './conditions/schema-types.ts';

@@ -1,7 +1,12 @@
-import { formatProblem, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
+import {
+  formatProblem,
+  placedDenials,
+  placedRules,
+  type ServiceConfig,
+} from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { normalName } from '../../actors/tool-name.ts';
+import { matchesName, normalName } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
 import { namedTools } from '../../agent/named-tools.ts';
@@ -83,16 +88,17 @@ function toolPolicy(
   const say = (layer: string, decision: string, rule: string, says: string): void =>
     void decisions.push({ layer, decision, rule, says });
   for (const { from, security: source } of sources) {
-    const { enabled, denied_tools: denied } = source.guardrails;
-    for (const rule of enabled ? denied : []) {
-      if (normalName(rule.tool) !== normalName(name)) continue;
-      const at = `${from}security.guardrails.denied_tools`;
-      say('guardrails', 'deny', at, terms(rule, 'never runs'));
+    const { guardrails } = source;
+    for (const { tool, rule, name: ruleName } of guardrails.enabled
+      ? placedDenials(guardrails)
+      : []) {
+      if (!matchesName(tool, name)) continue;
+      say('guardrails', 'deny', from + ruleName, terms(rule, 'never runs'));
     }
   }
   if (alignment.enabled) {
     const says = `runs if its intent score is ${alignment.threshold} or more`;
-    say('intent_alignment', 'score', 'security.intent_alignment', says);
+    say('intent_alignment', 'score', 'intent_alignment', says);
   }
   const rulesOf = <Rule>(
     layer: 'step_up' | 'modify' | 'defer',
@@ -105,7 +111,7 @@ function toolPolicy(
       const { enabled, tools } = layerOf(source);
       return placedRules(layer, enabled ? tools : {})
         .filter(({ tool }) => normalName(tool) === normalName(name))
-        .map(({ rule, path }) => ({ rule, at: from + path.join('.') }));
+        .map(({ rule, name: ruleName }) => ({ rule, at: from + ruleName }));
     });
   const steps = rulesOf('step_up', ({ step_up: layer }) => layer);
   for (const { rule, at } of steps) {

@@ -111,6 +111,9 @@ export interface ProposedEdit extends EditRuling {
   fault: string | null;
 }
 
+/** Maximum changes of the arguments of one call, each of which is stored. */
+const maximumEdits = 20;
+
 /** Returns true if an attempt has arguments although its deferral, or its verb, allows none. */
 export function mayNotEdit(
   deferral: Deferral,
@@ -118,7 +121,8 @@ export function mayNotEdit(
   edit: ProposedEdit | null,
 ): boolean {
   if (args === undefined) return false;
-  return verb !== 'approve' || deferral.isEditable !== true || edit === null;
+  const { isEditable, edits = [] } = deferral;
+  return verb !== 'approve' || isEditable !== true || edit === null || edits.length >= maximumEdits;
 }
 
 /** Returns true if a decision changes the arguments. */

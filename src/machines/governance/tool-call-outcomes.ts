@@ -180,6 +180,7 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 /**
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
  * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
+ * No approver extends the wait by a change.
  */
 function deferralOf(context: ToolCallContext): Deferral {
   const { call, rules, held, ran, presented, now, requester, speakers } = context;
@@ -195,6 +196,9 @@ function deferralOf(context: ToolCallContext): Deferral {
   const { messages, requests } = held?.deferral ?? {};
   return {
     ...tightened(opened, before, [requester, ...speakers]),
+    ...(held?.edited === undefined
+      ? {}
+      : { expiresAt: Math.min(opened.expiresAt, held.deferral.expiresAt) }),
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
     ...(messages === undefined ? {} : { messages }),

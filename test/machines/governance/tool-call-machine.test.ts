@@ -866,6 +866,16 @@ describe('a call whose arguments its approver has changed', () => {
     });
   });
 
+  it.each([
+    ['its own', 1_000, times.decided + 1_000],
+    ['the first, if that is earlier', 9e9, aDeferral().expiresAt],
+  ])('is held again until a deadline, %s', async (_, timeout, expiresAt) => {
+    const other = aDeferRule({ approvers: ['cy@example.com'], timeout });
+    expect(await ruleWith({}, { defer: other }, editedUnder(rule)).ruling).toMatchObject({
+      deferral: { id: 'call-2', expiresAt },
+    });
+  });
+
   it('is held by another rule for its approvers alone', async () => {
     const other = aDeferRule({ approvers: ['cy@example.com'], to: ['channel:slack:#bank'] });
     const input = editedUnder(rule, { ...bound, quorum: 2, fourEyes: true });

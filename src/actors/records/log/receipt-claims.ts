@@ -36,19 +36,20 @@ export function receiptClaims(
   const begin = lines
     .slice(0, lines.indexOf(first))
     .findLast(({ line }) => line['event'] === 'session_start');
-  const over = lines
-    .slice(lines.indexOf(last) + 1)
-    .find(({ line }) => line['event'] === 'session_end');
   const story = new CallLines(own);
+  const later = story.hasEnded ? [] : lines.slice(lines.indexOf(last) + 1);
+  const heldAgain = later.find(({ line }) => isEditOf(line, callId));
+  const over = heldAgain ?? later.find(({ line }) => line['event'] === 'session_end');
   if (!story.hasEnded && over === undefined) return 'underWay';
-  const cited = [begin, ...own, story.hasEnded ? undefined : over].filter(
-    (one) => one !== undefined,
-  );
+  const cited = [begin, ...own, over].filter((one) => one !== undefined);
   return {
     version: receiptVersion,
     ...named(first.line, { agent: 'entity_id' }),
     ...picked(first.line, ['task_id', 'correlation_id']),
     ...story.claims(callId),
+    ...(heldAgain === undefined
+      ? {}
+      : named(fieldsOf(heldAgain.line), { held_again_as: 'call_id' })),
     ...(begin === undefined ? {} : requesterOf(begin.line)),
     lines: cited.map(({ line, sha256 }) => ({ ...picked(line, ['seq', 'event']), sha256 })),
   };
@@ -163,6 +164,12 @@ class CallLines {
   #waitEnd(): JsonObject | undefined {
     return [...this.#of('task_deferred_timeout'), ...this.#of('task_deferred_abandoned')].at(-1);
   }
+}
+
+/** Returns whether a line holds a call anew because an approver changed the arguments of this one. */
+function isEditOf(line: JsonObject, callId: string): boolean {
+  const { edited_from: from } = fieldsOf(line);
+  return isJsonObject(from) && from['call_id'] === callId;
 }
 
 function outcomeOf(end: JsonObject | undefined): string {
