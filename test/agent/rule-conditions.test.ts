@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
 import type { ConfigProblem, ServiceConfig } from '../../src/actors/config/config.ts';
 import { securitySchema } from '../../src/actors/config/schema-security.ts';
-import { conditionProblems } from '../../src/agent/rule-conditions.ts';
+import { conditionProblems, groupWarnings } from '../../src/agent/rule-conditions.ts';
 import { toolCalled } from '../helpers/system-story.ts';
 
 const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
 const tools = new Map([['pay_out', { ...toolCalled('pay_out'), parameters }]]);
 
+const problemAt = (path: readonly (string | number)[], message: string): ConfigProblem => ({
+  ...{ message, file: 'service.yaml', line: 1, column: 1 },
+  path: path.join('.'),
+});
+
 function problemsOf(security: object): string[] {
   const config = { security: securitySchema.parse(security) } as unknown as ServiceConfig;
-  const problemAt = (path: readonly (string | number)[], message: string): ConfigProblem => ({
-    ...{ message, file: 'service.yaml', line: 1, column: 1 },
-    path: path.join('.'),
-  });
   return conditionProblems({ config, problemAt }, tools).map(
     ({ path, message }) => `${path}: ${message}`,
   );
@@ -43,4 +44,18 @@ it('names the line of a longer expression', () => {
   expect(problemsOf({ step_up: { tools: { pay_out: { acr: 'gold', when } } } })).toEqual([
     'security.step_up.tools.pay_out.when: No such key: amuont (line 2, column 11 of the expression)',
   ]);
+});
+
+it.each([
+  ['without a provider that names them', [{ type: 'static_token' }, { type: 'cloud_sigv4' }], 1],
+  ['with one', [{ type: 'static_token' }, { type: 'oidc', groups_claim: 'groups' }], 0],
+])('warns of a condition on groups %s', (_, providers, warnings) => {
+  const when = '"finance" in caller.groups';
+  const security = securitySchema.parse({
+    defer: { tools: { pay_out: [{ when, allow: true }, { to: 'channel:console:*' }] } },
+  });
+  const config = { security, auth: { providers } } as unknown as ServiceConfig;
+  expect(groupWarnings({ config, problemAt }).map(({ path }) => path)).toEqual(
+    Array(warnings).fill('security.defer.tools.pay_out.0.when'),
+  );
 });

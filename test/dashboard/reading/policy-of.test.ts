@@ -92,11 +92,11 @@ describe('the policy of an agent says', () => {
         decisions: [
           {
             ...{ layer: 'step_up', decision: 'require' },
-            rule: 'security.step_up.tools.datetime_now',
+            rule: 'step_up.tools.datetime_now',
             says: 'needs a sign-in with acr gold',
           },
           {
-            ...{ layer: 'defer', decision: 'defer', rule: 'security.defer.tools.datetime_now' },
+            ...{ layer: 'defer', decision: 'defer', rule: 'defer.tools.datetime_now' },
             says: 'waits for a person: channel:console:*, for 4m0s',
           },
         ],
