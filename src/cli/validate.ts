@@ -26,7 +26,11 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   const skillCount = skills.length === 1 ? '1 skill' : `${skills.length} skills`;
   output.line(`service.yaml and ${skillCount} are valid`);
   output.line(`  agent  ${config.agent_id} ${config.version}`);
-  output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
+  output.line(
+    config.gate === undefined
+      ? `  model  ${config.model.provider} ${config.model.name}`.trimEnd()
+      : `  gate   other tools: ${config.gate.unknown}`,
+  );
   output.line(`  tools  ${tools.join(', ') || 'none'}`);
   for (const server of unknownServers) {
     output.line(

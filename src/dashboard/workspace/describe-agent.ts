@@ -1,4 +1,4 @@
-import { formatProblem } from '../../actors/config/config.ts';
+import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
 import type { AgentDescription } from '../../actors/workspace/workspace.ts';
 import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { checkAgent } from '../../agent/agent-findings.ts';
@@ -21,7 +21,7 @@ export async function describeAgent(
     return {
       agentId: config?.agent_id ?? null,
       version: config?.version ?? '',
-      model: config === null ? null : modelOf(config.model),
+      model: config === null ? null : modelOfAgent(config),
       fallbacks: config?.model.fallbacks.map(modelOf) ?? [],
       tools,
       heldTools: config === null ? [] : heldTools(config, tools),
@@ -57,6 +57,10 @@ const unknown: AgentDescription = {
   policySha256: null,
   problem: null,
 };
+
+function modelOfAgent({ gate, model }: Pick<ServiceConfig, 'gate' | 'model'>) {
+  return gate === undefined ? modelOf(model) : { provider: 'none', name: 'none (gate)' };
+}
 
 function modelOf({ provider, name }: { provider: string; name: string }) {
   return { provider, name };

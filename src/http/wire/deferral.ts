@@ -78,7 +78,9 @@ export const deferral = z
         session: z.string().exactOptional(),
         subject: z.string().exactOptional(),
       })
-      .describe('What the program that runs the call states of it; absent for a call that runs here.')
+      .describe(
+        'What the program that runs the call states of it; absent for a call that runs here.',
+      )
       .exactOptional(),
     escalates_at: time.describe('When another target is asked as well.').exactOptional(),
     escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),

@@ -1,12 +1,28 @@
 import { brief } from '../brief.ts';
-import type { Task } from '../domain/task.ts';
+import type { Deferral, Task } from '../domain/task.ts';
 
 /** Maximum length of a title in characters. */
 const longestTitle = 120;
 
-/** Returns the title of a task: the text of its first user message as one line of at most 120 characters. */
-export function titleOf({ title, history }: Pick<Task, 'title' | 'history'>): string {
-  return title ?? titleIn(history);
+/**
+ * Returns the title of a task as one line of at most 120 characters: the text of its first user message, or the arguments
+ * of a held call that another program runs.
+ */
+export function titleOf({
+  title,
+  history,
+  hold,
+  deferral = null,
+}: Pick<Task, 'title' | 'history'> & Partial<Pick<Task, 'hold' | 'deferral'>>): string {
+  if (title !== undefined) return title;
+  return hold === undefined || deferral === null ? titleIn(history) : titleOfCall(deferral);
+}
+
+function titleOfCall({ args, shown = args }: Deferral): string {
+  const texts = Object.entries(shown).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return brief(texts.join(', '), longestTitle);
 }
 
 /** Returns the title of a task with these messages, in the form of the domain or of the wire. */

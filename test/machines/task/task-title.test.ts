@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Message, Part } from '../../../src/machines/domain/task.ts';
 import { titleOf } from '../../../src/machines/task/task-title.ts';
+import { aDeferral } from '../../helpers/task-fixtures.ts';
 
 const message = (role: Message['role'], ...parts: Part[]): Message => ({
   ...{ role, parts, messageId: 'm-1' },
@@ -29,4 +30,14 @@ it.each<[string, Message[], string]>([
 
 it('the title of a task from a list is the stored one', () => {
   expect(titleOf({ title: 'stored', history: [] })).toBe('stored');
+});
+
+it('the title of a held call of another program is its arguments, as people may see them', () => {
+  const hold = { key: 'k', tool: 'Bash', askedSha256: '', outcomeWithin: 1 };
+  const shown = { command: 'rm -rf build', key: '[REDACTED]', force: true };
+  const deferral = aDeferral({ args: { command: 'rm' }, shown });
+  expect(titleOf({ history: [], hold, deferral })).toBe(
+    'command: rm -rf build, key: [REDACTED], force: true',
+  );
+  expect(titleOf({ history: [], hold, deferral: null })).toBe('');
 });

@@ -40,6 +40,12 @@ function format(name: keyof typeof formats, moment: Date): string {
   return (made[name] ??= new Intl.DateTimeFormat(undefined, formats[name])).format(moment);
 }
 
+/** Formats a deadline in local time: `at 14:32:10`, or `on` a day if that is not today. */
+export function deadlineWords(iso: string, now: number): string {
+  const isToday = new Date(iso).toDateString() === new Date(now).toDateString();
+  return `${isToday ? 'at' : 'on'} ${momentWords(iso, now)}`;
+}
+
 /** Formats a time in local time: `14:32:10`, with day and year if they differ from `now`. */
 export function momentWords(iso: string, now: number): string {
   const moment = new Date(iso);
