@@ -4,9 +4,13 @@ import { writeTypes } from './write-types.ts';
 
 const root = join(import.meta.dirname, '../..');
 
+/** The adapters of the client for frameworks of agents. */
+const adapters = ['ai-sdk', 'langchain', 'mastra', 'openai-agents'];
+
 /** The faces of the public modules, as paths from `src`. */
 const faces = [
   'client/client.ts',
+  ...adapters.map((name) => `client/adapters/${name}.ts`),
   'machines/machines.ts',
   'testing/arbitraries.ts',
   'testing/testing.ts',
@@ -24,6 +28,9 @@ export async function writeLibrary(folder: string): Promise<void> {
     machines: join(root, 'src/machines/machines.ts'),
     arbitraries: join(root, 'src/testing/arbitraries.ts'),
     client: join(root, 'src/client/client.ts'),
+    ...Object.fromEntries(
+      adapters.map((name) => [`client/${name}`, join(root, `src/client/adapters/${name}.ts`)]),
+    ),
   };
   const bundle = await rolldown({ cwd: root, input, platform: 'neutral', external: peers });
   try {

@@ -1,7 +1,7 @@
 // Public entry `holdpoint/client`: asks a gate before a call runs. Runs in browsers and has no dependency.
 
 export type { Connection } from './connection.ts';
-export type { Arguments, Decision, Outcome, PendingHold } from './decision.ts';
+export type { Arguments, Decision, Outcome, PendingHold, RunOptions } from './decision.ts';
 export {
   type DeniedStatus,
   GateUnavailable,

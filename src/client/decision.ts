@@ -32,6 +32,21 @@ export interface Decision<Args extends Arguments = Arguments> {
   wasReleased: boolean;
   /** Reports the end of the call. Throws GateUnavailable. */
   report(outcome: Outcome): Promise<void>;
+  /**
+   * Runs the call and reports its outcome. Throws HoldReleased for a call that an earlier process received, the reason of an
+   * aborted signal, and the error of `run`.
+   */
+  run<Result>(
+    run: (args: Args, decision: Decision) => Result | Promise<Result>,
+    options?: RunOptions,
+  ): Promise<Result>;
+}
+
+/** How a decided call runs. */
+export interface RunOptions {
+  /** Runs a call that an earlier process received, and may have run. */
+  runAgain?: boolean | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** A call that waits for a decision. */
@@ -64,7 +79,7 @@ const identifier = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 export async function readHold(
   { status, body, challenge }: Answer,
   { tool, key, isOnlyOurs }: AskedCall,
-): Promise<Omit<Decision, 'report'> | PendingHold> {
+): Promise<Omit<Decision, 'report' | 'run'> | PendingHold> {
   if (!isPlain(body)) throw new GateUnavailable('the answer of the gate is not an object', status);
   if (status === 401 && body['error'] === 'step_up_required') {
     throw new StepUpRequired(tool, text(body['required_acr']), challenge);

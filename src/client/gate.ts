@@ -6,6 +6,7 @@ import {
   type Decision,
   type Outcome,
   type PendingHold,
+  type RunOptions,
   readHold,
 } from './decision.ts';
 import { GateUnavailable, HoldReleased } from './errors.ts';
@@ -49,10 +50,7 @@ export interface HeldCall<Args extends object = Arguments> extends CallOptions {
 }
 
 /** How a guarded function asks. */
-export interface GuardOptions extends CallOptions {
-  /** Runs a call that an earlier process received, and may have run. */
-  runAgain?: boolean;
-}
+export interface GuardOptions extends CallOptions, Pick<RunOptions, 'runAgain'> {}
 
 /** A gate of Holdpoint as a program asks it. */
 export interface Gate {
@@ -117,22 +115,9 @@ export function createGate(options: GateOptions): Gate {
 
     guard(tool, run, preset = {}) {
       return async function guarded(args, given = {}) {
-        const { runAgain = false, ...call } = { ...preset, ...given };
+        const { runAgain, ...call } = { ...preset, ...given };
         const decision = await gate.hold({ ...call, tool, args });
-        if (decision.wasReleased && !runAgain) throw new HoldReleased(tool, decision);
-        if (call.signal?.aborted === true) {
-          await reportQuietly(decision, { status: 'not_run' });
-          throw call.signal.reason;
-        }
-        let result: Awaited<ReturnType<typeof run>>;
-        try {
-          result = await run(decision.args, decision);
-        } catch (error) {
-          await reportQuietly(decision, { status: 'failed', error: String(error) });
-          throw error;
-        }
-        await reportQuietly(decision, { status: 'succeeded', result });
-        return result;
+        return decision.run(run, { runAgain, signal: call.signal });
       };
     },
   };
@@ -154,7 +139,7 @@ export function createGate(options: GateOptions): Gate {
     const read = async (answer: Awaited<typeof posted>): Promise<Decision | PendingHold> => {
       const known = await readHold(answer, asked);
       if (known.status === 'pending') return known;
-      return { ...known, report: (outcome) => report(send, known.holdId, outcome) };
+      return decisionOf(tool, known);
     };
     return { asked, posted, read };
   }
@@ -170,6 +155,30 @@ export function createGate(options: GateOptions): Gate {
     } catch {
       // The hold was decided, or stays until it expires; its call does not run.
     }
+  }
+
+  function decisionOf(tool: string, known: Omit<Decision, 'report' | 'run'>): Decision {
+    const decision: Decision = {
+      ...known,
+      report: (outcome) => report(send, known.holdId, outcome),
+      async run(run, { runAgain = false, signal } = {}) {
+        if (decision.wasReleased && !runAgain) throw new HoldReleased(tool, decision);
+        if (signal?.aborted === true) {
+          await reportQuietly(decision, { status: 'not_run' });
+          throw signal.reason;
+        }
+        let result: Awaited<ReturnType<typeof run>>;
+        try {
+          result = await run(decision.args, decision);
+        } catch (error) {
+          await reportQuietly(decision, { status: 'failed', error: String(error) });
+          throw error;
+        }
+        await reportQuietly(decision, { status: 'succeeded', result });
+        return result;
+      },
+    };
+    return decision;
   }
 
   async function reportQuietly(decision: Decision, outcome: Outcome): Promise<void> {
