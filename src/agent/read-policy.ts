@@ -9,6 +9,7 @@ import {
 import { readSkills } from '../actors/tools/tools.ts';
 import { splitTarget } from '../machines/channels/approval-notice.ts';
 import { readGuardrails } from './agent-guardrails.ts';
+import { readWritable } from './agent-writable.ts';
 import type { ReadPolicy } from './create-system.ts';
 import { mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
@@ -71,12 +72,15 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
   const placed = [{ config, problemAt: loaded.problemAt }, ...included];
   const tools = namedTools(started, toolbox, seen);
   const inFile = await readSkills(directory, { mainPath: written.skills.path });
+  // A script could change an included file in a folder that it may write to.
+  const writable = await readWritable(directory, { ...loaded, config }, skills);
   return {
     problems: [
       ...rulesWithoutTools(placed, tools, seen, { isRunning: true }).problems,
       ...placed.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
       ...loaded.policies.flatMap((policy) => unmetNeeds(policy, running)),
       ...(bindsApprover(started) ? [] : included.flatMap(newBinding)),
+      ...writable.problems,
       ...problems.map((problem) => ({ path: '', ...problem })),
     ],
     policy: {

@@ -198,6 +198,43 @@ describe('an approved hold', () => {
   });
 });
 
+it('ends once when decisions, an edit and a cancellation arrive together', async () => {
+  const agent = await startGate({ defer: { tools: { Bash: { ...rule, edit: true } } } });
+  for (let round = 0; round < 12; round += 1) {
+    const id = await held(agent, { ...asked, key: `${round}` });
+    const decide = (body: object) => async () =>
+      (await agent.post(`/holds/${id}/decisions`, body)).status === 200;
+    const ends = {
+      approved: decide({ decision: 'approve' }),
+      edited: decide({ decision: 'approve', args: { command: 'ls' } }),
+      rejected: decide({ decision: 'reject' }),
+      cancelled: async () => {
+        const { body } = await agent.request('DELETE', `/holds/${id}`);
+        return body.status === 'cancelled';
+      },
+    };
+    const inTurn = Object.entries(ends);
+    const order = [...inTurn.slice(round % 4), ...inTurn.slice(0, round % 4)];
+    const waits = [agent.get(`/holds/${id}?wait=20`), agent.get(`/holds/${id}?wait=20`)];
+    const counted = await Promise.all(
+      order.map(async ([name, end]) => ((await end()) ? [name] : [])),
+    );
+    const [end, ...others] = counted.flat();
+    expect(others).toEqual([]);
+    const answers = (await Promise.all(waits)).map(({ body }) => body);
+    const status = end === 'edited' ? 'approved' : end;
+    expect(answers.map((body) => body.status)).toEqual([status, status]);
+    const isGranted = status === 'approved';
+    const command = end === 'edited' ? 'ls' : asked.args.command;
+    for (const { args } of answers) expect(args).toEqual(isGranted ? { command } : undefined);
+    expect(answers.filter(({ released }) => released === false)).toHaveLength(isGranted ? 1 : 0);
+    const ended = agent
+      .audit(id)
+      .filter(({ event }) => /^hold_deferred_(decision|abandoned)$/.test(event));
+    expect(ended).toHaveLength(1);
+  }
+});
+
 describe('the hold of another caller', () => {
   const tokenOf = (name: string) => `token-of-${name}-0123456789abcdef`;
   const providers = [

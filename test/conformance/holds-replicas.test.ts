@@ -14,7 +14,7 @@ afterAll(() => server.remove());
 
 const settings = {
   gate: { tools: { Bash: {} }, outcome_within: '1s' },
-  security: { defer: { enabled: true, tools: { Bash: { to: 'channel:console:*' } } } },
+  security: { defer: { enabled: true, tools: { Bash: { to: 'channel:console:*', edit: true } } } },
 } as ServiceSettings;
 
 const asked = { key: 's-1:1', tool: 'Bash', args: { command: 'rm -rf build' } };
@@ -49,6 +49,45 @@ it('release an approved call to one of many requests', async () => {
   );
   const taken = (await Promise.all(taking)).map((answer) => answer?.body.released);
   expect(taken.filter((released) => released === false)).toHaveLength(1);
+});
+
+it('keep one of several calls that arrive with one key', async () => {
+  const { a, b, c } = await startReplicas(server, settings);
+  for (let round = 0; round < 4; round += 1) {
+    const answers = await Promise.all(
+      [a, b, c, a, b, c].map((at, index) =>
+        at.post('/holds', { ...asked, key: `${round}`, args: { command: `rm ${index}` } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409, 409, 409]);
+    expect(new Set(answers.map(({ body }) => body.hold_id)).size).toBe(1);
+  }
+});
+
+it('end a hold once when they decide, edit and cancel it together', async () => {
+  const { a, b, c } = await startReplicas(server, settings);
+  for (let round = 0; round < 6; round += 1) {
+    const { body } = await a.post('/holds', { ...asked, key: `${round}` });
+    const path = `/holds/${body.hold_id}`;
+    const edited = { decision: 'approve', args: { command: 'ls' } };
+    const [edit, rejection, cancellation] = await Promise.all([
+      a.post(`${path}/decisions`, edited),
+      b.post(`${path}/decisions`, { decision: 'reject' }),
+      c.request('DELETE', path),
+    ]);
+    const ends = [
+      ...(edit.status === 200 ? ['approved'] : []),
+      ...(rejection.status === 200 ? ['rejected'] : []),
+      ...(cancellation.body.status === 'cancelled' ? ['cancelled'] : []),
+    ];
+    const answers = await Promise.all([a, b, c].map((at) => at.get(`${path}?wait=30`)));
+    const statuses = answers.map((answer) => answer.body.status);
+    expect(ends).toHaveLength(1);
+    expect(statuses).toEqual([ends[0], ends[0], ends[0]]);
+    for (const { body: hold } of answers) {
+      expect(hold.args).toEqual(ends[0] === 'approved' ? { command: 'ls' } : undefined);
+    }
+  }
 });
 
 it('miss an outcome that no program reports', async () => {

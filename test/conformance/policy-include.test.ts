@@ -73,6 +73,19 @@ describe('an agent that includes a policy', () => {
     const { problems } = await readAgent(folder.path, {}, new ManualClock(0));
     expect(problems.map(({ path: at }) => at)).toEqual(['egress.writable.0']);
   });
+
+  it('includes no file that its tools could write while it runs', async () => {
+    const agent = await startTestAgent({ egress: { writable: ['work'] } });
+    const path = join(agent.folder.path, 'service.yaml');
+    const service = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(join(agent.folder.path, 'work', 'shared.yaml'), denying);
+    const security = { policy: { include: ['./work/shared.yaml'] } };
+    writeFileSync(path, JSON.stringify({ ...service, security }));
+    await vi.waitUntil(() => eventsOf(agent, 'policy_refused').length === 1, patient);
+    expect(eventsOf(agent, 'policy_refused')[0]?.['problems']).toEqual([
+      expect.stringContaining('scripts may not write work/shared.yaml'),
+    ]);
+  });
 });
 
 describe('a policy from a URL', () => {
