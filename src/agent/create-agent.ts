@@ -69,6 +69,11 @@ export async function createGate(agentId: string, options: CreateOptions): Promi
     /^agent_id: .*$/m,
     `agent_id: ${kebabCase.test(agentId) ? agentId : JSON.stringify(agentId)}`,
   );
+  return createGateOf(service, options);
+}
+
+/** Creates a gate's folder with this `service.yaml`. Returns the paths of its files. Rejects with CreateError. */
+export async function createGateOf(service: string, options: CreateOptions): Promise<string[]> {
   const files = new Map([['service.yaml', service], ...ignored]);
   await createFolder(options, async (draft) => {
     await writeFiles(draft, files);

@@ -13,10 +13,11 @@ export interface DaemonFlags extends RateLimitFlags {
 
 const usualHost = '127.0.0.1';
 
-/** Adds the flags of a daemon to a command (docs/contract/command.md). */
-export function addDaemonFlags(command: Command): Command {
+/** Adds the flags of a daemon to a command (docs/contract/command.md); `dir` describes a folder with another default. */
+export function addDaemonFlags(command: Command, { dir }: { dir?: string } = {}): Command {
+  if (dir === undefined) command.option('--dir <dir>', "the agent's folder", '.');
+  else command.option('--dir <dir>', dir);
   command
-    .option('--dir <dir>', "the agent's folder", '.')
     .option('--host <host>', 'address to listen on', usualHost)
     .option(
       '--port <port>',

@@ -8,6 +8,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { addDaemonFlags } from './daemon-flags.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
+import { guardCommand } from './guard/guard-command.ts';
 import { hookCommand } from './hook/hook-command.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
@@ -88,6 +89,7 @@ function createProgram(session: Session): Command {
     skillsCommand(session),
     toolCommand(session),
     hookCommand(),
+    guardCommand(session),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),

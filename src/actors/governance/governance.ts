@@ -9,7 +9,7 @@ export {
   type IntentScorer,
 } from './alignment/alignment.ts';
 export { callerReads } from './conditions/caller-reads.ts';
-export { ConditionCompiler } from './conditions/condition.ts';
+export { type Condition, ConditionCompiler } from './conditions/condition.ts';
 export { conditionWords } from './conditions/condition-words.ts';
 export { typesOf } from './conditions/schema-types.ts';
 export {

@@ -27,7 +27,7 @@ export class NoGateError extends Error {
 }
 
 /** Folder of the gate that `holdpoint guard` starts. */
-function guardFolder(): string {
+export function guardFolder(): string {
   return join(homedir(), '.holdpoint', 'guard');
 }
 

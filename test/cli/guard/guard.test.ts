@@ -1,0 +1,202 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../../src/package-root.ts';
+import { cleanUp, firstLine, holdpoint, startCommand, temporaryFolder } from '../holdpoint.ts';
+
+afterAll(cleanUp);
+
+const files = {
+  'claude-code': ['.claude/settings.json', '.claude/settings.local.json'],
+  codex: ['.codex/hooks.json', '.codex/hooks.json'],
+  cursor: ['.cursor/hooks.json', '.cursor/hooks.json'],
+  copilot: ['.copilot/hooks/holdpoint.json', '.github/hooks/holdpoint.json'],
+  opencode: ['.config/opencode/plugins/holdpoint.js', '.opencode/plugins/holdpoint.js'],
+} as const;
+
+const hosts = Object.entries(files).map(([host, [user, project]]) => ({ host, user, project }));
+
+/** Settings as a user of Claude Code has them. */
+const claudeSettings = `{
+    "model": "opus",
+    "permissions": {"allow": ["Bash(ls:*)"], "deny": []},
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Write", "hooks": [{"type": "command", "command": "./lint.sh"}]}
+        ],
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
+    },
+    "statusLine": null
+}
+`;
+
+async function home(): Promise<string> {
+  return realpathSync(await temporaryFolder());
+}
+
+function guard(words: readonly string[], folder: string) {
+  const env = { HOME: folder, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: '', CODEX_HOME: '' };
+  return holdpoint(['guard', ...words], { env, cwd: folder });
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+describe.each(hosts)('the hooks of $host', ({ host, user, project }) => {
+  it('are written to the settings of the user and of a project, and removed', async () => {
+    const folder = await home();
+    for (const [words, path] of [
+      [[], join(folder, user)],
+      [['--project', folder], join(folder, project)],
+    ] as const) {
+      const installed = await guard(['install', host, '--yes', ...words], folder);
+      expect([installed.code, installed.stdout]).toEqual([
+        0,
+        `the hooks of ${host} are in ${path}\n`,
+      ]);
+      const text = readFileSync(path, 'utf8');
+      expect(text).toContain(`${packageRoot}/bin/holdpoint`);
+      expect(text).toContain(join(folder, '.holdpoint/guard'));
+      const again = await guard(['install', host, '--yes', ...words], folder);
+      expect(again.stdout).toBe(`the hooks of ${host} are in ${path} already\n`);
+      expect(readFileSync(path, 'utf8')).toBe(text);
+      await guard(['uninstall', host, '--yes', ...words], folder);
+      expect(existsSync(path)).toBe(false);
+    }
+  });
+});
+
+describe('settings with other content', () => {
+  it('keep all of it, have a backup, and are restored byte for byte', async () => {
+    const folder = await home();
+    const path = join(folder, '.claude/settings.json');
+    put(path, claudeSettings);
+    const { stderr } = await guard(['install', 'claude-code', '--yes'], folder);
+    expect(stderr).toContain('+                         "onFailure": "block"');
+    const written = readFileSync(path, 'utf8');
+    const { hooks, ...others } = JSON.parse(written);
+    const { hooks: before, ...same } = JSON.parse(claudeSettings);
+    expect(others).toEqual(same);
+    expect(hooks.Stop).toEqual(before.Stop);
+    const program = `${packageRoot}/bin/holdpoint`;
+    const command = `${program} hook claude-code --dir ${folder}/.holdpoint/guard --wait 58m`;
+    expect(hooks.PreToolUse).toEqual([
+      before.PreToolUse[0],
+      {
+        hooks: [
+          {
+            type: 'command',
+            command: `${command} || { echo 'the hook of Holdpoint did not allow the call' >&2; exit 2; }`,
+            ...{ timeout: 3_600, onFailure: 'block' },
+          },
+        ],
+      },
+    ]);
+    expect(hooks.PostToolUse).toEqual([{ hooks: [{ type: 'command', command, timeout: 60 }] }]);
+    expect(written.startsWith('{\n    "model"')).toBe(true);
+    expect(readFileSync(`${path}.before-holdpoint`, 'utf8')).toBe(claudeSettings);
+    await guard(['uninstall', 'claude-code', '--yes'], folder);
+    expect(readFileSync(path, 'utf8')).toBe(claudeSettings);
+    expect(existsSync(`${path}.before-holdpoint`)).toBe(false);
+  });
+
+  it('keep what the user changed between install and uninstall', async () => {
+    const folder = await home();
+    const path = join(folder, '.claude/settings.json');
+    put(path, claudeSettings);
+    await guard(['install', 'claude-code', '--yes'], folder);
+    put(path, readFileSync(path, 'utf8').replace('"opus"', '"sonnet"'));
+    await guard(['uninstall', 'claude-code', '--yes'], folder);
+    const expected = { ...JSON.parse(claudeSettings), model: 'sonnet' };
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(expected);
+  });
+
+  it.each([
+    ['{\n  "model": "opus",\n  oops\n}', /settings\.json:3:3: the settings are no JSON: /],
+    ['{"model": "opus"', /settings\.json:1:17: the settings are no JSON: /],
+    ['[]', /settings\.json:1:1: the settings are no object/],
+    ['{"a": 1, "a": 2}', /settings\.json:1:1: a key of the settings stands twice/],
+    [
+      '{"id": 2512292042121000001}',
+      /settings\.json:1:1: a number of the settings would be rounded/,
+    ],
+  ])('that would lose something are refused: %s', async (text, message) => {
+    const folder = await home();
+    const path = join(folder, '.claude/settings.json');
+    put(path, text);
+    const { code, stderr } = await guard(['install', 'claude-code', '--yes'], folder);
+    expect([code, stderr]).toEqual([5, expect.stringMatching(message)]);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it('are not changed without a confirmation, but shown', async () => {
+    const folder = await home();
+    const path = join(folder, '.codex/hooks.json');
+    put(path, '{"hooks": {}}\n');
+    const { code, stderr } = await guard(['install', 'codex'], folder);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the change needs a confirmation')]);
+    expect(stderr).toContain('+     "PreToolUse": [');
+    expect(readFileSync(path, 'utf8')).toBe('{"hooks": {}}\n');
+  });
+
+  it('behind a link keep the link and their mode', async () => {
+    const folder = await home();
+    const real = join(folder, 'dotfiles/settings.json');
+    put(real, claudeSettings);
+    mkdirSync(join(folder, '.claude'));
+    symlinkSync(real, join(folder, '.claude/settings.json'));
+    await guard(['install', 'claude-code', '--yes'], folder);
+    expect(readFileSync(real, 'utf8')).toContain('holdpoint');
+    expect(statSync(real).mode & 0o777).toBe(0o644);
+    expect(realpathSync(join(folder, '.claude/settings.json'))).toBe(real);
+  });
+});
+
+describe('a guard from nothing', () => {
+  it('lets reading run, holds a deletion, and runs it once a person approved', async () => {
+    const folder = await home();
+    const dir = join(folder, 'gates/guard');
+    const started = startCommand(['guard', '--dir', dir, '--root', folder, '--port', '0'], {
+      env: { HOME: folder },
+      cwd: folder,
+    });
+    expect(await firstLine(started)).toMatch(/^holdpoint: guard is ready at http/);
+    const ask = (command: string, id: string) =>
+      holdpoint(['hook', 'claude-code', '--dir', dir], {
+        input: JSON.stringify({
+          ...{ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash' },
+          ...{ tool_use_id: id, tool_input: { command }, cwd: folder },
+        }),
+      });
+    const allowed = expect.stringContaining('"permissionDecision":"allow"');
+    expect(await ask('ls -la', '1')).toMatchObject({ code: 0, stdout: allowed });
+    const waiting = ask('rm -rf build', '2');
+    const id = await heldCall(dir);
+    const approved = await holdpoint(['task', 'approve', id, '--dir', dir]);
+    expect(approved.code).toBe(0);
+    expect(await waiting).toMatchObject({ code: 0, stdout: allowed });
+    started.child.kill('SIGTERM');
+    const { stderr } = await started.ended;
+    expect(stderr).toContain(`wrote the rules for ${folder} to ${dir}/service.yaml`);
+    expect(stderr).toContain(`task deferrals --dir ${dir}`);
+    expect(await ask('ls', '3')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+async function heldCall(dir: string): Promise<string> {
+  for (;;) {
+    const { stdout } = await holdpoint(['--json', 'task', 'deferrals', '--dir', dir]);
+    const [first] = JSON.parse(stdout).deferrals;
+    if (first !== undefined) return first.task_id;
+  }
+}
