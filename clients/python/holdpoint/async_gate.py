@@ -7,7 +7,7 @@ import contextlib
 import functools
 import inspect
 import threading
-from typing import Any, Awaitable, Callable, TypeVar
+from typing import Any, Awaitable, Callable, Coroutine, TypeVar, overload
 
 from . import steps
 from .decision import AsyncDecision, BaseDecision, PendingHold
@@ -62,6 +62,12 @@ class AsyncGate:
         known = await self._drive(steps.ask(call, self._timeout))
         return known if isinstance(known, PendingHold) else self._decision(known)
 
+    @overload
+    def guard(self, tool: str, run: Callable[[dict[str, Any]], Awaitable[T]], **preset: Any) -> Callable[..., Coroutine[Any, Any, T]]: ...
+
+    @overload
+    def guard(self, tool: str, run: None = None, **preset: Any) -> Callable[[Callable[[dict[str, Any]], Awaitable[T]]], Callable[..., Coroutine[Any, Any, T]]]: ...
+
     def guard(self, tool: str, run: Callable[[dict[str, Any]], Awaitable[T]] | None = None, **preset: Any) -> Any:
         """Returns a coroutine function that holds, runs and reports, as ``Gate.guard`` does."""
         if run is None:
@@ -90,7 +96,8 @@ class AsyncGate:
             try:
                 step = running.send(result)
             except StopIteration as end:
-                return end.value
+                value: T = end.value
+                return value
             if isinstance(step, Pause):
                 await asyncio.sleep(step.seconds)
                 result = None

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import time
 from dataclasses import fields
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, overload
 
 from . import steps
 from .decision import BaseDecision, Decision, PendingHold
@@ -65,6 +65,12 @@ class Gate:
         known = self._drive(steps.ask(call, self._timeout))
         return known if isinstance(known, PendingHold) else self._decision(known)
 
+    @overload
+    def guard(self, tool: str, run: Callable[[dict[str, Any]], T], **preset: Any) -> Callable[..., T]: ...
+
+    @overload
+    def guard(self, tool: str, run: None = None, **preset: Any) -> Callable[[Callable[[dict[str, Any]], T]], Callable[..., T]]: ...
+
     def guard(self, tool: str, run: Callable[[dict[str, Any]], T] | None = None, **preset: Any) -> Any:
         """Returns a function that holds the call, runs ``run`` with the arguments that may run and reports the outcome.
 
@@ -97,7 +103,8 @@ class Gate:
             try:
                 step = running.send(result)
             except StopIteration as end:
-                return end.value
+                value: T = end.value
+                return value
             if isinstance(step, Pause):
                 time.sleep(step.seconds)
                 result = None

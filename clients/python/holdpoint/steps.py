@@ -137,25 +137,28 @@ def _send(request: Request, timeout: float) -> Steps[Answer]:
     attempt = 0
     while True:
         result = yield request
-        failure, pause = GateUnavailable(str(result)), None
-        if isinstance(result, Response):
-            failure, pause = _failure_of(result), _pause_of(result.headers.get("retry-after"))
-            if failure is None:
-                return _answer_of(result)
-        pause = _back_off(attempt) if pause is None else pause
+        failure, asked = _failure_of(result)
+        if failure is None:
+            assert isinstance(result, Response)
+            return _answer_of(result)
+        pause = _back_off(attempt) if asked is None else asked
         if time.monotonic() + pause > until:
             raise failure
         yield Pause(pause)
         attempt += 1
 
 
-def _failure_of(response: Response) -> GateUnavailable | None:
-    status = response.status
+def _failure_of(result: Result | None) -> tuple[GateUnavailable | None, float | None]:
+    """Returns the failure that may pass, and the pause that the gate asks for, in seconds."""
+    if not isinstance(result, Response):
+        return GateUnavailable(result or "the gate gave no answer"), None
+    status = result.status
     if 300 <= status < 400:
         raise GateUnavailable("the gate redirects; use its final address as url", status)
-    if status in (408, 425, 429) or status >= 500:
-        return GateUnavailable(f"the gate answered {status}{error_of(_parsed(response.body))}", status)
-    return None
+    if status not in (408, 425, 429) and status < 500:
+        return None, None
+    message = f"the gate answered {status}{error_of(_parsed(result.body))}"
+    return GateUnavailable(message, status), _pause_of(result.headers.get("retry-after"))
 
 
 def _answer_of(response: Response) -> Answer:
@@ -199,4 +202,4 @@ def _pause_of(header: str | None) -> float | None:
 
 
 def _back_off(attempt: int) -> float:
-    return min(0.25 * 2 ** min(attempt, 10), 10.0) * (0.5 + random.random() / 2)
+    return min(0.25 * 2.0 ** min(attempt, 10), 10.0) * (0.5 + random.random() / 2)
