@@ -62,6 +62,28 @@ export function testLibrary(tarball: () => string): void {
     }
   });
 
+  it('asks a gate in another program, as the page on clients shows it', async () => {
+    const program = await programOf(tarball(), 'testing', ['fast-check']);
+    const [first = '', hold = '', double = ''] = textsIn(
+      fencesOf(readPage('docs/clients.md')),
+      'ts',
+    );
+    const adapters = ['ai-sdk', 'langchain', 'mastra', 'openai-agents'];
+    const imports = adapters.map(
+      (name, index) => `import * as a${index} from 'holdpoint/client/${name}';`,
+    );
+    writeFileSync(join(program, 'first.ts'), first + hold);
+    const names = `console.log(${adapters.map((_, index) => `Object.keys(a${index})`).join()});`;
+    writeFileSync(join(program, 'double.ts'), [...imports, double, names].join('\n'));
+    expect(await runCommand('tsc', [], program)).toEqual({ status: 0, stdout: '', stderr: '' });
+    const { status, stdout, stderr } = await runCommand('node', ['double.ts'], program);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain("tool: 'mail'");
+    expect(stdout).toContain(
+      "[ 'guardTools' ] [ 'guardTool' ] [ 'guardExecute' ] [ 'guardExecute' ]",
+    );
+  });
+
   it('tests an agent in another program, as the page on testing shows it', async () => {
     const program = await programOf(tarball(), 'testing', ['fast-check']);
     const fences = textsIn(fencesOf(readPage('docs/testing.md')), 'ts');
