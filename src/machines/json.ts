@@ -19,3 +19,10 @@ export function parseJson(text: string): JsonValue | undefined {
     return undefined;
   }
 }
+
+/** Returns true if all names and texts of a JSON value consist of whole Unicode characters. */
+export function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, each]) => name.isWellFormed() && isWellFormed(each));
+}

@@ -90,6 +90,19 @@ it('MODIFY rewrites the calls of a pattern', async () => {
   expect([body.status, body.args]).toEqual(['allowed', { to: 'main' }]);
 });
 
+it('is 400 for arguments with half of a character, also in a change', async () => {
+  const agent = await startGate({ defer: { tools: { Bash: { ...rule, edit: true } } } });
+  const half = { command: 'rm \ud800' };
+  expect(await agent.post('/holds', { ...asked, args: half })).toMatchObject({
+    status: 400,
+    body: { error: 'args has half of a Unicode character; send whole characters' },
+  });
+  const id = await held(agent);
+  const edit = { decision: 'approve', args: half };
+  expect((await agent.post(`/holds/${id}/decisions`, edit)).status).toBe(400);
+  expect((await agent.get(`/holds/${id}`)).body.status).toBe('pending');
+});
+
 describe('the statements of a program', () => {
   it('stay on their lines, whatever they contain', async () => {
     const agent = await startGate();

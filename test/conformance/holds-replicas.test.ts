@@ -36,7 +36,7 @@ it('are one hold at three daemons, released once and closed once', async () => {
   const outcomes = [{ status: 'succeeded' }, { status: 'failed' }, { status: 'not_run' }];
   const closing = all.map((at, index) => at.post(`/holds/${id}/outcome`, outcomes[index]));
   const statuses = (await Promise.all(closing)).map(({ status }) => status);
-  expect(statuses.toSorted()).toEqual([200, 409, 409]);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 409, 409]);
 });
 
 it('release an approved call to one of many requests', async () => {
@@ -44,10 +44,8 @@ it('release an approved call to one of many requests', async () => {
   const { body } = await a.post('/holds', asked);
   const id = body.hold_id;
   await b.post(`/holds/${id}/decisions`, { decision: 'approve' });
-  const taking = Array.from({ length: 12 }, (_, index) =>
-    [a, b, c][index % 3]?.get(`/holds/${id}`),
-  );
-  const taken = (await Promise.all(taking)).map((answer) => answer?.body.released);
+  const taking = [a, b, c, a, b, c, a, b, c].map((at) => at.get(`/holds/${id}`));
+  const taken = (await Promise.all(taking)).map(({ body: hold }) => hold.released);
   expect(taken.filter((released) => released === false)).toHaveLength(1);
 });
 
@@ -59,7 +57,8 @@ it('keep one of several calls that arrive with one key', async () => {
         at.post('/holds', { ...asked, key: `${round}`, args: { command: `rm ${index}` } }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409, 409, 409]);
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
     expect(new Set(answers.map(({ body }) => body.hold_id)).size).toBe(1);
   }
 });
@@ -82,10 +81,13 @@ it('end a hold once when they decide, edit and cancel it together', async () => 
     ];
     const answers = await Promise.all([a, b, c].map((at) => at.get(`${path}?wait=30`)));
     const statuses = answers.map((answer) => answer.body.status);
-    expect(ends).toHaveLength(1);
-    expect(statuses).toEqual([ends[0], ends[0], ends[0]]);
+    // A cancellation may follow an approval, until the call may run.
+    const end = ends.at(-1);
+    expect(ends.filter((one) => one !== 'cancelled').length).toBeLessThanOrEqual(1);
+    expect(ends).not.toEqual(['rejected', 'cancelled']);
+    expect(statuses).toEqual([end, end, end]);
     for (const { body: hold } of answers) {
-      expect(hold.args).toEqual(ends[0] === 'approved' ? { command: 'ls' } : undefined);
+      expect(hold.args).toEqual(end === 'approved' ? { command: 'ls' } : undefined);
     }
   }
 });

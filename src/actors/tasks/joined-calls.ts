@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
+import { wellFormed } from '../../machines/text.ts';
 import { argumentsDigest, type Policies, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MessageRows } from '../records/records.ts';
@@ -64,7 +65,9 @@ export class JoinedCalls {
   }
 }
 
-function askedAs({ tool, args }: AskedCall): ToolCall {
+/** Returns a call as it is accepted. */
+function askedAs({ tool, args: given }: AskedCall): ToolCall {
+  const args = wellFormed(given);
   return { id: '', tool, args, argsSha256: argumentsDigest(args) };
 }
 

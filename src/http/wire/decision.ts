@@ -5,6 +5,7 @@ import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { digest } from './deferral.ts';
 import { fieldOf } from './field-of.ts';
+import { jsonObject } from './json-object.ts';
 import { Problem, type refusal } from './problem.ts';
 import { time, timestamp } from './timestamp.ts';
 
@@ -23,8 +24,7 @@ const decisionDetails = z.object({
   deferral_id: text(128).optional(),
   args_sha256: text(64).optional(),
   runs_sha256: text(64).optional(),
-  args: z
-    .record(z.string(), z.unknown(), { error: 'must be an object' })
+  args: jsonObject
     .describe('The arguments to run the call with, where its rule allows a change.')
     .optional(),
 });

@@ -6,6 +6,7 @@ import { newTaskIdForm } from '../../machines/task/task-id.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import { challengeOf } from './challenge.ts';
 import { digest } from './deferral.ts';
+import { jsonObject } from './json-object.ts';
 import { Problem } from './problem.ts';
 import { time, timestamp } from './timestamp.ts';
 
@@ -14,8 +15,6 @@ const short = (most: number) =>
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty' })
     .max(most, { error: `must be at most ${most} characters` });
-
-const json = z.record(z.string(), z.unknown(), { error: 'must be an object' });
 
 const sha256 = z
   .string({ error: 'must be a string' })
@@ -40,7 +39,7 @@ export const holdRequest = z
     tool: short(128).regex(/^[A-Za-z0-9_.:/@-]+$/, {
       error: 'must have only A-Z a-z 0-9 and _ . : / @ -',
     }),
-    args: json,
+    args: jsonObject,
     runs_sha256: sha256
       .describe('Digest of what would run, if the program has one.')
       .exactOptional(),
@@ -53,7 +52,7 @@ export const holdRequest = z
       .describe('Calls of one session are counted together in conditions.')
       .exactOptional(),
     subject: short(256).describe('The person for whom the agent works.').exactOptional(),
-    context: json
+    context: jsonObject
       .refine((value) => JSON.stringify(value).length <= longestContext, {
         error: `must be at most ${longestContext} characters of JSON`,
       })
@@ -131,7 +130,7 @@ export const hold = z
       'expired',
       'cancelled',
     ]),
-    args: json
+    args: jsonObject
       .describe('The arguments that may run; only with allowed and approved.')
       .exactOptional(),
     args_sha256: digest.exactOptional(),
