@@ -64,6 +64,17 @@ async function reachedRequests(agent: TestAgent, ...wanted: number[]): Promise<W
 const paid = '{"order":"A-1042"}';
 
 describe('an equal call while one waits', () => {
+  it('is equal as it was accepted, with half of a character replaced', async () => {
+    const agent = await startTestAgent(shown(deferring()));
+    const client = await mcpClientAt(agent.url);
+    const order = 'A-\ud800';
+    const both = [pay(client, { order }), pay(client, { order })];
+    const [{ task_id: id, args } = { task_id: '' }] = await reachedRequests(agent, 2);
+    expect(args).toEqual({ order: 'A-\ufffd' });
+    await agent.decide(id, ann);
+    expect((await Promise.all(both)).map(textIn)).toEqual(Array(2).fill('{"order":"A-\ufffd"}'));
+  });
+
   it('waits for the same decision, which the approver sees, and runs once', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const clients = [await mcpClientAt(agent.url), await mcpClientAt(agent.url)];
