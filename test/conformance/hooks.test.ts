@@ -270,6 +270,19 @@ describe('the end of a call', () => {
     expect(JSON.stringify(agent.audit(id))).not.toContain('token=abc');
   });
 
+  it('counts without its digest if the result has half of a Unicode character', async () => {
+    const agent = await startGate();
+    const id = await held(agent);
+    await decide(agent, id, { decision: 'approve' });
+    await agent.post('/hooks/claude-code', claude);
+    await agent.post('/hooks/claude-code', { ...ended, tool_response: 'cut \ud83d' });
+    expect(await outcomeOf(agent, id)).toEqual({ status: 'succeeded' });
+    const half = { ...claude, tool_use_id: 'x', tool_input: { command: '\ud83d' } };
+    expect(reasonOf((await agent.post('/hooks/claude-code', half)).body)).toMatch(
+      /^the gate refused the call: the event has half of a Unicode character/,
+    );
+  });
+
   it('of a call that was never asked for creates no hold', async () => {
     const agent = await startGate();
     expect((await agent.post('/hooks/claude-code', ended)).status).toBe(200);

@@ -4,7 +4,7 @@ import type { Clock } from '../../actors/ports/clock.ts';
 import type { Ids } from '../../actors/ports/ids.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
-import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, isWellFormed, type JsonValue } from '../../machines/json.ts';
 import { dialects } from '../hooks/dialects.ts';
 import { type Dialect, type HookCall, HookFault, type HookOutcome } from '../hooks/hook-event.ts';
 import { hookKey, outcomeKey, sessionName } from '../hooks/hook-key.ts';
@@ -59,8 +59,11 @@ export function hooksAnswer(ports: HookPorts) {
     const { body } = ctx.request;
     if (!isJsonObject(body)) throw new HookFault('the event is no JSON object');
     const event = dialect.read(body);
-    if (event.kind === 'outcome') await reportOutcome(ctx, event);
-    else await admitCall(ctx, () => answerCall(ctx, dialect, event, ports));
+    if (event.kind === 'outcome') return reportOutcome(ctx, event);
+    if (!isWellFormed(body)) {
+      throw new HookFault('the event has half of a Unicode character; send whole characters');
+    }
+    await admitCall(ctx, () => answerCall(ctx, dialect, event, ports));
   };
 }
 
@@ -156,7 +159,8 @@ async function reportOutcome(ctx: RoutedContext, event: HookOutcome): Promise<vo
   const id = key === null ? undefined : await ctx.state.tasks.findHold(key);
   if (id === undefined) return;
   const { status, result } = event;
-  const digest = result === undefined ? {} : { resultSha256: digestOf(result) };
+  const digest =
+    result === undefined || !isWellFormed(result) ? {} : { resultSha256: digestOf(result) };
   await ctx.state.tasks.closeHold(id, { status, ...digest });
 }
 
