@@ -44,6 +44,14 @@ for task in $(seq 90); do
 done
 ls .service/audit-*.ndjson`;
 
+/** A gate on port 8080, and a call that may run. */
+const gate = `${onPath}
+holdpoint init my-gate --gate --dir /tmp/my-gate
+holdpoint run --dir /tmp/my-gate > /tmp/my-gate.log 2>&1 &
+${until(isReady)}
+ID=$(curl -s localhost:8080/holds -H 'Content-Type: application/json' \\
+  -d '{"key": "1", "tool": "Bash", "args": {"command": "ls"}}' | sed 's/.*"hold_id":"\\([^"]*\\)".*/\\1/')`;
+
 /** What the pages need that is not written on them, and what of them cannot be run. */
 export const pagePlans: Record<string, PagePlan> = {
   'README.md': {
@@ -60,6 +68,11 @@ export const pagePlans: Record<string, PagePlan> = {
       'curl -s http://127.0.0.1:8080/tasks/send': isHeld,
     },
   },
+  'examples/gate/README.md': {
+    before: onPath,
+    meanwhile: { 'cp -r examples/gate /tmp/gate': isReady },
+  },
+  'docs/gate.md': { before: gate },
   'examples/releases/README.md': {
     skipped: {
       'npm install': 'it needs a registry',

@@ -45,7 +45,7 @@ async function refundsWith(model: object): Promise<string> {
   const path = join(directory, 'service.yaml');
   const service = parseDocument(await readFile(path, 'utf8'));
   service.set('model', service.createNode(model));
-  const rule = ['security', 'defer', 'tools', 'issue_refund'];
+  const rule = ['security', 'defer', 'tools', 'issue_refund', 1];
   service.setIn([...rule, 'approvers'], service.createNode(['ann@example.com']));
   await writeFile(path, String(service));
   return directory;
