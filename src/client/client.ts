@@ -1,12 +1,18 @@
 // Public entry `holdpoint/client`: asks a gate before a call runs. Runs in browsers and has no dependency.
 
 export type { Connection } from './connection.ts';
-export type { Arguments, Decision, Outcome, PendingHold, RunOptions } from './decision.ts';
+export {
+  type Arguments,
+  type Decision,
+  HoldReleased,
+  type Outcome,
+  type PendingHold,
+  type RunOptions,
+} from './decision.ts';
 export {
   type DeniedStatus,
   GateUnavailable,
   HoldDenied,
-  HoldReleased,
   StepUpRequired,
 } from './errors.ts';
 export {

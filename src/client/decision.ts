@@ -42,6 +42,19 @@ export interface Decision<Args extends Arguments = Arguments> {
   ): Promise<Result>;
 }
 
+/** An earlier process received this call and may have run it. `runAgain: true` runs it again. */
+export class HoldReleased extends Error {
+  override readonly name = 'HoldReleased';
+  readonly decision: Decision;
+
+  constructor(tool: string, decision: Decision) {
+    super(
+      `${tool} did not run: an earlier process received this call and may have run it; ask with another key, or pass runAgain`,
+    );
+    this.decision = decision;
+  }
+}
+
 /** How a decided call runs. */
 export interface RunOptions {
   /** Runs a call that an earlier process received, and may have run. */

@@ -1,5 +1,3 @@
-import type { Decision } from './decision.ts';
-
 /** Statuses of a call that may not run. */
 export type DeniedStatus = 'denied' | 'rejected' | 'expired' | 'cancelled';
 
@@ -51,18 +49,5 @@ export class GateUnavailable extends Error {
   constructor(message: string, status: number | null = null, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
     this.status = status;
-  }
-}
-
-/** An earlier process received this call and may have run it. `runAgain: true` runs it again. */
-export class HoldReleased extends Error {
-  override readonly name = 'HoldReleased';
-  readonly decision: Decision;
-
-  constructor(tool: string, decision: Decision) {
-    super(
-      `${tool} did not run: an earlier process received this call and may have run it; ask with another key, or pass runAgain`,
-    );
-    this.decision = decision;
   }
 }

@@ -4,12 +4,13 @@ import {
   type Arguments,
   type AskedCall,
   type Decision,
+  HoldReleased,
   type Outcome,
   type PendingHold,
   type RunOptions,
   readHold,
 } from './decision.ts';
-import { GateUnavailable, HoldReleased } from './errors.ts';
+import { GateUnavailable } from './errors.ts';
 
 /** Settings of a gate. */
 export interface GateOptions extends Connection {
