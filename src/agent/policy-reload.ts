@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { commandLine } from '../actors/command-line.ts';
 import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import type { Policies } from '../actors/governance/governance.ts';
 import { InOrder } from '../actors/in-order.ts';
@@ -182,7 +183,7 @@ export class PolicyReload {
     if (isPending) {
       log.warn(
         {},
-        'policy: service.yaml has other rules than those in force; holdpoint policy reload applies them',
+        `policy: service.yaml has other rules than those in force; ${commandLine('policy reload')} applies them`,
       );
     }
     if (later.length > 0) {

@@ -240,8 +240,8 @@ describe.concurrent('a held task', () => {
     const file = join(await temporaryFolder(), 'args.json');
     await writeFile(file, '{"order_id": "A-1003"}');
     for (const [id, args] of [
-      ['held-5', '{"order_id": "A-1003"}'],
-      ['held-6', file],
+      ['edited-1', '{"order_id": "A-1003"}'],
+      ['edited-2', file],
     ] as const) {
       const sending = task(['send', ...held, '--id', id]);
       await untilHeld(daemon, id);

@@ -124,9 +124,14 @@ describe('a provider of every type', () => {
     for (const headers of shown.map(([, , , each]) => each)) {
       const secret = (Object.values(headers)[0] ?? '').replace('Bearer ', '');
       const state = join(agent.folder.path, '.service');
-      const files = readdirSync(state).filter((name) => name !== 'runtime.token');
-      for (const name of files) {
-        expect([name, readFileSync(join(state, name)).includes(secret)]).toEqual([name, false]);
+      const files = readdirSync(state, { recursive: true, withFileTypes: true }).filter(
+        (file) => file.isFile() && file.name !== 'runtime.token',
+      );
+      for (const { parentPath, name } of files) {
+        expect([name, readFileSync(join(parentPath, name)).includes(secret)]).toEqual([
+          name,
+          false,
+        ]);
       }
       expect(JSON.stringify([agent.log, seen])).not.toContain(secret);
     }

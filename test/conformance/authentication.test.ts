@@ -138,10 +138,11 @@ describe('with authentication on', () => {
       }
       expect(JSON.stringify(agent.log)).not.toContain(secret);
       const state = join(agent.folder.path, '.service');
-      const holders = readdirSync(state).filter((name) =>
-        readFileSync(join(state, name)).includes(secret),
+      const files = readdirSync(state, { recursive: true, withFileTypes: true });
+      const holders = files.filter(
+        (file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes(secret),
       );
-      expect(holders).toEqual(secret === own ? ['runtime.token'] : []);
+      expect(holders.map(({ name }) => name)).toEqual(secret === own ? ['runtime.token'] : []);
     }
   });
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { commandLine } from '../../actors/command-line.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import { largestSettingsFile, readRegularFile } from '../../actors/read-regular-file.ts';
 import { systemClock } from '../../actors/system-clock.ts';
@@ -49,7 +50,7 @@ async function readRows(directory: string): Promise<TestRow[] | string | null> {
     const text = readRegularFile(found.path, largestSettingsFile).toString('utf8');
     const rows = tableIn(text, table);
     if (rows.length <= mostRows) return rows;
-    return `${table} has more than ${mostRows.toLocaleString('en')} rows; run holdpoint policy test`;
+    return `${table} has more than ${mostRows.toLocaleString('en')} rows; run ${commandLine('policy test')}`;
   } catch (error) {
     if (error instanceof PolicyTableError) return error.message;
     return `${table} cannot be read: ${messageOf(error)}`;
