@@ -1,6 +1,7 @@
 import { setImmediate as afterInput } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FakeSlack } from '../../packages/fake-slack/fake-slack.ts';
+import { withoutCall } from '../helpers/call-fields.ts';
 import {
   type SlackAgent,
   startSlackAgent,
@@ -86,7 +87,7 @@ function decisionsOf({ agent }: SlackAgent): [string | undefined, unknown][] {
   return agent
     .audit()
     .filter(({ event }) => event === 'task_deferred_decision')
-    .map(({ task_id: id, fields: { wait_ms: _, ...fields } = {} }) => [id, fields]);
+    .map(({ task_id: id, fields: { wait_ms: _, ...fields } = {} }) => [id, withoutCall(fields)]);
 }
 
 describe('a connection that breaks again and again', () => {
