@@ -10,6 +10,15 @@ export type HoldEvent =
   /** The time for the report is over. */
   | { type: 'hold.overdue' };
 
+/** The transition that keeps the outcome of the call. */
+const closing = {
+  target: 'closed',
+  actions: {
+    type: 'keepOutcome',
+    params: ({ event }: { event: Extract<HoldEvent, { type: 'hold.closed' }> }) => event.outcome,
+  },
+} as const;
+
 type HoldContext = Pick<HoldAccount, 'releasedAt' | 'outcome'>;
 
 /**
@@ -45,29 +54,22 @@ export const holdMachine = setup({
           actions: { type: 'keepRelease', params: ({ event }) => event.at },
         },
         'hold.closed': {
+          ...closing,
           guard: { type: 'didNotRun', params: ({ event }) => event.outcome },
-          target: 'closed',
-          actions: { type: 'keepOutcome', params: ({ event }) => event.outcome },
         },
       },
     },
     released: {
       description: 'The program may run the call.',
       on: {
-        'hold.closed': {
-          target: 'closed',
-          actions: { type: 'keepOutcome', params: ({ event }) => event.outcome },
-        },
+        'hold.closed': closing,
         'hold.overdue': 'unaccounted',
       },
     },
     unaccounted: {
       description: 'The program did not report an outcome in time.',
       on: {
-        'hold.closed': {
-          target: 'closed',
-          actions: { type: 'keepOutcome', params: ({ event }) => event.outcome },
-        },
+        'hold.closed': closing,
       },
     },
     closed: { description: 'The outcome is known.' },
