@@ -3,6 +3,7 @@ import type { Task } from '../../machines/domain/task.ts';
 import type { HoldEvent } from '../../machines/hold/hold-machine.ts';
 import { newOutcomes } from '../../machines/task/decided-calls.ts';
 import { holdAfter, isSameOutcome } from '../../machines/task/held-elsewhere.ts';
+import { InOrder } from '../in-order.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   type AgentEntity,
@@ -37,8 +38,8 @@ const maximumTries = 4;
 /** Keeps account of decided calls that other programs run: received, ended, or unaccounted for. */
 export class HoldAccounts {
   readonly #ports: HoldAccountsPorts;
-  /** The latest change of each hold; changes of one hold are made one after the other. */
-  readonly #changing = new Map<string, Promise<unknown>>();
+  /** Changes of one hold are made one after the other. */
+  readonly #changing = new InOrder();
 
   constructor(ports: HoldAccountsPorts) {
     this.#ports = ports;
@@ -63,29 +64,18 @@ export class HoldAccounts {
     return { kind: isKept ? 'kept' : 'differs', task };
   }
 
-  /** Records that the time for the outcome of a hold is over, if it is. Returns whether the task is a decided hold. */
-  async overdue(id: string): Promise<boolean> {
+  /** Records that the time for the outcome of a decided hold is over, if it is. */
+  async overdue(id: string): Promise<void> {
     const task = await this.#ports.store.rows.find(id);
-    if (task?.hold?.account === undefined) return false;
+    if (task?.hold?.account === undefined) return;
     const due = task.wakeAt;
     if (due !== null && due <= this.#ports.clock.now()) {
       await this.#change(id, { type: 'hold.overdue' });
     }
-    return true;
   }
 
-  async #change(id: string, event: HoldEvent): Promise<Changed> {
-    const before = this.#changing.get(id);
-    const changing = (async () => {
-      await before?.catch(() => undefined);
-      return this.#changeNow(id, event);
-    })();
-    this.#changing.set(id, changing);
-    try {
-      return await changing;
-    } finally {
-      if (this.#changing.get(id) === changing) this.#changing.delete(id);
-    }
+  #change(id: string, event: HoldEvent): Promise<Changed> {
+    return this.#changing.run(id, () => this.#changeNow(id, event));
   }
 
   async #changeNow(id: string, event: HoldEvent): Promise<Changed> {

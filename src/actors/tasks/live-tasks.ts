@@ -346,9 +346,9 @@ export class LiveTasks {
     const at = this.#options.clock.now();
     try {
       const { isShared } = this.#options;
-      if (await this.holds.overdue(id)) return;
       const task = await (isShared ? this.activateParked(id) : this.activate(id));
-      if (task?.isDue(at) === true) task.actor.send({ type: 'deadline.reached', at });
+      if (task === undefined) await this.holds.overdue(id);
+      else if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
     } catch (error) {
       if (this.#isStopped) return;
       this.#options.log.error({ error, task_id: id }, 'task: cannot be brought back to life');

@@ -1,4 +1,5 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
+import { InOrder } from '../in-order.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import {
@@ -35,7 +36,7 @@ export interface Recalled extends SentMessage {
 export class SentMessages {
   readonly #ports: SentMessagesPorts;
   readonly #underWay = new Map<string, LiveTask>();
-  readonly #taking = new Map<string, Promise<unknown>>();
+  readonly #taking = new InOrder();
 
   constructor(ports: SentMessagesPorts) {
     this.#ports = ports;
@@ -45,22 +46,12 @@ export class SentMessages {
    * Runs `take` with the task recalled for a key, and returns its result; operations with the same key run one after
    * the other.
    */
-  async inTurn<Answer>(
+  inTurn<Answer>(
     key: string,
     recall: () => Promise<Recalled>,
     take: (sent: Recalled) => Promise<Answer>,
   ): Promise<Answer> {
-    const before = this.#taking.get(key);
-    const taken = (async () => {
-      await before?.catch(() => undefined);
-      return take(await recall());
-    })();
-    this.#taking.set(key, taken);
-    try {
-      return await taken;
-    } finally {
-      if (this.#taking.get(key) === taken) this.#taking.delete(key);
-    }
+    return this.#taking.run(key, async () => take(await recall()));
   }
 
   /** Runs `inTurn` for a sender's message. A repeat is recorded. */

@@ -46,13 +46,13 @@ async function takeIn(
 }
 
 async function wake({ clock, tasks, tellParked }: SharedDutiesPorts, id: string): Promise<void> {
-  if (await tasks.holds.overdue(id)) return;
   const at = clock.now();
-  await tellParked(id, (task) => {
+  const told = await tellParked(id, (task) => {
     if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
     // The clocks of two machines may differ; the engine calls again.
     else if ((task.committed?.wakeAt ?? at) > at) throw new Error('the deadline is not here yet');
   });
+  if (told === null) await tasks.holds.overdue(id);
 }
 
 /** Abandons or resumes a task whose daemon is dead, as configured. */
