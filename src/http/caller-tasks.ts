@@ -103,14 +103,18 @@ export class CallerTasks {
     args: JsonObject,
     hold: Omit<HoldRequest, 'askedSha256'>,
   ): Promise<{ id: string; isSame: boolean }> {
-    const opened = await this.#system.openHold({ ...request, requester: this.#caller }, args, hold);
+    const opened = await this.#system.holds.open(
+      { ...request, requester: this.#caller },
+      args,
+      hold,
+    );
     this.#known.add(opened.id);
     return opened;
   }
 
   /** Returns the id of the caller's hold with a key. */
   async findHold(key: string): Promise<string | undefined> {
-    const id = await this.#system.findHold(this.#caller, key);
+    const id = await this.#system.holds.find(this.#caller, key);
     if (id !== undefined) this.#known.add(id);
     return id;
   }
@@ -118,13 +122,13 @@ export class CallerTasks {
   /** Records that the caller receives its approved call; returns whether it is the first time. Rejects with SystemError. */
   async takeHold(id: string): Promise<boolean> {
     this.#refuseUnknown(id);
-    return this.#system.takeHold(id);
+    return this.#system.holds.take(id);
   }
 
   /** Records the outcome of a call that the caller ran. Rejects with SystemError. */
   async closeHold(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
     this.#refuseUnknown(id);
-    return this.#system.closeHold(id, outcome);
+    return this.#system.holds.close(id, outcome);
   }
 
   /** Counts one more request for a waiting task's call. Throws SystemError. */

@@ -1,24 +1,21 @@
-import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../machines/domain/finding.ts';
-import type { HoldOutcome, HoldRequest } from '../../machines/domain/hold.ts';
 import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
 import { causesOf } from '../../machines/error-code.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
-import type { JsonObject } from '../../machines/json.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
-import { argumentsDigest, screenPrompt } from '../governance/governance.ts';
+import { screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
-import type { OutcomeAnswer } from './hold-accounts.ts';
+import { Holds } from './holds.ts';
 import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
@@ -86,6 +83,8 @@ export class TaskSystem {
   /** Records every outgoing hop. */
   readonly egress: EgressRecorder;
   readonly retention: Retention;
+  /** Calls that other programs run. */
+  readonly holds: Holds;
   /** Changes of all tasks. */
   readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
@@ -140,6 +139,14 @@ export class TaskSystem {
     const { policies } = options;
     this.#joined = new JoinedCalls({ policies, sent: this.#sent, rows: rows.messages, clock });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
+    this.holds = new Holds({
+      ...options,
+      intake: this.intake,
+      accounts: this.#tasks.holds,
+      sent: this.#sent,
+      find: (id) => this.reads.find(id),
+      open: (request, opening) => this.#open(request, opening),
+    });
     const isInspected = options.inspect !== undefined;
     this.reads = new TaskReads({
       rows,
@@ -191,54 +198,6 @@ export class TaskSystem {
       if (sent.taskId !== undefined) return { id: sent.taskId, isNew: false };
       return this.#open(request, { sent, recall: () => this.#joined.recall(key) });
     });
-  }
-
-  /**
-   * Starts the hold of one call, or finds the hold of the same caller with the same key. `isSame` is false for a hold
-   * with another digest. Throws SystemError.
-   */
-  async openHold(
-    asked: Omit<TaskRequest, 'calls' | 'hold'>,
-    args: JsonObject,
-    asks: Omit<HoldRequest, 'askedSha256'>,
-  ): Promise<{ id: string; isSame: boolean }> {
-    this.intake.checkRun();
-    const { tool, runsSha256 } = asks;
-    const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null });
-    const hold = { ...asks, askedSha256 };
-    const stated = runsSha256 === undefined ? {} : { runsSha256 };
-    const shown = this.#shown(hold);
-    const request = { ...asked, calls: [{ tool, args, ...stated }], hold: shown };
-    const key = keyOfHold(asked.requester, hold.key);
-    const recall = () => this.#sent.recallUnless(key, isAskedAgain);
-    return this.#sent.inTurn(key, recall, async (sent) => {
-      const opened =
-        sent.taskId === undefined
-          ? await this.#open(request, { sent, recall })
-          : { id: sent.taskId, isNew: false };
-      if (opened.isNew) return { id: opened.id, isSame: true };
-      await this.#sent.saved(key).catch((error: unknown) => {
-        throw unrecorded(this.#options.store, error);
-      });
-      const known = await this.reads.find(opened.id);
-      return { id: opened.id, isSame: known?.hold?.askedSha256 === askedSha256 };
-    });
-  }
-
-  /** Returns the id of the requester's hold with a key. */
-  async findHold(requester: Caller | null, key: string): Promise<string | undefined> {
-    const { taskId } = await this.#sent.recallUnless(keyOfHold(requester, key), isAskedAgain);
-    return taskId;
-  }
-
-  /** Records that the program of an approved hold receives its call; true for the first time. Throws SystemError. */
-  takeHold(id: string): Promise<boolean> {
-    return this.#tasks.holds.take(id);
-  }
-
-  /** Records the outcome of a call that another program ran. The first one counts. Throws SystemError. */
-  closeHold(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
-    return this.#tasks.holds.close(id, outcome);
   }
 
   /** Counts another request for the waiting call of a task; approvers see the count. Throws SystemError. */
@@ -378,18 +337,6 @@ export class TaskSystem {
     }
   }
 
-  /** Approvers and the log see what a program states of its call as they see arguments. */
-  #shown(hold: HoldRequest): HoldRequest {
-    const { agent, session, subject, context } = hold;
-    const stated: JsonObject = {
-      ...(agent === undefined ? {} : { agent }),
-      ...(session === undefined ? {} : { session }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(context === undefined ? {} : { context }),
-    };
-    return { ...hold, ...this.#options.policies.current.policy.shown(stated) };
-  }
-
   async #aliasOf({ alias }: TaskRequest): Promise<SentMessage | null> {
     if (alias === undefined || this.#options.shared === null) return null;
     return this.#sent.recallUnless(alias, () => true);
@@ -476,17 +423,6 @@ function isConflict(error: unknown): boolean {
 
 function hasBegun({ committed }: LiveTask): boolean {
   return committed !== null && !isFinal(committed.state);
-}
-
-/** A caller may ask again after a sign-in at a higher level, or with fewer waiting calls. */
-function isAskedAgain(task: Task | undefined): boolean {
-  const { failure } = task ?? {};
-  return failure?.kind === 'stepUp' || (failure?.kind === 'denied' && failure.isOverLimit === true);
-}
-
-function keyOfHold(caller: Caller | null, key: string): string {
-  const { provider, userId, orgId } = caller ?? {};
-  return hash('sha256', JSON.stringify([provider, userId, orgId, 'hold', key]), 'base64url');
 }
 
 function stillRunning(id: string): SystemError {
