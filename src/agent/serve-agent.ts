@@ -18,6 +18,7 @@ import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
 import type { McpFace } from '../http/mcp/mcp-face.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
+import type { HoldTimes } from '../machines/domain/hold.ts';
 import type { AgentPolicies } from './create-system.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
@@ -93,7 +94,7 @@ async function serveOn(
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
     a2aAnswer: settings.a2a_answer,
-    gate: config.gate === undefined ? null : { outcomeWithin: config.gate.outcome_within },
+    gate: config.gate === undefined ? null : timesOf(config.gate),
     mcp:
       settings.mcp === false || config.gate !== undefined
         ? null
@@ -133,6 +134,10 @@ function placesOf(address: string, port: number): ListeningAddress[] {
   const isEach = address === '0.0.0.0' || address === '::';
   const addresses = [address, ...(isEach ? outer.map((one) => one.address) : [])];
   return addresses.map((one) => ({ address: one, port }));
+}
+
+function timesOf(gate: NonNullable<ServiceConfig['gate']>): HoldTimes {
+  return { releaseWithin: gate.release_within, outcomeWithin: gate.outcome_within };
 }
 
 /** The agent as presented to MCP clients. */

@@ -79,8 +79,8 @@ export interface PendingHold {
 export interface AskedCall {
   tool: string;
   key: string;
-  /** True if no other process can have the key. */
-  isOnlyOurs: boolean;
+  /** Identifies this request, so that the gate recognises it when it is sent again. */
+  claim: string;
 }
 
 const identifier = /^[A-Za-z0-9][\w.:-]{0,127}$/;
@@ -91,7 +91,7 @@ const identifier = /^[A-Za-z0-9][\w.:-]{0,127}$/;
  */
 export async function readHold(
   { status, body, challenge }: Answer,
-  { tool, key, isOnlyOurs }: AskedCall,
+  { tool, key }: Omit<AskedCall, 'claim'>,
 ): Promise<Omit<Decision, 'report' | 'run'> | PendingHold> {
   if (!isPlain(body)) throw new GateUnavailable('the answer of the gate is not an object', status);
   if (status === 401 && body['error'] === 'step_up_required') {
@@ -126,7 +126,7 @@ export async function readHold(
       return {
         ...{ ...known, status: body['status'], ...(await argumentsIn(body, status)) },
         ...{ note: text(body['note']), approver: text(body['approver']) },
-        ...{ receipt: text(body['receipt']), wasReleased: wasReleased && !isOnlyOurs },
+        ...{ receipt: text(body['receipt']), wasReleased },
       };
     }
     default:

@@ -95,7 +95,10 @@ export function createGate(options: GateOptions): Gate {
           const { holdId, retryAfter } = known;
           const sentAt = performance.now();
           known = await read(
-            await send({ method: 'GET', path: `holds/${holdId}`, waits: true, signal }),
+            await send({
+              ...{ method: 'GET', path: `holds/${holdId}?claim=${asked.claim}`, waits: true },
+              signal,
+            }),
           );
           if (known.status !== 'pending') break;
           await sleep(Math.max(0, sentAt + retryAfter - performance.now()), signal);
@@ -130,9 +133,9 @@ export function createGate(options: GateOptions): Gate {
     const { tool, signal, cancelOnAbort } = call;
     const { session = options.session } = call;
     const made = call.key ?? (await keyOf(session, call.callId));
-    const asked = { tool, key: made ?? crypto.randomUUID(), isOnlyOurs: made === null };
+    const asked = { tool, key: made ?? crypto.randomUUID(), claim: crypto.randomUUID() };
     const { agent = options.agent } = call;
-    const body = bodyOf(call, { key: asked.key, agent, session });
+    const body = bodyOf(call, { key: asked.key, claim: asked.claim, agent, session });
     const request = { method: 'POST' as const, path: 'holds', body };
     // A hold can be cancelled only after the gate has named it.
     const posted = send(cancelOnAbort === true ? request : { ...request, signal });
@@ -223,7 +226,7 @@ async function resultDigest(result: unknown): Promise<string | null> {
 /** Returns the body of `POST /holds`. Throws TypeError for arguments that are not plain JSON. */
 function bodyOf(
   { tool, args, subject, context, runsSha256, workflow }: HeldCall<object>,
-  known: { key: string; agent: string | undefined; session: string | undefined },
+  known: { key: string; claim: string; agent: string | undefined; session: string | undefined },
 ): string {
   if (!isPlain(args)) throw new TypeError('args must be a plain object');
   canonicalJson(args, 'args');

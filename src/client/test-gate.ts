@@ -67,7 +67,7 @@ export function createTestGate({
       outcomes.push({ tool, key, ...(JSON.parse(body) as Omit<TestOutcome, 'tool' | 'key'>) });
       return Response.json({});
     }
-    const call = JSON.parse(body) as TestCall;
+    const { claim: _, ...call } = JSON.parse(body) as TestCall & { claim: string };
     const known = holds.get(call.key) ?? decided(call, `hold-${calls.push(call)}`);
     holds.set(call.key, known);
     return Response.json(await known);

@@ -6,6 +6,7 @@ import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { RateLimits } from '../actors/ports/rate-limits.ts';
+import type { HoldTimes } from '../machines/domain/hold.ts';
 import type { AnswerPlace } from '../machines/domain/task.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
@@ -109,7 +110,7 @@ export interface AppPorts
   /** Where A2A 0.3.0 and 1.0 responses carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
   /** Settings of a gate; `null` for an agent that runs its tools itself. */
-  gate: { outcomeWithin: number } | null;
+  gate: HoldTimes | null;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }

@@ -2,7 +2,9 @@ import type { PushTarget, PushTargets } from '../actors/ports/push.ts';
 import { SystemError } from '../actors/system-error.ts';
 import type {
   AskedCall,
+  ChangedHold,
   ChangedQuery,
+  OpenedHold,
   OutcomeAnswer,
   PageQuery,
   SaidMessage,
@@ -102,7 +104,7 @@ export class CallerTasks {
     request: Omit<TaskRequest, 'requester' | 'id' | 'calls' | 'hold'>,
     args: JsonObject,
     hold: Omit<HoldRequest, 'askedSha256'>,
-  ): Promise<{ id: string; isSame: boolean }> {
+  ): Promise<OpenedHold> {
     const opened = await this.#system.holds.open(
       { ...request, requester: this.#caller },
       args,
@@ -119,10 +121,13 @@ export class CallerTasks {
     return id;
   }
 
-  /** Records that the caller receives its approved call; returns whether it is the first time. Rejects with SystemError. */
-  async takeHold(id: string): Promise<boolean> {
+  /**
+   * Records that a process of the caller receives its approved call, unless the policy in force forbids it. Returns the
+   * hold, and whether it changed. Rejects with SystemError.
+   */
+  async takeHold(id: string, claim?: string): Promise<ChangedHold> {
     this.#refuseUnknown(id);
-    return this.#system.holds.take(id);
+    return this.#system.holds.take(id, claim);
   }
 
   /** Records the outcome of a call that the caller ran. Rejects with SystemError. */

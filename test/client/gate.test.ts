@@ -161,8 +161,11 @@ describe('a process that is killed', () => {
     expect(await guarded(rm.args, { key: rm.key, runAgain: true })).toBe('gone');
   });
 
-  it('does not run an allowed call again whose outcome is reported', async () => {
+  it('does not run an allowed call again that another process received', async () => {
     const { url } = await startGate();
+    await createGate({ url }).hold({ ...ls, key: 's-1:received' });
+    const second = createGate({ url }).guard('Bash', () => 'file');
+    expect(await errorOf(second(ls.args, { key: 's-1:received' }))).toBeInstanceOf(HoldReleased);
     const run = vi.fn(() => 'file');
     const key = 's-1:ls';
     await createGate({ url }).guard('Bash', run)(ls.args, { key });
@@ -171,7 +174,7 @@ describe('a process that is killed', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a lost answer for its own if no other process can have the key', async () => {
+  it('takes a lost answer for its own, and another process does not', async () => {
     const agent = await startGate();
     let lost = 0;
     const losing = async (url: string, init: RequestInit) => {
@@ -180,10 +183,11 @@ describe('a process that is killed', () => {
       if (!text.includes('"approved"') || lost++ > 0) return new Response(text, answer);
       throw new TypeError('connection reset');
     };
-    const { key: _, ...call } = rm;
-    const held = createGate({ url: agent.url, fetch: losing }).hold(call);
+    const held = createGate({ url: agent.url, fetch: losing }).hold(rm);
     const id = await decide(agent, { decision: 'approve' });
     expect([await held, lost]).toMatchObject([{ holdId: id, wasReleased: false }, 2]);
+    const other = createGate({ url: agent.url }).hold(rm);
+    expect(await other).toMatchObject({ holdId: id, wasReleased: true });
   });
 
   it('waits through a restart of the gate', async () => {

@@ -243,14 +243,15 @@ describe('a passing failure', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
     await vi.advanceTimersByTimeAsync(2_001);
     expect(await held).toMatchObject({ status: 'approved' });
+    const { claim } = JSON.parse(String(fetch.mock.calls[0]?.[1].body)) as { claim: string };
     const sent = fetch.mock.calls.map(([url, { method, headers, redirect }]) => [
-      ...[method, url, (headers as Headers).get('Prefer'), redirect],
+      ...[method, url.replace(claim, 'CLAIM'), (headers as Headers).get('Prefer'), redirect],
     ]);
     expect(sent).toEqual([
       ['POST', 'http://gate.invalid/base/holds', null, 'manual'],
-      ['GET', 'http://gate.invalid/base/holds/h-1', 'wait=30', 'manual'],
-      ['GET', 'http://gate.invalid/base/holds/h-1', 'wait=30', 'manual'],
-      ['GET', 'http://gate.invalid/base/holds/h-1', 'wait=30', 'manual'],
+      ['GET', 'http://gate.invalid/base/holds/h-1?claim=CLAIM', 'wait=30', 'manual'],
+      ['GET', 'http://gate.invalid/base/holds/h-1?claim=CLAIM', 'wait=30', 'manual'],
+      ['GET', 'http://gate.invalid/base/holds/h-1?claim=CLAIM', 'wait=30', 'manual'],
     ]);
   });
 });

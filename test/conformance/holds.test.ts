@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { startInFolder, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const command = {
@@ -285,6 +286,151 @@ describe('a hold that waits', () => {
       reason: 'denied by guardrail: Bash is a denied tool',
     });
     folder.remove();
+  });
+});
+
+describe('an approved call that its program did not receive', () => {
+  /** Replaces the rules of a running gate, and waits until they are in force. */
+  async function apply(agent: TestAgent, security: object): Promise<void> {
+    const loaded = () => agent.audit().filter(({ event }) => event === 'policy_loaded').length;
+    const before = loaded();
+    const path = join(agent.folder.path, 'service.yaml');
+    const settings = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...settings, security }));
+    await vi.waitUntil(() => loaded() > before, patient);
+  }
+
+  async function approved(agent: TestAgent): Promise<string> {
+    const id = await held(agent);
+    await decide(agent, id, 'approve', 'go');
+    return id;
+  }
+
+  const unused = async (agent: TestAgent, id: string) => {
+    const { status: code, body } = await agent.get(`/holds/${id}`);
+    const { status, reason, note, approver } = body;
+    expect([code, 'args' in body]).toEqual([200, false]);
+    const outcome = await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' });
+    expect(outcome.status).toBe(409);
+    expect(story(agent, id).slice(-2)).toEqual(['session_end', 'hold_withdrawn']);
+    const [decision] = (await agent.get('/deferrals?decided_by=me')).body.deferrals;
+    expect(decision.outcome).toBe('never_ran');
+    return { status, reason, note, approver };
+  };
+
+  it('expires, also when it was approved before a restart', async () => {
+    const folder = new AgentFolder({
+      gate: { ...gate, release_within: '50ms' },
+      security: { defer },
+    } as ServiceSettings);
+    const before = await startInFolder(folder);
+    const id = await approved(before);
+    await before.stop();
+    const agent = await startInFolder(folder);
+    await vi.waitUntil(() => story(agent, id).includes('hold_withdrawn'), patient);
+    expect(await unused(agent, id)).toEqual({
+      ...{ status: 'expired', note: 'go', approver: 'unknown' },
+      reason:
+        'the call was approved, and its program did not fetch it in time; ask again with another key',
+    });
+    folder.remove();
+  });
+
+  const approvers = ['ann@example.com', 'bob@example.com'];
+  const twoOf = { to: 'channel:console:*', approvers, quorum: 2 };
+
+  it.each<[string, object, string]>([
+    [
+      'is denied by the rules in force',
+      { defer, guardrails: { enabled: true, denied_tools: ['Bash'] } },
+      'denied by guardrail: Bash is a denied tool',
+    ],
+    [
+      'may not run with other arguments than the approved ones',
+      {
+        defer,
+        modify: { enabled: true, tools: { Bash: { arguments: [{ path: 'command', set: 'ls' }] } } },
+      },
+      'the rules in force no longer allow this call as it was approved; ask again with another key',
+    ],
+    [
+      'needs the quorum in force',
+      { defer: { ...defer, tools: { Bash: twoOf } } },
+      'the policy in force demands other approvals than this call was given',
+    ],
+  ])('%s', async (_, security, reason) => {
+    const agent = await startGate();
+    const id = await approved(agent);
+    await apply(agent, security);
+    const ends = { status: 'denied', note: 'go', approver: 'unknown' };
+    expect(await unused(agent, id)).toMatchObject(ends);
+    expect((await agent.get(`/holds/${id}`)).body.reason).toBe(reason);
+    const { fields } = agent.audit(id).at(-1) ?? {};
+    expect(fields).toMatchObject({ tool: 'Bash', reason, deferral_id: expect.any(String) });
+  });
+
+  it('is released under looser rules, and under rules that count only other calls', async () => {
+    const agent = await startGate();
+    const [looser, counted] = [
+      await held(agent),
+      await held(agent, { ...asked, key: '2', session: 's' }),
+    ];
+    await decide(agent, looser, 'approve');
+    await decide(agent, counted, 'approve');
+    const once = { tool: 'Bash', when: 'history.count("Bash") > 0' };
+    await apply(agent, { guardrails: { enabled: true, denied_tools: [once] } });
+    const answers = [await agent.get(`/holds/${looser}`), await agent.get(`/holds/${counted}`)];
+    expect(answers.map(({ body }) => [body.status, body.released])).toEqual([
+      ['approved', false],
+      ['approved', false],
+    ]);
+  });
+});
+
+describe('a claim', () => {
+  const ls = { ...asked, args: { command: 'ls' } };
+
+  it('has a lost answer sent again to its process, and to no other', async () => {
+    const agent = await startGate();
+    const id = await held(agent, { ...asked, claim: 'p-1' });
+    await decide(agent, id, 'approve');
+    const released = async (path: string) => (await agent.get(path)).body.released;
+    expect([
+      await released(`/holds/${id}?claim=p-1`),
+      await released(`/holds/${id}?claim=p-1`),
+      await released(`/holds/${id}?claim=p-2`),
+      await released(`/holds/${id}`),
+      (await agent.post('/holds', { ...asked, claim: 'p-1' })).body.released,
+      (await agent.post('/holds', asked)).body.released,
+    ]).toEqual([false, false, true, true, false, true]);
+    await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' });
+    expect(await released(`/holds/${id}?claim=p-1`)).toBe(true);
+  });
+
+  it('names the process that received an allowed call', async () => {
+    const agent = await startGate();
+    const released = async (body: object) => (await agent.post('/holds', body)).body.released;
+    expect([
+      await released({ ...ls, claim: 'p-1' }),
+      await released({ ...ls, claim: 'p-1' }),
+      await released({ ...ls, claim: 'p-2' }),
+      await released(ls),
+    ]).toEqual([false, false, true, true]);
+    expect([await released({ ...ls, key: '2' }), await released({ ...ls, key: '2' })]).toEqual([
+      ...[false, true],
+    ]);
+  });
+
+  it.each(['', 'a b', 'é', 'x'.repeat(129)])('%j is 400', async (claim) => {
+    const agent = await startGate();
+    const error = expect.stringMatching(/^claim must /);
+    expect(await agent.post('/holds', { ...ls, claim })).toMatchObject({
+      status: 400,
+      body: { error },
+    });
+    const { body } = await agent.post('/holds', ls);
+    const path = `/holds/${body.hold_id}?claim=${encodeURIComponent(claim)}`;
+    expect(await agent.get(path)).toMatchObject({ status: 400, body: { error } });
   });
 });
 

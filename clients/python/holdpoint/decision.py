@@ -84,7 +84,7 @@ def read_json(text: bytes) -> Any:
     return json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_refuse)
 
 
-def read_hold(answer: Answer, *, tool: str, key: str, is_only_ours: bool) -> BaseDecision | PendingHold:
+def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingHold:
     """Reads an answer. Raises HoldDenied, StepUpRequired, and GateUnavailable for one that is malformed."""
     body, status = answer.body, answer.status
     if not isinstance(body, dict):
@@ -124,7 +124,7 @@ def read_hold(answer: Answer, *, tool: str, key: str, is_only_ours: bool) -> Bas
         args=args,
         args_sha256=digest,
         receipt=_text(body, "receipt"),
-        was_released=was_released and not is_only_ours,
+        was_released=was_released,
         **decided,
     )
 

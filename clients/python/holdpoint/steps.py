@@ -61,8 +61,8 @@ class Call:
     tool: str
     key: str
     body: str
-    #: True if no other process can have the key.
-    is_only_ours: bool
+    #: Identifies this request, so that the gate recognises it when it is sent again.
+    claim: str
 
 
 def call_of(
@@ -88,9 +88,10 @@ def call_of(
         made = f"{session.replace(':', '%3A')}:{call_id}"
         made = sha256(made) if len(made) > 256 else made
     known = made or str(uuid.uuid4())
+    claim = str(uuid.uuid4())
     stated = {"agent": agent, "session": session, "subject": subject, "context": context, "runs_sha256": runs_sha256}
-    asked = {"key": known, "tool": tool, "args": args, **{name: value for name, value in stated.items() if value is not None}}
-    return Call(tool, known, json.dumps({**(workflow or {}), **asked}, allow_nan=False), made is None)
+    asked = {"key": known, "claim": claim, "tool": tool, "args": args, **{name: value for name, value in stated.items() if value is not None}}
+    return Call(tool, known, json.dumps({**(workflow or {}), **asked}, allow_nan=False), claim)
 
 
 def ask(call: Call, timeout: float) -> Steps[BaseDecision | PendingHold]:
@@ -103,7 +104,7 @@ def hold(call: Call, timeout: float) -> Steps[BaseDecision]:
     known = yield from ask(call, timeout)
     while isinstance(known, PendingHold):
         sent_at = time.monotonic()
-        waiting = Request("GET", f"holds/{known.hold_id}", wait=_longest_wait)
+        waiting = Request("GET", f"holds/{known.hold_id}?claim={call.claim}", wait=_longest_wait)
         known = _read((yield from _send(waiting, timeout)), call)
         if isinstance(known, PendingHold):
             yield Pause(max(0.0, sent_at + known.retry_after - time.monotonic()))
@@ -176,7 +177,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _read(answer: Answer, call: Call) -> BaseDecision | PendingHold:
-    return read_hold(answer, tool=call.tool, key=call.key, is_only_ours=call.is_only_ours)
+    return read_hold(answer, tool=call.tool, key=call.key)
 
 
 def _result_digest(result: Any) -> str | None:

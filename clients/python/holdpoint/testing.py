@@ -35,6 +35,7 @@ class _Memory:
                 call = self.calls[int(outcome[1]) - 1]
                 self.outcomes.append({"tool": call["tool"], "key": call["key"], **body})
                 return Response(200, {}, b"{}")
+            body.pop("claim", None)
             if body["key"] not in self._holds:
                 self.calls.append(body)
                 self._holds[body["key"]] = self._decided(body)

@@ -337,23 +337,23 @@ class PassingFailures(unittest.TestCase):
             Gate("http://gate.invalid", transport=answering(answer({"error": "busy"}, 429, retry_after="3600"))).hold("Bash", LS)
         self.assertEqual((str(caught.exception), caught.exception.status, self.pauses), ("the gate answered 429: busy", 429, []))
 
-    def test_a_lost_answer_is_ours_if_no_other_process_can_have_the_key(self):
-        lost = []
-
-        def send(request, _headers, _closing):
-            if not lost:
-                lost.append(request)
-                return "the gate cannot be reached"
-            return answer({**APPROVED, "key": json.loads(request.body)["key"], "released": True})
-
-        self.assertFalse(Gate("http://gate.invalid", transport=send).hold("Bash", {}).was_released)
+    def test_are_asked_again_with_the_same_claim(self):
+        send = answering("the gate cannot be reached", answer(APPROVED))
+        gate = Gate("http://gate.invalid", transport=send)
+        gate.hold("Bash", LS, key="k")
+        first, again = [json.loads(call.args[0].body)["claim"] for call in send.call_args_list]
+        self.assertEqual(first, again)
+        other = answering(answer(APPROVED))
+        Gate("http://gate.invalid", transport=other).hold("Bash", LS, key="k")
+        self.assertNotEqual(json.loads(other.call_args.args[0].body)["claim"], first)
 
     def test_the_wait_is_sent(self):
         pending = answer({**APPROVED, "status": "pending", "retry_after": 2}, 202)
         send = answering(pending, pending, answer(APPROVED))
         Gate("http://gate.invalid", transport=send).hold("Bash", {}, key="k")
+        path = "holds/h-1?claim=" + json.loads(send.call_args_list[0].args[0].body)["claim"]
         sent = [(call.args[0].method, call.args[0].path, call.args[1].get("Prefer")) for call in send.call_args_list]
-        self.assertEqual(sent, [("POST", "holds", None), ("GET", "holds/h-1", "wait=30"), ("GET", "holds/h-1", "wait=30")])
+        self.assertEqual(sent, [("POST", "holds", None), ("GET", path, "wait=30"), ("GET", path, "wait=30")])
         self.assertTrue(1.9 < self.pauses[0] <= 2, self.pauses)
 
 

@@ -35,6 +35,11 @@ export const gateSchema = z.object({
     description: 'Approval target of calls that `unknown: defer` holds.',
     example: 'channel:slack:#ops',
   }),
+  release_within: positiveDuration.prefault('24h').meta({
+    description:
+      'Time after its approval in which a program fetches an approved call; after it the call expires.',
+    example: '8h',
+  }),
   outcome_within: positiveDuration.prefault('1h').meta({
     description:
       'Time after its release in which a program reports the outcome of a call; after it the call is unaccounted for in the log.',

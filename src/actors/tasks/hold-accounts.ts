@@ -19,6 +19,8 @@ export interface HoldAccountsPorts {
   store: TaskStore;
   clock: Clock;
   envelope: AgentEntity;
+  /** Returns why the policy in force forbids an approved call that its program did not receive yet; `null` if it does not. */
+  refusalOf: (task: Task) => Promise<string | null>;
   /** Receives every committed change of a hold. */
   onChanged: (task: Task, before: Task) => void;
 }
@@ -46,32 +48,43 @@ export class HoldAccounts {
   }
 
   /**
-   * Records that the program of an approved hold receives its call; returns false if it did before. Rejects with
-   * SystemError.
+   * Records that the process with this claim receives the call of an approved hold, unless the policy in force forbids
+   * it. Returns the hold, and whether it changed. Rejects with SystemError.
    */
-  async take(id: string): Promise<boolean> {
+  take(id: string, claim: string | undefined): Promise<Changed> {
     const at = this.#ports.clock.now();
-    return (await this.#change(id, { type: 'hold.taken', at })).isChanged;
+    return this.#changing.run(id, async () => {
+      const stored = await this.#ports.store.rows.read(id);
+      const reason = stored === undefined ? null : await this.#ports.refusalOf(stored.task);
+      const event =
+        reason === null
+          ? ({ type: 'hold.taken', at, claim } as const)
+          : ({ type: 'hold.forbidden', reason } as const);
+      return this.#changeNow(id, event);
+    });
   }
 
   /** Records the outcome of a granted call. The first outcome counts. Rejects with SystemError. */
   async close(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
     const { task, isChanged } = await this.#change(id, { type: 'hold.closed', outcome });
     if (task === undefined) return { kind: 'unknown' };
-    if (task.hold?.account === undefined) return { kind: 'notGranted', task };
-    if (task.hold.account.state === 'granted') return { kind: 'notReceived', task };
-    const isKept = isChanged || isSameOutcome(task.hold.account.outcome, outcome);
+    const { state = 'withdrawn' } = task.hold?.account ?? {};
+    if (state === 'withdrawn') return { kind: 'notGranted', task };
+    if (state === 'granted') return { kind: 'notReceived', task };
+    const isKept = isChanged || isSameOutcome(task.hold?.account?.outcome ?? null, outcome);
     return { kind: isKept ? 'kept' : 'differs', task };
   }
 
-  /** Records that the time for the outcome of a decided hold is over, if it is. */
-  async overdue(id: string): Promise<void> {
+  /**
+   * Records that the time for the next step of the program of a decided hold is over. Returns false if the time is not
+   * over at `at`, in epoch milliseconds.
+   */
+  async overdue(id: string, at: number): Promise<boolean> {
     const task = await this.#ports.store.rows.find(id);
-    if (task?.hold?.account === undefined) return;
-    const due = task.wakeAt;
-    if (due !== null && due <= this.#ports.clock.now()) {
-      await this.#change(id, { type: 'hold.overdue' });
-    }
+    if (task?.hold?.account === undefined || task.wakeAt === null) return true;
+    if (task.wakeAt > at) return false;
+    await this.#change(id, { type: 'hold.overdue' });
+    return true;
   }
 
   #change(id: string, event: HoldEvent): Promise<Changed> {
@@ -120,7 +133,7 @@ export class HoldAccounts {
   }
 }
 
-interface Changed {
+export interface Changed {
   /** `undefined` for an unknown hold. */
   task: Task | undefined;
   isChanged: boolean;

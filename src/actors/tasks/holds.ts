@@ -5,7 +5,7 @@ import type { JsonObject } from '../../machines/json.ts';
 import { argumentsDigest, type Policies } from '../governance/governance.ts';
 import type { TaskStore } from '../records/records.ts';
 import { unrecorded } from '../system-error.ts';
-import type { HoldAccounts, OutcomeAnswer } from './hold-accounts.ts';
+import type { Changed, HoldAccounts, OutcomeAnswer } from './hold-accounts.ts';
 import type { Intake } from './intake.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
 import type { TaskRequest } from './task-request.ts';
@@ -25,6 +25,13 @@ export interface HoldsPorts {
   ) => Promise<{ id: string; isNew: boolean }>;
 }
 
+/** The hold of a request; `isSame` is false for a hold of another call. */
+export interface OpenedHold {
+  id: string;
+  isNew: boolean;
+  isSame: boolean;
+}
+
 /** Holds of calls that other programs run: started by key, received, and ended. */
 export class Holds {
   readonly #ports: HoldsPorts;
@@ -34,14 +41,13 @@ export class Holds {
   }
 
   /**
-   * Starts the hold of one call, or finds the hold of the same caller with the same key. `isSame` is false for a hold
-   * with another digest. Throws SystemError.
+   * Starts the hold of one call, or finds the hold of the same caller with the same key. Throws SystemError.
    */
   async open(
     asked: Omit<TaskRequest, 'calls' | 'hold'>,
     args: JsonObject,
     asks: Omit<HoldRequest, 'askedSha256'>,
-  ): Promise<{ id: string; isSame: boolean }> {
+  ): Promise<OpenedHold> {
     const { sent: messages, store, find, open, intake } = this.#ports;
     intake.checkRun();
     const { tool, runsSha256 } = asks;
@@ -56,12 +62,12 @@ export class Holds {
         sent.taskId === undefined
           ? await open(request, { sent, recall })
           : { id: sent.taskId, isNew: false };
-      if (opened.isNew) return { id: opened.id, isSame: true };
+      if (opened.isNew) return { ...opened, isSame: true };
       await messages.saved(key).catch((error: unknown) => {
         throw unrecorded(store, error);
       });
       const known = await find(opened.id);
-      return { id: opened.id, isSame: known?.hold?.askedSha256 === askedSha256 };
+      return { ...opened, isSame: known?.hold?.askedSha256 === askedSha256 };
     });
   }
 
@@ -71,9 +77,12 @@ export class Holds {
     return (await sent.recallUnless(keyOfHold(requester, key), isAskedAgain)).taskId;
   }
 
-  /** Records that the program of an approved hold receives its call; true for the first time. Throws SystemError. */
-  take(id: string): Promise<boolean> {
-    return this.#ports.accounts.take(id);
+  /**
+   * Records that a process receives the call of an approved hold, unless the policy in force forbids it. Returns the
+   * hold, and whether it changed. Throws SystemError.
+   */
+  take(id: string, claim: string | undefined): Promise<Changed> {
+    return this.#ports.accounts.take(id, claim);
   }
 
   /** Records the outcome of a call that another program ran. The first one counts. Throws SystemError. */

@@ -20,7 +20,7 @@ import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
 import type { SpokenTurns } from './spoken-turn.ts';
-import { mayRepeat, stillHolds } from './still-holds.ts';
+import { mayRepeat, refusalAtRelease, stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
 import { endUnreadable } from './unreadable-task.ts';
@@ -94,6 +94,7 @@ export class LiveTasks {
     };
     this.holds = new HoldAccounts({
       ...options,
+      refusalOf: (task) => refusalAtRelease(task, options),
       onChanged: (task, before) => this.#holdChanged(task, before),
     });
     const find = (id: string): LiveTask | undefined => this.#live.get(id);
@@ -347,7 +348,7 @@ export class LiveTasks {
     try {
       const { isShared } = this.#options;
       const task = await (isShared ? this.activateParked(id) : this.activate(id));
-      if (task === undefined) await this.holds.overdue(id);
+      if (task === undefined) await this.holds.overdue(id, at);
       else if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
     } catch (error) {
       if (this.#isStopped) return;

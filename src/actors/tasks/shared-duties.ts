@@ -21,6 +21,8 @@ export interface SharedDutiesPorts {
   tellParked: (id: string, send: (task: LiveTask) => void) => Promise<unknown>;
 }
 
+const notYet = 'the deadline is not here yet';
+
 /** Maximum attempts for a task that its daemon changes concurrently. */
 const maximumTries = 4;
 
@@ -50,9 +52,9 @@ async function wake({ clock, tasks, tellParked }: SharedDutiesPorts, id: string)
   const told = await tellParked(id, (task) => {
     if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
     // The clocks of two machines may differ; the engine calls again.
-    else if ((task.committed?.wakeAt ?? at) > at) throw new Error('the deadline is not here yet');
+    else if ((task.committed?.wakeAt ?? at) > at) throw new Error(notYet);
   });
-  if (told === null) await tasks.holds.overdue(id);
+  if (told === null && !(await tasks.holds.overdue(id, at))) throw new Error(notYet);
 }
 
 /** Abandons or resumes a task whose daemon is dead, as configured. */

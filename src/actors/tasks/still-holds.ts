@@ -1,12 +1,19 @@
 import { createActor, toPromise } from 'xstate';
+import type { Task } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
 import { speakersIn } from '../../machines/task/follow-up.ts';
 import { currentCall, ruledTask, type TaskContext } from '../../machines/task/task-input.ts';
-import { createGovern, type GovernPorts, type Policy } from '../governance/governance.ts';
+import {
+  createGovern,
+  type GovernPorts,
+  type Policies,
+  type Policy,
+} from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { StoredTask } from '../records/records.ts';
 import { restoreTask } from './restore-task.ts';
+import type { Sessions } from './sessions.ts';
 
 /**
  * Returns whether the current policy still holds the call of a parked task unchanged, by running the same chart again.
@@ -34,7 +41,7 @@ export async function stillHolds(
  */
 export async function mayRepeat(
   context: TaskContext,
-  { policy, ...ports }: GovernPorts & { clock: Clock },
+  ports: GovernPorts & { clock: Clock },
 ): Promise<boolean> {
   const { held } = context;
   const call = currentCall(context);
@@ -42,13 +49,56 @@ export async function mayRepeat(
   const speakers = speakersIn(context);
   const task = ruledTask(context.run);
   const asked = { taskId, call, request, requester, speakers, held, task, ran };
-  // Intent alignment is skipped: the request has not changed since the call was compared with it.
+  const ruling = await ruledAgain(asked, withoutIntent(ports));
+  return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
+}
+
+export interface ReleasePorts extends Omit<GovernPorts, 'policy' | 'scorer'> {
+  policies: Policies;
+  clock: Clock;
+  sessions: Pick<Sessions, 'history'>;
+}
+
+/** Time after an approval in which its ruling counts, in milliseconds, while the policy is the same. */
+const freshFor = 10_000;
+
+/**
+ * Returns why the current policy forbids an approved call that its program did not receive yet; `null` if it does not. A
+ * call that would change, or that too few people approved, needs a new request.
+ */
+export async function refusalAtRelease(
+  released: Task,
+  { policies, sessions, ...ports }: ReleasePorts,
+): Promise<string | null> {
+  const { id: taskId, hold, requester, contextId, tags = {} } = released;
+  const { granted, account } = hold ?? {};
+  const [request] = released.history;
+  if (hold === undefined || request === undefined) return null;
+  if (granted?.approved === undefined || account?.state !== 'granted') return null;
+  const { current } = policies;
+  const isFresh = ports.clock.now() - account.grantedAt <= freshFor;
+  if (isFresh && granted.policySha256 === current.sha256) return null;
+  const { callId, approved: deferral, ...known } = granted;
+  const call = { ...known, id: callId, tool: hold.tool, policySha256: current.sha256 };
+  const held = { deferral, isReleased: true };
+  const task = { surface: 'hold', session: contextId, tags };
+  const asked = { taskId, call, request, requester, held, task };
+  const historyOf = () => sessions.history(released);
+  const ruling = await ruledAgain(asked, withoutIntent({ ...ports, ...current, historyOf }));
+  if (ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256) return null;
+  return ruling.kind === 'deny' || ruling.kind === 'misfit' ? ruling.text : changedRules;
+}
+
+const changedRules =
+  'the rules in force no longer allow this call as it was approved; ask again with another key';
+
+/** Skips intent alignment: the request has not changed since the call was compared with it. */
+function withoutIntent<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
   const rulesFor: Policy['rulesFor'] = (one, facts) => ({
     ...policy.rulesFor(one, facts),
     judgesIntent: false,
   });
-  const ruling = await ruledAgain(asked, { ...ports, policy: { ...policy, rulesFor } });
-  return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
+  return { ...ports, policy: { ...policy, rulesFor } };
 }
 
 function ruledAgain(

@@ -8,7 +8,8 @@ export type {
   TaskQuery,
 } from '../records/records.ts';
 export { acceptCall } from './effects/accept-call.ts';
-export type { OutcomeAnswer } from './hold-accounts.ts';
+export type { Changed as ChangedHold, OutcomeAnswer } from './hold-accounts.ts';
+export type { OpenedHold } from './holds.ts';
 export { createModel } from './models/create-model.ts';
 export { scriptedModel } from './models/scripted-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';

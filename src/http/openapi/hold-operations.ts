@@ -32,6 +32,13 @@ const wait: Parameter = {
   schema: z.int().min(0),
 };
 
+const claimed: Parameter = {
+  name: 'claim',
+  in: 'query',
+  says: 'Identifies the process that asks. The process that released the call gets released: false again.',
+  schema: z.string().max(128),
+};
+
 const position: Parameter = {
   name: 'position',
   in: 'query',
@@ -82,11 +89,11 @@ export const holdOperations: Readonly<Record<string, Operation>> = {
     id: 'getHold',
     tag: 'holds',
     says: 'Shows a hold of the caller.',
-    parameters: [wait],
+    parameters: [wait, claimed],
     answers: {
       200: holding('The decision.', hold),
       202: holding('The call waits for a person.', hold),
-      400: holding('wait is not a number.', refusal),
+      400: holding('wait is not a number, or claim is malformed.', refusal),
       404: noHold,
     },
     form,

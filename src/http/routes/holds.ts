@@ -1,30 +1,39 @@
 import type { Clock } from '../../actors/ports/clock.ts';
+import type { HoldTimes } from '../../machines/domain/hold.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
+import { isReceivedElsewhere } from '../../machines/hold/hold-machine.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { openHoldFor } from '../open-task.ts';
 import { preferredWait } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { waitForHold } from '../wait-for-hold.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
-import { holdStatus, presentHold, readHold, readOutcome, retryAfter } from '../wire/hold.ts';
+import {
+  holdStatus,
+  presentHold,
+  readClaim,
+  readHold,
+  readOutcome,
+  retryAfter,
+} from '../wire/hold.ts';
 import { Problem } from '../wire/problem.ts';
 
 /** Path of the holds. */
 export const holdsPath = '/holds';
 
 /** `POST /holds`: asks for a call that the caller runs itself (docs/gate.md). */
-export function holdsAsk({ clock, outcomeWithin }: { clock: Clock; outcomeWithin: number }) {
+export function holdsAsk({ clock, ...times }: { clock: Clock } & HoldTimes) {
   return async function ask(ctx: RoutedContext) {
     const asked = readHold(ctx.request.body);
     const within = preferredWait(ctx, 0, longestWait);
-    const { id, isSame } = await openHoldFor(ctx.state, { ...asked, outcomeWithin });
+    const { id, isSame, isNew } = await openHoldFor(ctx.state, { ...asked, ...times });
     if (!isSame) {
       throw new Problem(409, {
         error: `the key ${asked.key} belongs to a hold of another call; choose another key`,
         hold_id: id,
       });
     }
-    await answerHold(ctx, id, { clock, within });
+    await answerHold(ctx, id, { clock, within, isNew, claim: asked.claim });
   };
 }
 
@@ -32,8 +41,9 @@ export function holdsAsk({ clock, outcomeWithin }: { clock: Clock; outcomeWithin
 export function holdsGet({ clock }: { clock: Clock }) {
   return async function get(ctx: RoutedContext) {
     const { wait } = ctx.query;
+    const claim = readClaim(ctx.query['claim']);
     const within = wait === undefined ? preferredWait(ctx, 0, longestWait) : readSeconds(wait);
-    await answerHold(ctx, (await ownHold(ctx)).id, { clock, within });
+    await answerHold(ctx, (await ownHold(ctx)).id, { clock, within, isNew: false, claim });
   };
 }
 
@@ -75,23 +85,33 @@ export function holdsCancel() {
   };
 }
 
+interface Asking {
+  clock: Clock;
+  within: number;
+  /** True if this request started the hold. */
+  isNew: boolean;
+  claim: string | undefined;
+}
+
 /** Answers with a hold once it is decided, or waits. The first answer with an approved call releases it. */
 async function answerHold(
   ctx: RoutedContext,
   id: string,
-  waiting: { clock: Clock; within: number },
+  { isNew, claim, ...waiting }: Asking,
 ): Promise<void> {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   ctx.res.once('close', leave);
   try {
-    const task = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
-    const isGranted = task.hold?.account?.state === 'granted';
+    const decided = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
+    const isGranted = decided.hold?.account?.state === 'granted';
     gone.signal.throwIfAborted();
     // A HEAD request receives no call.
     const isReceived = isGranted && ctx.method !== 'HEAD';
-    const isFirst = isReceived && (await ctx.state.tasks.takeHold(id));
-    ctx.body = presentHold(task, { isTaken: isReceived ? !isFirst : isTaken(task) });
+    const taken = isReceived ? await ctx.state.tasks.takeHold(id, claim) : null;
+    const task = taken?.task ?? decided;
+    const isFirst = isNew || taken?.isChanged === true;
+    ctx.body = presentHold(task, { isTaken: !isFirst && isTaken(task, claim) });
     if (isFinal(task.state)) return;
     ctx.status = 202;
     ctx.set('Location', `${holdsPath}/${id}`);
@@ -105,11 +125,11 @@ async function answerHold(
   }
 }
 
-/** Returns whether the program of an approved call received it before, or the call is over. */
-function isTaken({ hold }: Task): boolean {
-  const { granted, account } = hold ?? {};
-  if (account?.state === 'closed') return true;
-  return granted?.deferralId !== undefined && account?.state !== 'granted';
+/** Returns whether another process received the call before, or the call is over. */
+function isTaken({ hold }: Task, claim?: string): boolean {
+  const { account } = hold ?? {};
+  if (account === undefined) return false;
+  return account.outcome !== null || isReceivedElsewhere(account, claim);
 }
 
 async function ownHold(ctx: RoutedContext): Promise<Task> {

@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Ids } from '../../actors/ports/ids.ts';
 import type { Log } from '../../actors/ports/log.ts';
+import type { HoldTimes } from '../../machines/domain/hold.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isJsonObject, isWellFormed, type JsonValue } from '../../machines/json.ts';
 import { dialects } from '../hooks/dialects.ts';
@@ -21,11 +22,10 @@ import { Problem } from '../wire/problem.ts';
 /** Path of the hooks of coding agents. */
 export const hooksPath = '/hooks';
 
-export interface HookPorts extends AdmitPorts {
+export interface HookPorts extends AdmitPorts, HoldTimes {
   clock: Clock;
   ids: Ids;
   log: Log;
-  outcomeWithin: number;
 }
 
 /** Longest wait of a host for a decision, in seconds. */
@@ -71,7 +71,7 @@ async function answerCall(
   ctx: RoutedContext,
   dialect: Dialect,
   event: HookCall,
-  { clock, ids, outcomeWithin }: HookPorts,
+  { clock, ids, releaseWithin, outcomeWithin }: HookPorts,
 ): Promise<void> {
   const { dialect: name = '' } = ctx.params;
   const { position } = ctx.query;
@@ -83,7 +83,9 @@ async function answerCall(
   });
   const isAsync = prefersAsync(ctx);
   const within = preferredWait(ctx, isAsync ? 0 : longestWait, longestWait);
-  const { id, isSame } = await openHoldFor(ctx.state, { ...asked, outcomeWithin });
+  const { id, isSame } = await openHoldFor(ctx.state, {
+    ...{ ...asked, releaseWithin, outcomeWithin },
+  });
   if (!isSame) {
     const error =
       'the call id belongs to another call of this session; the agent must make a new call';
@@ -125,17 +127,13 @@ async function answerDecided(
   ctx: RoutedContext,
   dialect: Dialect,
   event: HookCall,
-  task: Task,
+  decided: Task,
 ): Promise<void> {
-  const { args, outcome, reason } = presentHold(task, { isTaken: true });
+  const { args, outcome } = presentHold(decided, { isTaken: true });
   const deny = (why: string): void => {
     ctx.body = dialect.deny(why);
   };
-  const status = holdStatus(task);
-  if (args === undefined) {
-    const why = reason?.replace(/^(canceled|defer): /, '') ?? status;
-    return deny(`the call may not run: ${why}`);
-  }
+  if (args === undefined) return deny(refusalIn(decided));
   if (outcome !== null) return deny('this call ran before; make a new call to run it again');
   const isChanged = canonicalize(args) !== canonicalize(event.args);
   if (isChanged && !event.mayChange) {
@@ -143,13 +141,21 @@ async function answerDecided(
       `the call may run only with other arguments, which the host cannot apply; make this call: ${JSON.stringify(args)}`,
     );
   }
-  const isFirst =
-    task.hold?.account?.state === 'granted' && (await ctx.state.tasks.takeHold(task.id));
+  const isGranted = decided.hold?.account?.state === 'granted';
+  const taken = isGranted ? await ctx.state.tasks.takeHold(decided.id) : null;
+  const status = holdStatus(taken?.task ?? decided);
+  if (status !== 'allowed' && status !== 'approved') return deny(refusalIn(taken?.task ?? decided));
   // Without a call id, an equal call looks like the same one, and one approval must not release two.
-  if (status === 'approved' && event.callId === null && !isFirst) {
+  if (status === 'approved' && event.callId === null && taken?.isChanged !== true) {
     return deny('the approval of this call was used before; make the call again to ask again');
   }
   ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null) ?? '';
+}
+
+/** Returns why a decided call may not run. */
+function refusalIn(task: Task): string {
+  const { reason, status } = presentHold(task, { isTaken: true });
+  return `the call may not run: ${reason?.replace(/^(canceled|defer): /, '') ?? status}`;
 }
 
 /** Records the end of a call. The end of an unknown call, or of one that may not run, is ignored. */

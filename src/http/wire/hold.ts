@@ -23,6 +23,12 @@ const sha256 = z
 /** Maximum size of the facts for approvers, in characters of JSON. */
 const longestContext = 4_000;
 
+const claim = short(128)
+  .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces' })
+  .describe(
+    'Chosen by each process: an answer that was lost is sent again to the process with the same claim.',
+  );
+
 const tag = z.string({ error: 'must be a string' }).refine(isTagValue, {
   error: 'must be 1 to 256 printable ASCII characters',
 });
@@ -40,6 +46,7 @@ export const holdRequest = z
       error: 'must have only A-Z a-z 0-9 and _ . : / @ -',
     }),
     args: jsonObject,
+    claim: claim.exactOptional(),
     runs_sha256: sha256
       .describe('Digest of what would run, if the program has one.')
       .exactOptional(),
@@ -67,6 +74,7 @@ export interface AskedHold {
   key: string;
   tool: string;
   args: JsonObject;
+  claim?: string;
   runsSha256?: string;
   agent?: string;
   session?: string;
@@ -77,13 +85,22 @@ export interface AskedHold {
 
 /** Reads the body of `POST /holds`. Throws a 400 Problem that names the fault. */
 export function readHold(body: unknown): AskedHold {
-  const { key, tool, args, runs_sha256, agent, session, subject, context, ...rest } = parsed(
-    holdRequest,
-    body,
-    'the body must be {"key", "tool", "args"}',
-  );
+  const read = parsed(holdRequest, body, 'the body must be {"key", "tool", "args"}');
+  const {
+    key,
+    tool,
+    args,
+    claim: by,
+    runs_sha256,
+    agent,
+    session,
+    subject,
+    context,
+    ...rest
+  } = read;
   return {
     ...{ key, tool, args: args as JsonObject },
+    ...(by === undefined ? {} : { claim: by }),
     ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
     ...(agent === undefined ? {} : { agent }),
     ...(session === undefined ? {} : { session }),
@@ -91,6 +108,11 @@ export function readHold(body: unknown): AskedHold {
     ...(context === undefined ? {} : { context: context as JsonObject }),
     tags: rest as Record<string, string>,
   };
+}
+
+/** Reads the claim in the query of a request for a hold. Throws a 400 Problem that names the fault. */
+export function readClaim(value: unknown): string | undefined {
+  return parsed(z.object({ claim: claim.optional() }), { claim: value }, '').claim;
 }
 
 export const holdOutcome = z
@@ -140,7 +162,7 @@ export const hold = z
     receipt: z.string().describe('Path of the receipt of the call.').exactOptional(),
     released: z
       .boolean()
-      .describe('The program received the call before, or reported its outcome.')
+      .describe('Another process received the call before, or its outcome is known.')
       .exactOptional(),
     outcome: holdOutcome.nullable().exactOptional(),
     to: z.string().describe('Who is asked.').exactOptional(),
@@ -156,8 +178,10 @@ export const retryAfter = 2;
 
 /** Returns the status of a hold. */
 export function holdStatus({ state, failure, hold: held }: Task): HoldStatus {
-  if (state === 'completed')
-    return held?.granted?.deferralId === undefined ? 'allowed' : 'approved';
+  if (state === 'completed') {
+    const withdrawn = held?.account?.withdrawn?.status;
+    return withdrawn ?? (held?.granted?.deferralId === undefined ? 'allowed' : 'approved');
+  }
   if (state === 'canceled') return 'cancelled';
   if (state !== 'failed') return 'pending';
   switch (failure?.kind) {
@@ -174,7 +198,7 @@ export function holdStatus({ state, failure, hold: held }: Task): HoldStatus {
 }
 
 /**
- * Formats a hold. `isTaken` is true if the program received the call before this answer. Throws the 401 challenge of a
+ * Formats a hold. `isTaken` is true if another process received the call before this answer. Throws the 401 challenge of a
  * call that needs a sign-in at a higher level, and the 429 Problem of a caller with too many waiting calls.
  */
 export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.input<typeof hold> {
@@ -197,8 +221,10 @@ export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.in
     };
   }
   const decided = { note: settled?.note || null, approver: settled?.approver ?? null };
-  const granted = held?.granted;
-  if (granted === undefined) return { ...known, reason: task.text, ...decided };
+  const { granted, account } = held ?? {};
+  if (granted === undefined || account === undefined || account.withdrawn !== undefined) {
+    return { ...known, reason: account?.withdrawn?.reason ?? task.text, ...decided };
+  }
   return {
     ...known,
     args: granted.args,
@@ -207,7 +233,7 @@ export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.in
     ...decided,
     receipt: `/tasks/${id}/calls/${granted.callId}/receipt`,
     released: isTaken,
-    outcome: presentOutcome(held?.account?.outcome ?? null),
+    outcome: presentOutcome(account.outcome),
   };
 }
 

@@ -173,6 +173,8 @@ export type TaskFact =
   /** The program that runs a held call received that it may. */
   | { type: 'hold.released'; call: CallMark; tool: string }
   | ({ type: 'hold.closed'; call: CallMark; tool: string } & HoldOutcome)
+  /** An approved call may no longer run, because its program did not receive it before. */
+  | { type: 'hold.withdrawn'; call: CallMark; tool: string; reason: string }
   /** No outcome of a call was reported in time; `within` is in milliseconds. */
   | { type: 'hold.unaccounted'; call: CallMark; tool: string; within: number }
   | { type: 'invocation.cancelled'; reason: string }

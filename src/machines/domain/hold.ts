@@ -1,7 +1,16 @@
 import type { JsonObject } from '../json.ts';
+import type { Deferral } from './task.ts';
+
+/** Time limits of the program of a call, in milliseconds. */
+export interface HoldTimes {
+  /** From its approval until the program fetches the call. */
+  releaseWithin: number;
+  /** From its release until the program reports the outcome. */
+  outcomeWithin: number;
+}
 
 /** The request of a program to hold a call that the program runs itself. */
-export interface HoldRequest {
+export interface HoldRequest extends HoldTimes {
   /** Chosen by the program: a request with the same key and digest is the same hold. */
   key: string;
   tool: string;
@@ -15,8 +24,8 @@ export interface HoldRequest {
   session?: string;
   /** The person for whom the agent works, as the program states it. */
   subject?: string;
-  /** Milliseconds after its release in which the outcome of the call is due. */
-  outcomeWithin: number;
+  /** Identifies the process that asked; absent if it sent none. */
+  claim?: string;
   /** Facts that approvers see next to the arguments. */
   context?: JsonObject;
 }
@@ -34,6 +43,8 @@ export interface GrantedCall {
   callId: string;
   args: JsonObject;
   argsSha256: string;
+  /** The arguments before MODIFY; absent if equal to `args`. */
+  asked?: JsonObject;
   /** Digest of tool and arguments, as in the log. */
   callSha256?: string;
   runsSha256?: string;
@@ -41,6 +52,8 @@ export interface GrantedCall {
   policySha256?: string;
   /** The deferral that released it; absent if no person was asked. */
   deferralId?: string;
+  /** The approved deferral, until the program receives the call: the policy in force then is applied again. */
+  approved?: Deferral;
 }
 
 /** The end of a call as its program reports it. */
@@ -51,12 +64,25 @@ export interface HoldOutcome {
 }
 
 /** The states of a granted call (src/machines/hold/hold-machine.ts). */
-export type HoldState = 'granted' | 'released' | 'closed' | 'unaccounted';
+export type HoldState = 'granted' | 'released' | 'closed' | 'unaccounted' | 'withdrawn';
 
 /** The use of a granted call. */
 export interface HoldAccount {
   state: HoldState;
+  /** Epoch milliseconds at which the call was allowed or approved. */
+  grantedAt: number;
   /** Epoch milliseconds at which the program received the call; `null` before. */
   releasedAt: number | null;
+  /** Identifies the process that received the call; absent if it sent none. */
+  claim?: string;
   outcome: HoldOutcome | null;
+  /** Why the approved call may no longer run. */
+  withdrawn?: Withdrawal;
+}
+
+/** The end of an approval that was never used. */
+export interface Withdrawal {
+  /** `expired` if the program did not fetch the call in time, `denied` if the policy in force no longer allows it. */
+  status: 'expired' | 'denied';
+  reason: string;
 }

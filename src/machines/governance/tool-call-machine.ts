@@ -12,6 +12,7 @@ import {
 import {
   noModification,
   noPolicy,
+  otherCalls,
   type ToolCallContext,
   toolCallSetup,
 } from './tool-call-setup.ts';
@@ -26,10 +27,10 @@ export const toolCallMachine = toolCallSetup.createMachine({
     'Governance of one tool call. Layers run in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts. A call whose arguments its approver changed passes all layers.',
   context: ({ input }) => ({
     held: null,
-    ran: [],
     speakers: [],
     task: noTask,
     ...input,
+    ran: otherCalls(input.call, input.ran ?? []),
     rules: noPolicy,
     modification: noModification,
     presented: { runsSha256: null, shown: {} },

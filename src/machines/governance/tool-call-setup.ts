@@ -127,6 +127,11 @@ export const noModification: Timed<Modification> = {
   took: 0,
 };
 
+/** Returns the calls of a session without a call that is ruled on again after its start. */
+export function otherCalls({ id }: ToolCall, ran: readonly RanCall[]): RanCall[] {
+  return ran.filter(({ callId }) => callId !== id);
+}
+
 /** Setup of the tool-call chart: its ports (unfilled here), actions and guards. */
 export const toolCallSetup = setup({
   types: {
@@ -146,7 +151,7 @@ export const toolCallSetup = setup({
     /** Port: the rule in force for holding the call as MODIFY left it. Unfilled, it stays. */
     consultDefer: () => undefined,
     keepHistory: assign(({ context }, ran: readonly RanCall[] | null) => ({
-      ran: withRan(context.ran, ran ?? []),
+      ran: withRan(context.ran, otherCalls(context.call, ran ?? [])),
       task: ran === null ? { ...context.task, isHistoryCut: true } : context.task,
     })),
     reportShadows: assign(({ context: { call, rules, facts } }) => ({

@@ -1,14 +1,16 @@
 import { assign, type EventFromLogic, setup, transition } from 'xstate';
-import type { Hold, HoldAccount, HoldOutcome } from '../domain/hold.ts';
+import type { Hold, HoldAccount, HoldOutcome, Withdrawal } from '../domain/hold.ts';
 
 /** Events of a granted call; every `at` is in epoch milliseconds. */
 export type HoldEvent =
   /** The program receives that the call is approved. */
-  | { type: 'hold.taken'; at: number }
+  | { type: 'hold.taken'; at: number; claim?: string | undefined }
   /** The program reports the end of the call. */
   | { type: 'hold.closed'; outcome: HoldOutcome }
-  /** The time for the report is over. */
-  | { type: 'hold.overdue' };
+  /** The time for the next step of the program is over. */
+  | { type: 'hold.overdue' }
+  /** The policy in force no longer allows the approved call. */
+  | { type: 'hold.forbidden'; reason: string };
 
 /** The transition that keeps the outcome of the call. */
 const closing = {
@@ -19,7 +21,11 @@ const closing = {
   },
 } as const;
 
-type HoldContext = Pick<HoldAccount, 'releasedAt' | 'outcome'>;
+type HoldContext = Omit<HoldAccount, 'state'>;
+
+/** The reason of an approved call that its program did not fetch. */
+const notFetched =
+  'the call was approved, and its program did not fetch it in time; ask again with another key';
 
 /**
  * The use of one granted call by the program that runs it. Only one outcome counts; a late outcome still counts, but
@@ -32,7 +38,11 @@ export const holdMachine = setup({
     events: {} as HoldEvent,
   },
   actions: {
-    keepRelease: assign((_, at: number) => ({ releasedAt: at })),
+    keepRelease: assign((_, { at, claim }: Extract<HoldEvent, { type: 'hold.taken' }>) => ({
+      releasedAt: at,
+      ...(claim === undefined ? {} : { claim }),
+    })),
+    withdraw: assign((_, withdrawn: Withdrawal) => ({ withdrawn })),
     keepOutcome: assign((_, outcome: HoldOutcome) => ({ outcome })),
   },
   guards: {
@@ -41,7 +51,7 @@ export const holdMachine = setup({
 }).createMachine({
   id: 'hold',
   description:
-    'A call that may run at another program. The program receives the call once, and reports one outcome. A call without an outcome in time is unaccounted for.',
+    'A call that may run at another program. The program receives the call once, and reports one outcome. An approved call that is not fetched in time, or that the policy no longer allows, may not run. A call without an outcome in time is unaccounted for.',
   context: ({ input }) => input,
   initial: 'granted',
   states: {
@@ -51,7 +61,18 @@ export const holdMachine = setup({
       on: {
         'hold.taken': {
           target: 'released',
-          actions: { type: 'keepRelease', params: ({ event }) => event.at },
+          actions: { type: 'keepRelease', params: ({ event }) => event },
+        },
+        'hold.overdue': {
+          target: 'withdrawn',
+          actions: { type: 'withdraw', params: { status: 'expired', reason: notFetched } },
+        },
+        'hold.forbidden': {
+          target: 'withdrawn',
+          actions: {
+            type: 'withdraw',
+            params: ({ event }) => ({ status: 'denied', reason: event.reason }),
+          },
         },
         'hold.closed': {
           ...closing,
@@ -73,6 +94,7 @@ export const holdMachine = setup({
       },
     },
     closed: { description: 'The outcome is known.' },
+    withdrawn: { description: 'The approval was never used, and the call may not run.' },
   },
 });
 
@@ -88,9 +110,21 @@ export function accountAfter(
   return { state: after.value, ...after.context };
 }
 
-/** Returns the time by which the outcome of a received call is due, in epoch milliseconds; `null` for none. */
+/**
+ * Returns the time by which the program fetches an approved call, or reports the outcome of a received one, in epoch
+ * milliseconds; `null` for none.
+ */
 export function accountDueAt(hold: Hold | undefined): number | null {
-  const { account, outcomeWithin = 0 } = hold ?? {};
-  if (account?.state !== 'released' || account.releasedAt === null) return null;
-  return account.releasedAt + outcomeWithin;
+  if (hold?.account === undefined) return null;
+  const { state, grantedAt, releasedAt } = hold.account;
+  if (state === 'granted') return grantedAt + hold.releaseWithin;
+  return state === 'released' && releasedAt !== null ? releasedAt + hold.outcomeWithin : null;
+}
+
+/** Returns whether a call was received by another process than the one with this claim. */
+export function isReceivedElsewhere(
+  { state, claim }: HoldAccount,
+  asking: string | undefined,
+): boolean {
+  return state !== 'granted' && (claim === undefined || claim !== asking);
 }

@@ -18,14 +18,21 @@ export function grantHold(context: TaskContext): Partial<TaskContext> {
     callId: call.id,
     args: call.args,
     argsSha256: call.argsSha256,
+    ...(call.asked === undefined ? {} : { asked: call.asked }),
     ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
     ...(hold.runsSha256 === undefined ? {} : { runsSha256: hold.runsSha256 }),
     ...(call.policySha256 === undefined ? {} : { policySha256: call.policySha256 }),
-    ...(isApproved ? { deferralId: call.id } : {}),
+    ...(isApproved && context.held !== null
+      ? { deferralId: call.id, approved: context.held.deferral }
+      : {}),
   };
+  const { now: grantedAt } = context;
   const account: Hold['account'] = isApproved
-    ? { state: 'granted', releasedAt: null, outcome: null }
-    : { state: 'released', releasedAt: context.now, outcome: null };
+    ? { state: 'granted', grantedAt, releasedAt: null, outcome: null }
+    : {
+        ...{ state: 'released', grantedAt, releasedAt: grantedAt, outcome: null },
+        ...(hold.claim === undefined ? {} : { claim: hold.claim }),
+      };
   return { run: { ...run, hold: { ...hold, granted, account } }, pending: [], held: null };
 }
 

@@ -16,10 +16,11 @@ export function holdAfter(task: Task, event: HoldEvent): HoldStep | null {
   if (hold?.granted === undefined || hold.account === undefined) return null;
   const account = accountAfter(hold.account, event);
   if (account === hold.account) return null;
-  const changed = { ...hold, account };
+  const { approved: _, ...granted } = hold.granted;
+  const changed = { ...hold, granted, account };
   const revised = { ...task, hold: changed, wakeAt: accountDueAt(changed) };
-  const fact = factOf(event, hold.granted, hold);
-  return { task: withEnd(revised, hold.granted, account), fact };
+  const fact = factOf(event, granted, changed);
+  return { task: withEnd(revised, granted, account), fact };
 }
 
 /** Returns whether an outcome is the one that a hold already has. */
@@ -34,7 +35,7 @@ export function isSameOutcome(known: HoldOutcome | null, other: HoldOutcome): bo
 function factOf(
   event: HoldEvent,
   granted: GrantedCall,
-  { tool, outcomeWithin }: Pick<Hold, 'tool' | 'outcomeWithin'>,
+  { tool, outcomeWithin, account }: Pick<Hold, 'tool' | 'outcomeWithin' | 'account'>,
 ): TaskFact {
   const { callId, callSha256, runsSha256, deferralId } = granted;
   const call = {
@@ -43,19 +44,26 @@ function factOf(
     ...(callSha256 === undefined ? {} : { callSha256 }),
     ...(runsSha256 === undefined ? {} : { runsSha256 }),
   };
+  if (account?.withdrawn !== undefined) {
+    return { type: 'hold.withdrawn', call, tool, reason: account.withdrawn.reason };
+  }
   switch (event.type) {
     case 'hold.taken':
       return { type: 'hold.released', call, tool };
     case 'hold.closed':
       return { type: 'hold.closed', call, tool, ...event.outcome };
-    case 'hold.overdue':
+    default:
       return { type: 'hold.unaccounted', call, tool, within: outcomeWithin };
   }
 }
 
+const neverRan: HoldOutcome = { status: 'not_run' };
+
 /** Records the end of the call in its task: for its session, and for the approver. */
-function withEnd(task: Task, { callId }: GrantedCall, { state, outcome }: HoldAccount): Task {
+function withEnd(task: Task, { callId }: GrantedCall, account: HoldAccount): Task {
+  const { state, withdrawn } = account;
   if (state === 'unaccounted') return withCallOutcome(task, callId, { kind: 'unknown' });
+  const outcome = withdrawn === undefined ? account.outcome : neverRan;
   if (outcome === null) return task;
   const { ran = [], ...rest } = task;
   const calls = ran.flatMap((one) => (one.callId === callId ? ended(one, outcome) : [one]));

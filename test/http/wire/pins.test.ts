@@ -101,7 +101,7 @@ const failed = aTask({ state: 'failed', text: 'failed' });
 
 /** Tasks in which each field of the wire is presented at least once. */
 const statedHold = {
-  ...{ key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1 },
+  ...{ key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1, releaseWithin: 1 },
   ...{ agent: 'claude-code', session: 's-1', subject: 'ann' },
 };
 const tasks: Task[] = [
@@ -176,7 +176,7 @@ const outcome = { status: 'failed', resultSha256: digest, error: 'no space left'
 const closedHold = {
   ...statedHold,
   granted,
-  account: { state: 'closed', releasedAt: 1, outcome },
+  account: { state: 'closed', grantedAt: 1, releasedAt: 1, outcome },
 } as const;
 const holds = [
   { ...aParkedTask('t-3', 300_000), hold: statedHold },

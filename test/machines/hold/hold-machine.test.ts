@@ -5,17 +5,24 @@ import {
   accountAfter,
   accountDueAt,
   type HoldEvent,
+  isReceivedElsewhere,
 } from '../../../src/machines/hold/hold-machine.ts';
 
-const granted: HoldAccount = { state: 'granted', releasedAt: null, outcome: null };
-const released: HoldAccount = { state: 'released', releasedAt: 5, outcome: null };
-const unaccounted: HoldAccount = { state: 'unaccounted', releasedAt: 5, outcome: null };
+const granted: HoldAccount = {
+  ...{ state: 'granted', grantedAt: 1, releasedAt: null, outcome: null },
+};
+const released: HoldAccount = { ...granted, state: 'released', releasedAt: 5 };
+const unaccounted: HoldAccount = { ...released, state: 'unaccounted' };
+const withdrawn = (status: 'expired' | 'denied', reason: string): HoldAccount => ({
+  ...{ ...granted, state: 'withdrawn', withdrawn: { status, reason } },
+});
 const succeeded = { status: 'succeeded' } as const;
 const failed = { status: 'failed', error: 'no space left' } as const;
 const unrun = { status: 'not_run' } as const;
 const taken: HoldEvent = { type: 'hold.taken', at: 5 };
 const closed: HoldEvent = { type: 'hold.closed', outcome: succeeded };
 const overdue: HoldEvent = { type: 'hold.overdue' };
+const forbidden: HoldEvent = { type: 'hold.forbidden', reason: 'no' };
 
 it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
   ['an approved call is received', granted, taken, released],
@@ -26,7 +33,23 @@ it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
     { type: 'hold.closed', outcome: unrun },
     { ...granted, state: 'closed', outcome: unrun },
   ],
-  ['a call that nobody received is not overdue', granted, overdue, granted],
+  [
+    'an approved call is not fetched in time',
+    granted,
+    overdue,
+    withdrawn(
+      'expired',
+      'the call was approved, and its program did not fetch it in time; ask again with another key',
+    ),
+  ],
+  ['the policy forbids an approved call', granted, forbidden, withdrawn('denied', 'no')],
+  ['a received call is forbidden too late', released, forbidden, released],
+  [
+    'a call is received by a process with a claim',
+    granted,
+    { type: 'hold.taken', at: 5, claim: 'p' },
+    { ...released, claim: 'p' },
+  ],
   ['a received call stays received', released, { type: 'hold.taken', at: 9 }, released],
   ['a received call ends', released, closed, { ...released, state: 'closed', outcome: succeeded }],
   ['no outcome arrives in time', released, overdue, unaccounted],
@@ -47,11 +70,29 @@ it('keeps the first outcome', () => {
   expect(accountAfter(end, overdue)).toBe(end);
 });
 
+it('never runs a call whose approval was withdrawn', () => {
+  const end = accountAfter(granted, forbidden);
+  for (const event of [taken, closed, overdue, forbidden]) {
+    expect(accountAfter(end, event)).toBe(end);
+  }
+});
+
+it.each<[HoldAccount, string | undefined, boolean]>([
+  [granted, undefined, false],
+  [released, undefined, true],
+  [released, 'p', true],
+  [{ ...released, claim: 'p' }, 'p', false],
+  [{ ...released, claim: 'p' }, 'q', true],
+  [{ ...released, claim: 'p' }, undefined, true],
+])('is received elsewhere, %#', (account, claim, isElsewhere) => {
+  expect(isReceivedElsewhere(account, claim)).toBe(isElsewhere);
+});
+
 const outcomes = fc.constantFrom(succeeded, failed, unrun);
 const events = fc.oneof(
   fc.nat(99).map((at): HoldEvent => ({ type: 'hold.taken', at })),
   outcomes.map((outcome): HoldEvent => ({ type: 'hold.closed', outcome })),
-  fc.constant(overdue),
+  fc.constantFrom(overdue, forbidden),
 );
 
 it('has at most one release and one outcome in any order of events', () => {
@@ -65,12 +106,24 @@ it('has at most one release and one outcome in any order of events', () => {
         if (account.releasedAt !== null) releases.add(account.releasedAt);
         if (account.outcome !== null) ends.add(account.outcome);
       }
-      const release = story.findIndex(({ type }) => type === 'hold.taken');
-      const first = story.find(
-        (event, index) =>
-          event.type === 'hold.closed' &&
-          (event.outcome === unrun || (release >= 0 && index > release)),
+      const lost = story.findIndex(
+        ({ type }) => type === 'hold.overdue' || type === 'hold.forbidden',
       );
+      const taking = story.findIndex(({ type }) => type === 'hold.taken');
+      const isWithdrawn =
+        lost >= 0 &&
+        !story
+          .slice(0, lost)
+          .some((one) => one.type === 'hold.taken' || ('outcome' in one && one.outcome === unrun));
+      const release = isWithdrawn ? -1 : taking;
+      const first = isWithdrawn
+        ? undefined
+        : story.find(
+            (event, index) =>
+              event.type === 'hold.closed' &&
+              (event.outcome === unrun || (release >= 0 && index > release)),
+          );
+      expect(account.state === 'withdrawn').toBe(isWithdrawn);
       expect(releases.size).toBeLessThanOrEqual(1);
       expect([...ends]).toEqual(first?.type === 'hold.closed' ? [first.outcome] : []);
       expect(account.state === 'closed').toBe(first !== undefined);
@@ -78,10 +131,10 @@ it('has at most one release and one outcome in any order of events', () => {
   );
 });
 
-it('is due some time after the release, until the outcome', () => {
-  const hold = { key: 'k', tool: 'Bash', askedSha256: '', outcomeWithin: 10 };
+it('is due some time after the approval and after the release, until the outcome', () => {
+  const hold = { key: 'k', tool: 'Bash', askedSha256: '', releaseWithin: 100, outcomeWithin: 10 };
   const due = (account?: HoldAccount) =>
     accountDueAt({ ...hold, ...(account === undefined ? {} : { account }) });
-  expect([due(), due(granted), due(released), due(unaccounted)]).toEqual([null, null, 15, null]);
+  expect([due(), due(granted), due(released), due(unaccounted)]).toEqual([null, 101, 15, null]);
   expect(accountDueAt(undefined)).toBeNull();
 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Hold, HoldOutcome } from '../../../src/machines/domain/hold.ts';
+import type {
+  GrantedCall,
+  Hold,
+  HoldOutcome,
+  Withdrawal,
+} from '../../../src/machines/domain/hold.ts';
 import type { RanCall, Task } from '../../../src/machines/domain/task.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
+import type { HoldEvent } from '../../../src/machines/hold/hold-machine.ts';
 import { holdAfter, isSameOutcome } from '../../../src/machines/task/held-elsewhere.ts';
 import { begin, finish, released, step } from '../../helpers/step-task.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
@@ -18,8 +24,13 @@ import {
   times,
 } from '../../helpers/task-fixtures.ts';
 
-const requested: Hold = { key: 'k', tool: 'Bash', askedSha256: digest, outcomeWithin: 60_000 };
-const granted = {
+const requested: Hold = {
+  key: 'k',
+  tool: 'Bash',
+  askedSha256: digest,
+  ...{ releaseWithin: 90_000, outcomeWithin: 60_000 },
+};
+const granted: GrantedCall = {
   ...{ callId: 'call-1', args: {}, argsSha256: digest, callSha256: digest },
   ...{ runsSha256: runsDigest, deferralId: 'call-1' },
 };
@@ -34,9 +45,16 @@ const { approvers: _, ...settled } = aSettledDeferral({ id: 'call-1' });
 const decided = [{ ...settled, by: [null] }];
 
 function receivedHold(): Task {
-  const account = { state: 'released', releasedAt: 1_000, outcome: null } as const;
+  const account = { state: 'released', grantedAt: 500, releasedAt: 1_000, outcome: null } as const;
   const hold = { ...requested, granted, account };
   return aTask({ state: 'completed', hold, wakeAt: 61_000, ran: [started], decided });
+}
+
+function approvedHold(): Task {
+  const account = { state: 'granted', grantedAt: 500, releasedAt: null, outcome: null } as const;
+  const approved = { ...granted, approved: aDeferral({ id: 'call-1' }) };
+  const hold = { ...requested, granted: approved, account };
+  return aTask({ state: 'completed', hold, wakeAt: 90_500, ran: [started], decided });
 }
 
 const closed = (outcome: HoldOutcome) =>
@@ -44,11 +62,40 @@ const closed = (outcome: HoldOutcome) =>
 
 describe('a granted hold', () => {
   it('is due from its release', () => {
-    const account = { state: 'granted', releasedAt: null, outcome: null } as const;
-    const task = aTask({ state: 'completed', hold: { ...requested, granted, account } });
-    const step = holdAfter(task, { type: 'hold.taken', at: 1_000 });
+    const step = holdAfter(approvedHold(), { type: 'hold.taken', at: 1_000, claim: 'p-1' });
     expect(step?.fact).toEqual({ type: 'hold.released', call: mark, tool: 'Bash' });
-    expect([step?.task.wakeAt, step?.task.hold?.account?.state]).toEqual([61_000, 'released']);
+    const account = { state: 'released', grantedAt: 500, releasedAt: 1_000, outcome: null };
+    expect(step?.task.hold).toEqual({
+      ...requested,
+      granted,
+      account: { ...account, claim: 'p-1' },
+    });
+    expect(step?.task.wakeAt).toBe(61_000);
+  });
+
+  it.each<[HoldEvent, Withdrawal]>([
+    [
+      { type: 'hold.overdue' },
+      {
+        status: 'expired',
+        reason:
+          'the call was approved, and its program did not fetch it in time; ask again with another key',
+      },
+    ],
+    [
+      { type: 'hold.forbidden', reason: 'Bash is a denied tool' },
+      { status: 'denied', reason: 'Bash is a denied tool' },
+    ],
+  ])('that is not used never ran, %#', (event, withdrawn) => {
+    const step = holdAfter(approvedHold(), event);
+    const { reason } = withdrawn;
+    expect(step?.fact).toEqual({ type: 'hold.withdrawn', call: mark, tool: 'Bash', reason });
+    expect(step?.task.hold?.account).toEqual({
+      ...{ state: 'withdrawn', grantedAt: 500, releasedAt: null, outcome: null, withdrawn },
+    });
+    expect(step?.task.hold?.granted).toEqual(granted);
+    expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, undefined]);
+    expect(step?.task.decided?.map(({ outcome }) => outcome)).toEqual([{ kind: 'neverRan' }]);
   });
 
   it.each<[HoldOutcome, Task['ran'], object]>([
@@ -64,7 +111,9 @@ describe('a granted hold', () => {
     expect(step?.fact).toEqual({ type: 'hold.closed', call: mark, tool: 'Bash', ...outcome });
     expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, ran]);
     expect(step?.task.decided?.map((one) => one.outcome)).toEqual([told]);
-    expect(step?.task.hold?.account).toEqual({ state: 'closed', releasedAt: 1_000, outcome });
+    expect(step?.task.hold?.account).toEqual({
+      ...{ state: 'closed', grantedAt: 500, releasedAt: 1_000, outcome },
+    });
   });
 
   it('without an outcome is unaccounted for', () => {
@@ -99,7 +148,8 @@ const { id: callId, args, argsSha256 } = aCall();
 const callGranted = { callId, args, argsSha256 };
 
 describe('a run of a hold', () => {
-  const hold = { ...requested, runsSha256: runsDigest, agent: 'bot', context: { cwd: '/a\u202e' } };
+  const stated = { agent: 'bot', context: { cwd: '/a\u202e' }, claim: 'p-1' };
+  const hold = { ...requested, ...stated, runsSha256: runsDigest };
   const input = { calls: [{ tool: 'issue_refund', args: { order: 7 } }], hasModel: false, hold };
   const ruled = (ruling: Ruling) =>
     finish(finish(begin(input), 'accept', accepted()), 'govern', ruling);
@@ -109,7 +159,9 @@ describe('a run of a hold', () => {
     const { granted: call, account } = snapshot.context.run.hold ?? {};
     expect([snapshot.value, snapshot.context.pending]).toEqual(['completed', []]);
     expect(call).toEqual({ ...callGranted, runsSha256: runsDigest });
-    expect(account).toEqual({ state: 'released', releasedAt: times.thought, outcome: null });
+    const { thought: grantedAt } = times;
+    const received = { grantedAt, releasedAt: grantedAt, outcome: null, claim: 'p-1' };
+    expect(account).toEqual({ state: 'released', ...received });
   });
 
   it('waits with what its program states, and a rejection ends it', () => {
@@ -130,6 +182,12 @@ describe('a run of a hold', () => {
     const { granted: call, account } = snapshot.context.run.hold ?? {};
     expect(snapshot.value).toBe('completed');
     expect(call?.deferralId).toBe('call-1');
-    expect(account).toEqual({ state: 'granted', releasedAt: null, outcome: null });
+    expect(call?.approved?.id).toBe('call-1');
+    expect(account).toEqual({
+      state: 'granted',
+      grantedAt: snapshot.context.now,
+      releasedAt: null,
+      outcome: null,
+    });
   });
 });

@@ -33,7 +33,7 @@ it('the title of a task from a list is the stored one', () => {
 });
 
 it('the title of a held call of another program is its arguments, as people may see them', () => {
-  const hold = { key: 'k', tool: 'Bash', askedSha256: '', outcomeWithin: 1 };
+  const hold = { key: 'k', tool: 'Bash', askedSha256: '', outcomeWithin: 1, releaseWithin: 1 };
   const shown = { command: 'rm -rf build', key: '[REDACTED]', force: true };
   const deferral = aDeferral({ args: { command: 'rm' }, shown });
   expect(titleOf({ history: [], hold, deferral })).toBe(

@@ -180,6 +180,10 @@ const wording: Wording = {
     'hold_outcome',
     { ...callFields(call, policy), tool, status, result_sha256: resultSha256, error },
   ],
+  'hold.withdrawn': ({ call, tool, reason }, policy) => [
+    'hold_withdrawn',
+    { ...callFields(call, policy), tool, reason },
+  ],
   'hold.unaccounted': ({ call, tool, within }, policy) => [
     'hold_unaccounted',
     { ...callFields(call, policy), tool, within_ms: within },

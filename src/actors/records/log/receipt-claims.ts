@@ -162,7 +162,8 @@ class CallLines {
   }
 
   #waitEnd(): JsonObject | undefined {
-    return [...this.#of('task_deferred_timeout'), ...this.#of('task_deferred_abandoned')].at(-1);
+    const ends = ['task_deferred_timeout', 'task_deferred_abandoned', 'hold_withdrawn'];
+    return ends.flatMap((event) => this.#of(event)).at(-1);
   }
 }
 

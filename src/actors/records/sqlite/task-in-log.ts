@@ -38,7 +38,7 @@ const envelopeKeys = [
 ] as const;
 
 /** Events of a hold after its run. */
-const afterRun = new Set(['hold_released', 'hold_outcome', 'hold_unaccounted']);
+const afterRun = new Set(['hold_released', 'hold_outcome', 'hold_unaccounted', 'hold_withdrawn']);
 
 /** State of a task, reconstructed from its log lines one by one. */
 export class TaskInLog {

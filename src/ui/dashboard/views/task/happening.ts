@@ -219,6 +219,11 @@ const words: Record<string, (fields: Fields) => Words> = {
     tone: status === 'succeeded' ? 'allow' : 'deny',
     detail: text(error) ?? '',
   }),
+  hold_withdrawn: ({ reason }) => ({
+    says: 'Approval not used:',
+    tone: 'deny',
+    detail: text(reason) ?? '',
+  }),
   hold_unaccounted: ({ within_ms }) => ({
     says: 'No outcome reported for',
     tone: 'deny',
