@@ -240,6 +240,19 @@ describe('a hold that waits', () => {
     expect((await decide(agent, id, 'approve')).status).toBe(what === 'reject' ? 409 : 404);
   });
 
+  it('is not handed out by the answer to a late cancellation', async () => {
+    const agent = await startGate();
+    const id = await held(agent);
+    await decide(agent, id, 'approve');
+    await agent.reached(id, 'completed');
+    const late = (await agent.request('DELETE', `/holds/${id}`)).body;
+    expect([late.status, late.released, 'args' in late]).toEqual(['approved', false, false]);
+    const first = (await agent.get(`/holds/${id}`)).body;
+    expect([first.released, first.args]).toEqual([false, asked.args]);
+    const again = (await agent.request('DELETE', `/holds/${id}`)).body;
+    expect([again.released, again.args]).toEqual([true, asked.args]);
+  });
+
   it('is answered after the wait that the request prefers', async () => {
     const agent = await startGate();
     const prefer = { prefer: 'wait=1' };

@@ -81,7 +81,10 @@ export function holdsCancel() {
     const reason = readCancelReason(ctx.request.body);
     const task = await ctx.state.tasks.cancel(id, reason);
     if (task === undefined) throw unknownHold();
-    ctx.body = presentHold(task, { isTaken: isTaken(task) });
+    const { args, ...body } = presentHold(task, { isTaken: isTaken(task) });
+    // This answer releases no call.
+    const isUnreleased = task.hold?.account?.state === 'granted';
+    ctx.body = args === undefined || isUnreleased ? body : { ...body, args };
   };
 }
 
