@@ -19,10 +19,11 @@ if (folder !== null) {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 }
 const broken: number[] = [];
-const total = { tasks: 0, decisions: 0, runs: 0, kills: 0 };
+const total = { tasks: 0, holds: 0, decisions: 0, runs: 0, kills: 0 };
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
   const result = await simulate(seed);
-  for (const name of ['tasks', 'decisions', 'runs', 'kills'] as const) total[name] += result[name];
+  for (const name of ['tasks', 'holds', 'decisions', 'runs', 'kills'] as const)
+    total[name] += result[name];
   if (result.broken.length === 0) continue;
   broken.push(seed);
   console.log(`seed ${seed}: ${result.story.join(', ')}`);

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../src/machines/json.ts';
+import type { JsonObject, JsonValue } from '../../src/machines/json.ts';
 
 /** What is read of a line of the log. */
-interface TaskLine {
+export interface TaskLine {
   event: string;
   seq?: number;
   fields?: JsonObject;
@@ -25,7 +25,8 @@ export function brokenTask(events: readonly TaskLine[], { held, denied }: ToolsO
   const claim = (holds: boolean, what: string): void => {
     if (!holds) broken.push(what);
   };
-  let [isPending, isReleased, isRunning, hasEnded] = [false, false, false, false];
+  let [isPending, isReleased, isRunning, hasEnded, isEdited] = [false, false, false, false, false];
+  let approved: JsonValue | undefined;
   let due = 1;
   for (const { event, seq, fields = {} } of events) {
     // What channels and receivers were told is no step of the task.
@@ -33,17 +34,24 @@ export function brokenTask(events: readonly TaskLine[], { held, denied }: ToolsO
     claim(seq === due, `line ${seq} stands where ${due} was due`);
     due += 1;
     claim(!hasEnded || event === 'session_start', `${event} after the end`);
-    if (event === 'session_start') hasEnded = false;
+    if (event === 'session_start') [hasEnded, isReleased] = [false, false];
     else if (event === 'task_deferred') {
-      claim(!isPending && !isReleased && !isRunning, 'a wait began in the middle of another step');
-      isPending = true;
+      // A call that an approver changed may be held again.
+      const isAgain = isEdited && fields['edited_from'] !== undefined;
+      const isFree = !isPending && !isRunning && (!isReleased || isAgain);
+      claim(isFree, 'a wait began in the middle of another step');
+      [isPending, isReleased] = [true, false];
     } else if (resolutions.includes(event) && fields['authorized'] !== false) {
       claim(isPending, `${event} without a wait`);
       isPending = false;
       isReleased = fields['decision'] === 'approve';
+      isEdited = fields['edited_args_sha256'] !== undefined;
+      approved = fields['edited_args_sha256'] ?? fields['args_sha256'];
     } else if (event === 'tool_exec' && fields['phase'] === 'start') {
       claim(fields['tool'] !== denied, 'a tool that is denied was started');
       claim(fields['tool'] !== held || isReleased, 'a held tool was started without an approval');
+      const isSame = fields['tool'] !== held || fields['args_sha256'] === approved;
+      claim(isSame, 'a held tool was started with other arguments than were approved');
       claim(!isRunning, 'a tool was started while another ran');
       [isReleased, isRunning] = [false, true];
     } else if (event === 'tool_exec') {

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { callDigests } from '../../src/actors/governance/governance.ts';
 import type { RecordedEvent } from '../../src/actors/records/records.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
+import { brokenHold, brokenHolds, type ToldHold } from '../helpers/broken-hold.ts';
 import { brokenTask } from '../helpers/broken-task.ts';
 import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary } from './simulated-agent.ts';
@@ -12,12 +14,15 @@ import { Told } from './told.ts';
 
 const rules = { held: 'pay', denied: 'wipe' };
 
+const digest = callDigests('pay', {}).callSha256;
+const pay = { tool: 'pay', args_sha256: digest };
+
 const story: [event: string, fields?: JsonObject][] = [
   ['session_start'],
-  ['task_deferred', { tool: 'pay' }],
-  ['task_deferred_decision', { decision: 'approve', approver: 'ann' }],
-  ['tool_exec', { tool: 'pay', phase: 'start' }],
-  ['tool_exec', { tool: 'pay', phase: 'end' }],
+  ['task_deferred', pay],
+  ['task_deferred_decision', { ...pay, decision: 'approve', approver: 'ann' }],
+  ['tool_exec', { ...pay, phase: 'start' }],
+  ['tool_exec', { ...pay, phase: 'end' }],
   ['session_end', { state: 'completed' }],
 ];
 
@@ -48,6 +53,18 @@ describe('the log of a task', () => {
       'a held tool was started without an approval',
       (lines) => lines.with(2, ['task_deferred_decision', { decision: 'reject' }]),
     ],
+    [
+      'a held tool was started with other arguments than were approved',
+      (lines) => lines.with(3, ['tool_exec', { tool: 'pay', args_sha256: '1', phase: 'start' }]),
+    ],
+    [
+      'a held tool was started with other arguments than were approved',
+      (lines) =>
+        lines.with(2, [
+          'task_deferred_decision',
+          { ...pay, decision: 'approve', edited_args_sha256: '1' },
+        ]),
+    ],
   ])('is broken when %s', (what, change) => {
     expect(brokenTask(eventsOf(change([...story])), rules)).toContain(what);
   });
@@ -56,6 +73,118 @@ describe('the log of a task', () => {
     expect(brokenTask(eventsOf(story).toSpliced(4, 1), rules)).toContain(
       'line 6 stands where 5 was due',
     );
+  });
+});
+
+describe('the log of a hold', () => {
+  const held: typeof story = [
+    ['session_start', { key: 'k-1' }],
+    ['call_ruled', { ...pay, decision: 'defer' }],
+    ['hold_deferred', pay],
+    ['hold_deferred_decision', { ...pay, decision: 'approve' }],
+    ['session_end', { state: 'completed' }],
+    ['hold_released', pay],
+    ['hold_outcome', { ...pay, status: 'succeeded' }],
+  ];
+  const allowed: typeof story = [
+    held[0]!,
+    ['call_ruled', { ...pay, decision: 'allow' }],
+    held[4]!,
+    held[6]!,
+  ];
+  const answer: ToldHold = {
+    ...{ holdId: 't-1', key: 'k-1', status: 'approved', callSha256: digest, released: false },
+  };
+
+  const toldOf = (answers: ToldHold[], lines: typeof story, outcomes: string[] = []) =>
+    brokenHolds(new Map([['t-1', eventsOf(lines)]]), {
+      ...{ answers, outcomes: outcomes.map((status) => ({ holdId: 't-1', status })) },
+    });
+
+  it('holds when each step follows from the one before', () => {
+    expect(brokenHold(eventsOf(held))).toEqual([]);
+    expect(brokenHold(eventsOf(allowed))).toEqual([]);
+    expect(toldOf([answer, { ...answer, released: true }], held, ['succeeded'])).toEqual([]);
+  });
+
+  it.each<[string, (lines: typeof story) => typeof story]>([
+    ['line 6 stands where 5 was due', (lines) => [...lines.slice(0, 4), ['', {}], ...lines]],
+    ['the hold ran again', (lines) => [...lines, lines[0]!]],
+    ['a second question was opened', (lines) => lines.toSpliced(4, 0, lines[2]!)],
+    ['a wait began in another one', (lines) => lines.toSpliced(3, 0, lines[2]!)],
+    ['a second decision counted', (lines) => lines.toSpliced(4, 0, lines[3]!)],
+    ['a call was handed out without an approval', (lines) => lines.toSpliced(3, 1)],
+    [
+      'a call was handed out without an approval',
+      (lines) => lines.with(3, ['hold_deferred_decision', { ...pay, decision: 'reject' }]),
+    ],
+    ['a call was handed out 2 times', (lines) => lines.toSpliced(5, 0, lines[5]!)],
+    ['an outcome of a call that was not handed out', (lines) => lines.toSpliced(5, 1)],
+    ['an outcome of a call that was not granted', (lines) => lines.toSpliced(3, 1)],
+    ['2 outcomes counted', (lines) => [...lines, lines[6]!]],
+    ['a call with an outcome is unaccounted for', (lines) => [...lines, ['hold_unaccounted']]],
+    ['the end came in a wait', (lines) => lines.toSpliced(3, 1)],
+    [
+      'a gate ran the call itself',
+      (lines) => [...lines, ['tool_exec', { ...pay, phase: 'start' }]],
+    ],
+  ])('is broken when %s', (what, change) => {
+    const lines = change([...held]);
+    const events = eventsOf(lines).filter(({ event }) => event !== '');
+    expect(brokenHold(events)).toContain(what);
+  });
+
+  it.each<[string, ToldHold[], typeof story]>([
+    [
+      'hold t-1 was answered as approved, and nobody approved it',
+      [answer],
+      held.with(3, ['hold_deferred_decision', { ...pay, decision: 'reject' }]),
+    ],
+    ['hold t-1 was answered as approved, and the log has no release', [answer], held.slice(0, 5)],
+    [
+      'hold t-1 was answered as approved, and its arguments are not those of the decision',
+      [{ ...answer, callSha256: '1' }],
+      held,
+    ],
+    [
+      'hold t-1 was answered as allowed, and it waited for a person',
+      [{ ...answer, status: 'allowed' }],
+      held,
+    ],
+    [
+      'hold t-1 was answered as allowed, and its arguments are not those of the ruling',
+      [{ ...answer, status: 'allowed', callSha256: '1' }],
+      allowed,
+    ],
+    ['hold t-1 was answered as pending, and the log has no such hold', [answer], []],
+    ['hold t-1 was answered as rejected, and nobody rejected it', [answer], held],
+    ['hold t-1 was answered as expired, and the log has no expiry', [answer], held],
+    ['hold t-1 was answered as cancelled, and the log has no cancellation', [answer], held],
+    ['hold t-1 was answered as denied, and it was handed out', [answer], held],
+    ['hold t-1 was handed out to 2 requests', [answer, answer], held],
+    [
+      'hold t-1 was answered as approved, then rejected',
+      [answer, { ...answer, status: 'rejected' }],
+      held,
+    ],
+    [
+      'hold t-1 was answered with different arguments',
+      [answer, { ...answer, callSha256: '1' }],
+      held,
+    ],
+  ])('is broken when %s', (what, answers, lines) => {
+    const status = /as (\w+), and/.exec(what)?.[1];
+    const told = answers.map((one) => (status === undefined ? one : { ...one, status }));
+    expect(toldOf(told, lines)).toContain(what);
+  });
+
+  it('is broken by a key with two questions, and by an outcome that is not there', () => {
+    const holds = new Map(['t-1', 't-2'].map((id) => [id, eventsOf(held.slice(0, 3))]));
+    const outcomes = [{ holdId: 't-1', status: 'failed' }];
+    expect(brokenHolds(holds, { answers: [], outcomes })).toEqual([
+      'the key k-1 opened 2 questions',
+      'the outcome failed of t-1 was accepted and is not in the log',
+    ]);
   });
 });
 
@@ -77,7 +206,7 @@ describe('the other invariants', () => {
   it('hold when there is nothing against them', async () => {
     const told = new Told();
     told.decided('c-1', { taskId: 't-1', decision: 'approve', approver: 'ann' });
-    const seen = [{ taskId: 't-1', callId: 'c-1', tool: 'pay' }];
+    const seen = [{ taskId: 't-1', callId: 'c-1', tool: 'pay', args: {} }];
     expect(await brokenBy({ told, seen, requests: [request] })).toEqual([]);
   });
 
@@ -91,11 +220,13 @@ describe('the other invariants', () => {
   });
 
   it('are broken by a call that ran twice, and by one that the log does not have', async () => {
-    const run = { taskId: 't-1', callId: 'c-1', tool: 'pay' };
+    const run = { taskId: 't-1', callId: 'c-1', tool: 'pay', args: {} };
     expect(await brokenBy({ seen: [run, run] })).toEqual([
       'call c-1 ran 2 times',
-      'a run of t-1 pay is not in the log',
+      `a run of t-1 pay ${digest} is not in the log`,
     ]);
+    const other = { ...run, args: { to: 'eve' } };
+    expect(await brokenBy({ seen: [other] })).toHaveLength(1);
   });
 
   it('are broken by a decision that was told and is not there, and by a second one', async () => {

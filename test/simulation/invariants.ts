@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { callDigests } from '../../src/actors/governance/governance.ts';
 import {
   breakSentence,
   logFilesOf,
   type RecordedEvent,
   verifyFiles,
 } from '../../src/actors/records/records.ts';
+import { eventOfWait } from '../../src/machines/domain/hold-events.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
+import { brokenHolds, isHold } from '../helpers/broken-hold.ts';
 import { brokenTask } from '../helpers/broken-task.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
@@ -31,7 +34,7 @@ const open = new Set(['desk', 'hook', 'api', 'platform'].map((name) => `${name}.
 /** For how long an answer of the platform counts, in milliseconds (docs/contract/governance.md). */
 const admissionWindow = 5_000;
 
-/** Returns which of the nine invariants do not hold, a sentence each; none when all do. */
+/** Returns which of the invariants do not hold, a sentence each; none when all do. */
 export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
   const files = logFilesOf(evidence.log);
   const text = files.map((file) => readFileSync(file, 'utf8')).join('');
@@ -45,8 +48,9 @@ export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
   return [
     ...(verdict.ok ? [] : [breakSentence(verdict)]),
     ...[...byTask].flatMap(([id, own]) =>
-      brokenTask(own, rules).map((what) => `task ${id}: ${what}`),
+      isHold(own) ? [] : brokenTask(own, rules).map((what) => `task ${id}: ${what}`),
     ),
+    ...brokenHolds(byTask, evidence.told.holds),
     ...brokenRuns(byTask, evidence.seen),
     ...brokenDecisions(byTask, evidence.told),
     ...leaks(text, evidence),
@@ -61,16 +65,17 @@ function brokenRuns(
 ): string[] {
   const calls = Map.groupBy(seen, ({ callId }) => callId);
   const twice = [...calls].filter(([, runs]) => runs.length > 1);
-  const unlogged = [...Map.groupBy(seen, ({ taskId, tool }) => `${taskId} ${tool}`)].filter(
-    ([name, runs]) => {
-      const [id = '', tool] = name.split(' ');
-      const starts = (byTask.get(id) ?? []).filter(({ event, ...rest }) => {
-        const fields = (rest['fields'] ?? {}) as JsonObject;
-        return event === 'tool_exec' && fields['phase'] === 'start' && fields['tool'] === tool;
-      });
-      return starts.length < runs.length;
-    },
-  );
+  const nameOf = ({ taskId, tool, args }: ToolSeen) =>
+    `${taskId} ${tool} ${callDigests(tool, args).callSha256}`;
+  const unlogged = [...Map.groupBy(seen, nameOf)].filter(([name, runs]) => {
+    const [id = '', tool, digest] = name.split(' ');
+    const starts = (byTask.get(id) ?? []).filter(({ event, ...rest }) => {
+      const fields = (rest['fields'] ?? {}) as JsonObject;
+      const isStart = event === 'tool_exec' && fields['phase'] === 'start';
+      return isStart && fields['tool'] === tool && fields['args_sha256'] === digest;
+    });
+    return starts.length < runs.length;
+  });
   return [
     ...twice.map(([id, { length }]) => `call ${id} ran ${length} times`),
     ...unlogged.map(([name]) => `a run of ${name} is not in the log`),
@@ -88,7 +93,7 @@ function brokenDecisions(
         !(byTask.get(taskId) ?? []).some(({ event, ...rest }) => {
           const fields = (rest['fields'] ?? {}) as JsonObject;
           return (
-            event === 'task_deferred_decision' &&
+            eventOfWait(event) === 'task_deferred_decision' &&
             fields['decision'] === decision &&
             fields['approver'] === approver
           );

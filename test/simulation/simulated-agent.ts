@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createAuthenticator } from '../../src/actors/access/access.ts';
 import { Admission } from '../../src/actors/access/admission/admission.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { createEgress, type Egress } from '../../src/actors/outbound/egress/egress.ts';
@@ -9,10 +10,14 @@ import type { Log } from '../../src/actors/ports/log.ts';
 import type { Tool } from '../../src/actors/ports/tool.ts';
 import { agentEntity, SqliteStore } from '../../src/actors/records/records.ts';
 import type { TaskSystem } from '../../src/actors/tasks/tasks.ts';
+import { GateTools } from '../../src/actors/tools/tools.ts';
 import { createSystem } from '../../src/agent/create-system.ts';
 import { type KeptChannels, keepChannels } from '../../src/agent/keep-channels.ts';
 import { writePush } from '../../src/http/a2a/push-writer.ts';
+import { createApp } from '../../src/http/app.ts';
+import { openDoor } from '../helpers/open-door.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
+import { SimulatedSurface } from './simulated-surface.ts';
 
 /** What must never be read anywhere. */
 export const canary = 'canary-7f3a';
@@ -20,8 +25,14 @@ export const canary = 'canary-7f3a';
 /** Where the log of a simulated agent is in its folder. */
 export const logPath = (folder: string): string => join(folder, 'audit.ndjson');
 
+/** An agent with tools of its own, or a gate for the calls of other programs. */
+export type SimulatedKind = 'agent' | 'gate';
+
 /** What a simulated agent is made of. */
 export interface SimulatedParts {
+  kind: SimulatedKind;
+  /** Whether the policy denies the held tool now. */
+  isStrict: boolean;
   folder: string;
   onRestart: 'abandon' | 'resume';
   network: SimulatedNetwork;
@@ -31,16 +42,27 @@ export interface SimulatedParts {
   log: Log;
 }
 
-const configText = (onRestart: string) => `
+const kinds: Readonly<Record<SimulatedKind, string>> = {
+  agent: 'model: {provider: scripted, max_time: 5m}',
+  gate: `gate:
+  outcome_within: 10m
+  tools:
+    pay: {schema: {type: object, properties: {to: {type: string}, amount: {type: number}}, required: [to]}}
+    look: {}
+    wipe: {}`,
+};
+
+const configText = ({ kind, isStrict, onRestart }: SimulatedParts) => `
 agent_id: simulated
-model: {provider: scripted, max_time: 5m}
+${kinds[kind]}
 security:
   defer:
     enabled: true
-    on_restart: ${onRestart}
-    tools:
-      pay: {to: "channel:webhook:desk", timeout: 5m}
-  guardrails: {enabled: true, denied_tools: [wipe]}
+${kind === 'agent' ? `    on_restart: ${onRestart}\n` : ''}    tools:
+      pay:
+        - {when: 'has(args.amount) && double(args.amount) > 100.0', to: "channel:webhook:desk", timeout: 4m, edit: true}
+        - {to: "channel:webhook:desk", timeout: 5m, edit: true}
+  guardrails: {enabled: true, denied_tools: [wipe${isStrict ? ', pay' : ''}]}
 egress:
   mode: allowlist
   allowed_domains: [api.example.com, hook.example.com, rebound.example.com]
@@ -54,16 +76,18 @@ export class SimulatedAgent {
   readonly system: TaskSystem;
   readonly push: PushNotifications;
   readonly admission: Admission;
+  readonly surface: SimulatedSurface;
   readonly #channels: KeptChannels;
   readonly #egress: Egress;
 
   private constructor(
-    parts: { system: TaskSystem; push: PushNotifications; egress: Egress; admission: Admission },
+    parts: Pick<SimulatedAgent, 'system' | 'push' | 'admission' | 'surface'> & { egress: Egress },
     channels: KeptChannels,
   ) {
     this.system = parts.system;
     this.push = parts.push;
     this.admission = parts.admission;
+    this.surface = parts.surface;
     this.#channels = channels;
     this.#egress = parts.egress;
   }
@@ -71,7 +95,7 @@ export class SimulatedAgent {
   /** Starts an agent in a folder. Rejects when its disk refuses. */
   static async start(parts: SimulatedParts): Promise<SimulatedAgent> {
     const { folder, network, clock, log } = parts;
-    const reading = parseConfig(configText(parts.onRestart), { file: 'service.yaml', env: {} });
+    const reading = parseConfig(configText(parts), { file: 'service.yaml', env: {} });
     if (!reading.ok) throw new Error(reading.problems.map(({ message }) => message).join('\n'));
     const { config, layers } = reading;
     const entity = agentEntity(config.agent_id, {});
@@ -84,14 +108,15 @@ export class SimulatedAgent {
         rotation: { maxBytes: 24_000, daily: true, keep: 0 },
       },
     });
-    const own = ['desk.example.com', 'platform.example.com'];
+    const hosts = ['desk.example.com', 'platform.example.com'];
+    const own = new Map(parts.tools.map((tool) => [tool.name, tool]));
     const egress = createEgress({
       mode: config.egress.mode,
       allowedDomains: config.egress.allowed_domains,
       allowPrivateIps: false,
       allowedPrivateCidrs: [],
       propagateTo: [],
-      endpoints: own.map((host) => ({ host, port: 443, source: 'simulation' })),
+      endpoints: hosts.map((host) => ({ host, port: 443, source: 'simulation' })),
       record: (hop) => system.egress.record(hop),
       lookup: network.lookup,
       pool: network.pool,
@@ -99,7 +124,7 @@ export class SimulatedAgent {
     const system: TaskSystem = createSystem({
       ...{ ...parts, config, egress, guardrails: layers.guardrails, modify: layers.modify },
       toolbox: {
-        tools: new Map(parts.tools.map((tool) => [tool.name, tool])),
+        tools: config.gate === undefined ? own : new GateTools(config.gate),
         skills: [],
         problems: [],
         warnings: [],
@@ -148,13 +173,21 @@ export class SimulatedAgent {
     });
     await system.start();
     channels.start();
-    return new SimulatedAgent({ system, push, egress, admission }, channels);
+    const app = createApp({
+      ...openDoor,
+      ...{ system, push, admission, clock, log, ids: parts.ids, onDisconnect: 'keep' },
+      authenticator: createAuthenticator({ runtimeToken: canary, tokens: [], isOptional: true }),
+      gate: config.gate === undefined ? null : { outcomeWithin: config.gate.outcome_within },
+    });
+    const surface = new SimulatedSurface(app);
+    return new SimulatedAgent({ system, push, egress, admission, surface }, channels);
   }
 
   /** Stops as the daemon does, giving tasks at work five seconds. */
   async stop(): Promise<void> {
     await this.#channels.stopListening();
     await this.system.drain(5_000);
+    this.surface.cut();
     await this.#channels.stop();
     await this.push.stop();
     this.admission.stop();

@@ -7,8 +7,9 @@ import type { Log } from '../../src/actors/ports/log.ts';
 import type { Tool, ToolRun } from '../../src/actors/ports/tool.ts';
 import { ToolError } from '../../src/actors/ports/tool.ts';
 import { httpRequest } from '../../src/actors/tools/builtin/http-request.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
 import { Chance } from '../helpers/chance.ts';
-import { canary, logPath, SimulatedAgent } from './simulated-agent.ts';
+import { canary, logPath, SimulatedAgent, type SimulatedKind } from './simulated-agent.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
 import { SimulatedTime } from './simulated-time.ts';
@@ -21,6 +22,7 @@ export interface ToolSeen {
   taskId: string;
   callId: string;
   tool: string;
+  args: JsonObject;
 }
 
 /** A machine with a disk, a network, a clock and one agent on it, all of whose chance comes from a seed. */
@@ -38,9 +40,11 @@ export class SimulatedWorld {
   /** The agent; `null` while no process runs. */
   agent: SimulatedAgent | null = null;
   #copies = 0;
+  readonly #kind: SimulatedKind;
   readonly #root = mkdtempSync(join(tmpdir(), 'holdpoint-simulated-'));
 
-  constructor(seed: number) {
+  constructor(seed: number, kind: SimulatedKind) {
+    this.#kind = kind;
     this.chance = new Chance(seed);
     this.time = new SimulatedTime(new Chance(seed + 1));
     this.network = new SimulatedNetwork(new Chance(seed + 2));
@@ -60,6 +64,7 @@ export class SimulatedWorld {
     // Admission of an earlier process is not this one's.
     this.network.process += 1;
     const starting = SimulatedAgent.start({
+      ...{ kind: this.#kind, isStrict: this.#kind === 'gate' && this.chance.next() < 0.1 },
       ...{ folder: this.folder, onRestart, network: this.network, tools: this.#tools(process) },
       ...{ clock: this.time.clock, ids: this.#ids(), log: this.#log() },
     });
@@ -72,6 +77,7 @@ export class SimulatedWorld {
   kill(what: 'process' | 'power'): void {
     const { folder } = this;
     const synced = this.disk.syncedOf(logPath(folder));
+    this.agent?.surface.cut();
     this.disk.kill(folder);
     this.processes += 1;
     this.agent = null;
@@ -148,16 +154,17 @@ export class SimulatedWorld {
   }
 
   #tools(process: number): Tool[] {
-    const act = async ({ taskId, callId, signal }: ToolRun, tool: string): Promise<string> => {
+    const act = async (tool: string, args: JsonObject, run: ToolRun): Promise<string> => {
+      const { taskId, callId, signal } = run;
       // Nothing comes of what the dead begin.
       if (process !== this.processes) return new Promise(() => undefined);
-      this.seen.push({ taskId, callId, tool });
+      this.seen.push({ taskId, callId, tool, args });
       return this.#outcome(signal);
     };
     const tools = ['pay', 'look', 'wipe'].map(
       (name): Tool => ({
         ...{ name, description: name, idempotent: false, parameters: { type: 'object' } },
-        run: (_args, run) => act(run, name),
+        run: (args, run) => act(name, args, run),
       }),
     );
     return [...tools, httpRequest()];

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { logFilesOf } from '../../src/actors/records/records.ts';
-import { isFinal } from '../../src/machines/domain/task.ts';
-import { decision, playing, type Step } from '../helpers/system-story.ts';
+import type { Cast, Stage } from './cast.ts';
 import { brokenInvariants, type Evidence } from './invariants.ts';
-import { canary, logPath, type SimulatedAgent } from './simulated-agent.ts';
+import { logPath } from './simulated-agent.ts';
+import { SimulatedCallers } from './simulated-callers.ts';
 import { diskFaults } from './simulated-disk.ts';
 import { type NetworkMood, networkMoods } from './simulated-network.ts';
+import { SimulatedPrograms } from './simulated-programs.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 import { Told } from './told.ts';
 
@@ -20,18 +21,15 @@ export interface Simulated {
   /** A fingerprint of the whole log: the same seed gives the same one. */
   fingerprint: string;
   tasks: number;
+  holds: number;
   decisions: number;
   runs: number;
   /** How often a process was ended in the middle of something. */
   kills: number;
 }
 
-const acts = {
-  send: 8,
-  decide: 12,
-  cancel: 1,
-  leave: 1,
-  receiver: 1,
+/** What happens to any agent, and how often each comes. */
+const faults = {
   turns: 4,
   moments: 8,
   minutes: 1,
@@ -44,24 +42,15 @@ const acts = {
   network: 1,
 } as const;
 
-type Act = keyof typeof acts;
-
-const steps: readonly Step[] = [
-  { tool: 'pay', args: { to: 'ann' } },
-  { tool: 'pay', args: { to: 'bob' } },
-  { tool: 'look' },
-  { tool: 'wipe' },
-  { tool: 'http_request', args: { url: 'https://api.example.com/' } },
-  { tool: 'http_request', args: { url: 'https://evil.example.net/' } },
-  { tool: 'http_request', args: { url: 'https://rebound.example.com/latest/meta-data' } },
-];
+type Fault = keyof typeof faults;
 
 /**
- * Plays a story that a seed gives: callers, approvers, receivers and faults of the disk, the network and the process,
- * in any order. Then all is mended, what waits is decided, and every invariant is looked at.
+ * Plays a story that a seed gives: of an agent for an odd one, of a gate for an even one. Callers, programs, approvers,
+ * receivers and faults of the disk, the network and the process come in any order. Then all is mended, what waits is
+ * decided, and every invariant is looked at.
  */
 export async function simulate(seed: number, length = 80): Promise<Simulated> {
-  const world = new SimulatedWorld(seed);
+  const world = new SimulatedWorld(seed, seed % 2 === 0 ? 'gate' : 'agent');
   try {
     return await new Story(seed, world).play(length);
   } finally {
@@ -76,19 +65,20 @@ class Story {
   readonly #lines: string[] = [];
   readonly #broken = new Set<string>();
   readonly #evidence: Evidence[] = [];
-  #ids: string[] = [];
+  readonly #cast: Cast;
   #kills = 0;
-  #people = 0;
 
   constructor(seed: number, world: SimulatedWorld) {
     this.#seed = seed;
     this.#world = world;
+    const stage: Stage = { world, told: this.#told, follow: (ask) => this.#follow(ask) };
+    this.#cast = seed % 2 === 0 ? new SimulatedPrograms(stage) : new SimulatedCallers(stage);
   }
 
   async play(length: number): Promise<Simulated> {
     await this.#begin();
     for (let index = 0; index < length; index += 1) {
-      const act = this.#world.chance.weighed<Act>(acts);
+      const act = this.#world.chance.weighed({ ...this.#cast.acts, ...faults });
       this.#lines.push(act);
       const { processes } = this.#world;
       await this.#act(act);
@@ -110,6 +100,7 @@ class Story {
       story: this.#lines,
       fingerprint: this.#fingerprint(),
       tasks: this.#told.accepted.size,
+      holds: new Set(this.#told.holds.answers.map(({ holdId }) => holdId)).size,
       decisions: this.#told.decisions.size,
       runs: this.#world.seen.length,
       kills: this.#kills,
@@ -131,76 +122,30 @@ class Story {
     this.#lines.push('the process has ended');
     this.#world.time.pass(this.#world.chance.below(600_000));
     await this.#begin();
+    if (this.#world.agent !== null) this.#cast.lookAgain(this.#world.agent);
     // A start mends what was torn, and a disk that refuses has the rest mended later.
     if (this.#world.disk.isSound) this.#gather();
   }
 
-  async #act(act: Act): Promise<void> {
-    const { world } = { world: this.#world };
-    const { agent, chance, disk, network, time } = world;
+  async #act(act: string): Promise<void> {
+    const { agent } = this.#world;
     if (agent === null) return;
-    if (act === 'send') this.#send(agent);
-    else if (act === 'decide') await this.#decide(agent);
-    else if (act === 'cancel') this.#on(agent, (id) => agent.system.cancel(id, 'called off'));
-    else if (act === 'leave') this.#on(agent, (id) => agent.system.callerLeft(id));
-    else if (act === 'receiver') this.#on(agent, (id) => agent.push.set(receiverOf(id)));
-    else if (act === 'turns') await world.turns(chance.below(40));
-    else if (act === 'moments') time.pass(chance.below(3_000));
-    else if (act === 'minutes') time.pass(chance.below(400_000));
-    else if (act === 'restart') await world.stop();
-    else if (act === 'kill') world.kill('process');
-    else if (act === 'powerCut') world.kill('power');
-    else if (act === 'diskFault') disk.fail(chance.below(12), chance.pick(diskFaults));
-    else if (act === 'diskFull') disk.isFull = true;
-    else if (act === 'diskMended') disk.fix();
+    if (act in faults) await this.#happen(act as Fault);
+    else await this.#cast.act(act, agent);
+  }
+
+  async #happen(fault: Fault): Promise<void> {
+    const { chance, disk, network, time } = this.#world;
+    if (fault === 'turns') await this.#world.turns(chance.below(40));
+    else if (fault === 'moments') time.pass(chance.below(3_000));
+    else if (fault === 'minutes') time.pass(chance.below(400_000));
+    else if (fault === 'restart') await this.#world.stop();
+    else if (fault === 'kill') this.#world.kill('process');
+    else if (fault === 'powerCut') this.#world.kill('power');
+    else if (fault === 'diskFault') disk.fail(chance.below(12), chance.pick(diskFaults));
+    else if (fault === 'diskFull') disk.isFull = true;
+    else if (fault === 'diskMended') disk.fix();
     else network.mood = chance.pick(Object.keys(networkMoods) as NetworkMood[]);
-  }
-
-  #send(agent: SimulatedAgent): void {
-    const { chance } = this.#world;
-    const asked = Array.from({ length: 1 + chance.below(3) }, () => chance.pick(steps));
-    // Now and then a task that has ended runs again.
-    const again = this.#ids.length > 0 && chance.next() < 0.1 ? { id: chance.pick(this.#ids) } : {};
-    const request = playing([...asked, { say: 'done: {result}' }], again);
-    this.#follow(async (isTold) => {
-      const { decision: verdict } = await agent.admission.check();
-      if (verdict === 'deny') return;
-      const id = await agent.system.open(request);
-      this.#ids.push(id);
-      const task = await agent.system.watchers.settled(id, new AbortController().signal);
-      if (!isTold()) return;
-      this.#told.accepted.add(id);
-      if (isFinal(task.state) && !('id' in again)) this.#told.ended.set(id, task.state);
-    });
-  }
-
-  /** One to three people decide at once, mostly what waits. */
-  async #decide(agent: SimulatedAgent): Promise<void> {
-    const { chance } = this.#world;
-    const waiting = await agent.system.reads.list({ state: 'deferred', limit: 20 });
-    const ids = chance.next() < 0.8 ? waiting.tasks.map(({ id }) => id) : this.#ids;
-    if (ids.length === 0) return;
-    const id = chance.pick(ids);
-    for (let people = 1 + chance.below(3); people > 0; people -= 1) {
-      this.#people += 1;
-      const approver = `person ${this.#people}`;
-      const verb = chance.pick(['approve', 'approve', 'reject'] as const);
-      this.#follow(async (isTold) => {
-        const attempt = decision(verb, Date.now(), { approver });
-        const answer = await agent.system.decide(id, attempt);
-        if (!isTold() || answer.kind !== 'resolved') return;
-        this.#told.accepted.add(id);
-        this.#told.decided(answer.deferralId, { taskId: id, decision: verb, approver });
-      });
-    }
-  }
-
-  #on(agent: SimulatedAgent, run: (id: string) => Promise<unknown>): void {
-    if (this.#ids.length === 0) return;
-    const id = this.#world.chance.pick(this.#ids);
-    this.#follow(async () => {
-      if ((await agent.system.reads.find(id)) !== undefined) await run(id);
-    });
   }
 
   /** Has somebody ask for something; `isTold` says whether an answer still reaches them. */
@@ -223,30 +168,11 @@ class Story {
       await this.#world.turns(40);
       time.pass(20_000);
       await this.#world.turns(20);
-      const { tasks } = await agent.system.reads.list({ limit: 500 });
-      const left = tasks.filter(({ state }) => !isFinal(state));
-      if (left.length === 0) return this.#compare(agent);
-      for (const { id } of left.filter(({ state }) => state === 'deferred')) {
-        const attempt = decision('approve', Date.now(), { approver: 'last' });
-        await this.#world.until(agent.system.decide(id, attempt)).catch(() => undefined);
-      }
+      if (!(await this.#cast.settle(agent))) continue;
+      for (const what of await this.#cast.compare(agent)) this.#broken.add(what);
+      return;
     }
     this.#broken.add('tasks have not ended after everything was mended');
-  }
-
-  /** Looks whether what was told is so. */
-  async #compare(agent: SimulatedAgent): Promise<void> {
-    for (const id of this.#told.accepted) {
-      const task = await agent.system.reads.find(id);
-      if (task === undefined) this.#broken.add(`task ${id} was told of and is gone`);
-    }
-    for (const [id, state] of this.#told.ended) {
-      const task = await agent.system.reads.find(id);
-      const isOnce = task !== undefined && this.#ids.filter((other) => other === id).length === 1;
-      if (isOnce && task.state !== state) {
-        this.#broken.add(`task ${id} was told as ${state} and is ${task.state}`);
-      }
-    }
   }
 
   /** Keeps what there is to see at this moment. */
@@ -266,11 +192,4 @@ class Story {
     for (const file of logFilesOf(logPath(this.#world.folder))) hash.update(readFileSync(file));
     return hash.digest('hex');
   }
-}
-
-function receiverOf(taskId: string) {
-  return {
-    ...{ taskId, id: 'one', url: 'https://hook.example.com/told', version: '1.0' as const },
-    ...{ token: canary, authentication: { scheme: 'Bearer', credentials: canary } },
-  };
 }

@@ -1,3 +1,5 @@
+import type { ToldHold, ToldHolds, ToldOutcome } from '../helpers/broken-hold.ts';
+
 /** What callers and approvers were told, which has to be so from then on. */
 export class Told {
   /** Tasks that somebody was told of. */
@@ -6,6 +8,14 @@ export class Told {
   readonly ended = new Map<string, string>();
   /** Decisions that were answered as the one that counts, by the call that waited. */
   readonly decisions = new Map<string, { taskId: string; decision: string; approver: string }[]>();
+  /** Holds and outcomes as they were answered. */
+  readonly #answers: ToldHold[] = [];
+  readonly #outcomes: ToldOutcome[] = [];
+
+  /** What programs were told of their holds. */
+  get holds(): ToldHolds {
+    return { answers: this.#answers, outcomes: this.#outcomes };
+  }
 
   /** Returns what was told until now. */
   asItIs(): Told {
@@ -13,11 +23,23 @@ export class Told {
     for (const id of this.accepted) told.accepted.add(id);
     for (const [id, state] of this.ended) told.ended.set(id, state);
     for (const [id, decisions] of this.decisions) told.decisions.set(id, decisions);
+    told.#answers.push(...this.#answers);
+    told.#outcomes.push(...this.#outcomes);
     return told;
   }
 
   /** Notes a decision that was answered as the one that counts. */
   decided(callId: string, made: { taskId: string; decision: string; approver: string }): void {
     this.decisions.set(callId, [...(this.decisions.get(callId) ?? []), made]);
+  }
+
+  /** Notes the answer to a program that asked for its call. */
+  answered(answer: ToldHold): void {
+    this.#answers.push(answer);
+  }
+
+  /** Notes an outcome that was accepted. */
+  closed(outcome: ToldOutcome): void {
+    this.#outcomes.push(outcome);
   }
 }

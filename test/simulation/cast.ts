@@ -1,0 +1,24 @@
+import type { SimulatedAgent } from './simulated-agent.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+import type { Told } from './told.ts';
+
+/** What the people and programs of a story share. */
+export interface Stage {
+  world: SimulatedWorld;
+  told: Told;
+  /** Lets one of them ask for something; `isTold` says whether an answer still reaches them. */
+  follow(ask: (isTold: () => boolean) => Promise<void>): void;
+}
+
+/** The people and programs around an agent. */
+export interface Cast {
+  /** What they do, and how often each comes. */
+  readonly acts: Readonly<Record<string, number>>;
+  act(act: string, agent: SimulatedAgent): Promise<void> | void;
+  /** Looks, after a start, whether the agent still has what they were told of. */
+  lookAgain(agent: SimulatedAgent): void;
+  /** Decides what waits, once. Resolves with true when nothing is under way any more. */
+  settle(agent: SimulatedAgent): Promise<boolean>;
+  /** Returns what was told and is not so in the end, a sentence each. */
+  compare(agent: SimulatedAgent): Promise<string[]>;
+}
