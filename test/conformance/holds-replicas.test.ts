@@ -49,6 +49,22 @@ it('release an approved call to one of many requests', async () => {
   expect(taken.filter((released) => released === false)).toHaveLength(1);
 });
 
+it('release a call once also while the request that asked for it waits at another daemon', async () => {
+  const { a, b, c } = await startReplicas(server, settings);
+  for (let round = 0; round < 4; round += 1) {
+    const waiting = a.post('/holds', { ...asked, key: `${round}` }, { prefer: 'wait=30' });
+    const id = await vi.waitFor(async () => {
+      const { deferrals } = (await b.get('/deferrals')).body;
+      expect(deferrals).toHaveLength(1);
+      return deferrals[0].task_id;
+    });
+    await b.post(`/holds/${id}/decisions`, { decision: 'approve' });
+    const answers = await Promise.all([b.get(`/holds/${id}`), c.get(`/holds/${id}`), waiting]);
+    const released = answers.map(({ body }) => body.released);
+    expect(released.filter((one) => one === false)).toHaveLength(1);
+  }
+});
+
 it('keep one of several calls that arrive with one key', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   for (let round = 0; round < 4; round += 1) {

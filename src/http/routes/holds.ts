@@ -113,7 +113,8 @@ async function answerHold(
     const isReceived = isGranted && ctx.method !== 'HEAD';
     const taken = isReceived ? await ctx.state.tasks.takeHold(id, claim) : null;
     const task = taken?.task ?? decided;
-    const isFirst = isNew || taken?.isChanged === true;
+    const isAllowed = task.hold?.granted?.deferralId === undefined;
+    const isFirst = (isNew && isAllowed) || taken?.isChanged === true;
     ctx.body = presentHold(task, { isTaken: !isFirst && isTaken(task, claim) });
     if (isFinal(task.state)) return;
     ctx.status = 202;
