@@ -8,8 +8,10 @@ export interface ToldHold {
   status: string;
   /** Digest of tool and arguments; `null` for an answer without a call to run. */
   callSha256: string | null;
-  /** False for the first answer with an approved call. */
+  /** False for the answers that hand the call out. */
   released: boolean;
+  /** The process that asked, where it named itself. */
+  claim?: string;
 }
 
 /** An outcome that was accepted. */
@@ -29,6 +31,9 @@ export function isHold([first]: readonly TaskLine[]): boolean {
   return first?.event === 'session_start' && typeof first.fields?.['key'] === 'string';
 }
 
+/** Statuses of a hold whose call may not run. */
+export const denials = new Set(['denied', 'rejected', 'expired', 'cancelled']);
+
 /** The ends of a wait without a person. */
 const endings = ['hold_deferred_timeout', 'hold_deferred_abandoned'];
 
@@ -42,7 +47,7 @@ export function brokenHold(lines: readonly TaskLine[]): string[] {
     if (!holds) broken.push(what);
   };
   let [isPending, wasAsked, isApproved, isAllowed] = [false, false, false, false];
-  let [releases, outcomes, ends] = [0, 0, 0];
+  let [releases, outcomes, ends, withdrawals] = [0, 0, 0, 0];
   let due = 1;
   for (const { event, seq, fields = {} } of lines) {
     if (seq === undefined) continue;
@@ -67,11 +72,19 @@ export function brokenHold(lines: readonly TaskLine[]): string[] {
       releases += 1;
       claim(isApproved || (!wasAsked && isAllowed), 'a call was handed out without an approval');
       claim(releases === 1, `a call was handed out ${releases} times`);
+      claim(withdrawals + outcomes === 0, 'a call was handed out after its end');
+    } else if (event === 'hold_withdrawn') {
+      withdrawals += 1;
+      claim(isApproved && releases + outcomes === 0, 'a call was withdrawn after its use');
+      claim(withdrawals === 1, `a call was withdrawn ${withdrawals} times`);
     } else if (event === 'hold_outcome') {
       outcomes += 1;
       const isUnrun = fields['status'] === 'not_run';
       const isGranted = isApproved || (!wasAsked && isAllowed);
-      claim(isGranted && ends > 0, 'an outcome of a call that was not granted');
+      claim(
+        isGranted && ends > 0 && withdrawals === 0,
+        'an outcome of a call that was not granted',
+      );
       claim(!wasAsked || releases === 1 || isUnrun, 'an outcome of a call that was not handed out');
       claim(outcomes === 1, `${outcomes} outcomes counted`);
     } else if (event === 'hold_unaccounted') {
@@ -157,7 +170,7 @@ function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
     case 'cancelled':
       return has('cancelled') || has('abandoned') ? [] : [says('the log has no cancellation')];
     case 'expired':
-      return has('timeout') || has('expired') ? [] : [says('the log has no expiry')];
+      return has('timeout') || has('withdrawn') ? [] : [says('the log has no expiry')];
     case 'denied':
       return has('hold_released') ? [says('it was handed out')] : [];
     default:
@@ -167,7 +180,9 @@ function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
 
 /** An answer with a decision stays the answer. */
 function changedAnswers(answers: readonly ToldHold[]): string[] {
-  const decided = answers.filter(({ status }) => status !== 'pending');
+  const decided = answers.filter(
+    ({ status, callSha256 }) => denials.has(status) || callSha256 !== null,
+  );
   return [...Map.groupBy(decided, ({ holdId }) => holdId)].flatMap(([id, own]) => {
     const statuses = [...new Set(own.map(({ status }) => status))];
     const calls = new Set(own.flatMap(({ callSha256 }) => callSha256 ?? []));
@@ -178,11 +193,12 @@ function changedAnswers(answers: readonly ToldHold[]): string[] {
   });
 }
 
+/** Answers that were lost may reach the same process again. */
 function twiceHandedOut(answers: readonly ToldHold[]): string[] {
-  const first = answers.filter(
-    ({ status, released, callSha256 }) => status === 'approved' && !released && callSha256 !== null,
-  );
-  return [...Map.groupBy(first, ({ holdId }) => holdId)].flatMap(([id, { length }]) =>
-    length > 1 ? [`hold ${id} was handed out to ${length} requests`] : [],
-  );
+  const handed = answers.filter(({ released, callSha256 }) => !released && callSha256 !== null);
+  return [...Map.groupBy(handed, ({ holdId }) => holdId)].flatMap(([id, own]) => {
+    const named = new Set(own.flatMap(({ claim }) => claim ?? []));
+    const processes = named.size + own.filter(({ claim }) => claim === undefined).length;
+    return processes > 1 ? [`hold ${id} was handed out to ${processes} processes`] : [];
+  });
 }

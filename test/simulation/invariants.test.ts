@@ -105,6 +105,9 @@ describe('the log of a hold', () => {
     expect(brokenHold(eventsOf(held))).toEqual([]);
     expect(brokenHold(eventsOf(allowed))).toEqual([]);
     expect(toldOf([answer, { ...answer, released: true }], held, ['succeeded'])).toEqual([]);
+    const same = { ...answer, claim: 'p-1' };
+    expect(toldOf([same, same], held)).toEqual([]);
+    expect(brokenHold(eventsOf([...held.slice(0, 5), ['hold_withdrawn']]))).toEqual([]);
   });
 
   it.each<[string, (lines: typeof story) => typeof story]>([
@@ -122,6 +125,8 @@ describe('the log of a hold', () => {
     ['an outcome of a call that was not handed out', (lines) => lines.toSpliced(5, 1)],
     ['an outcome of a call that was not granted', (lines) => lines.toSpliced(3, 1)],
     ['2 outcomes counted', (lines) => [...lines, lines[6]!]],
+    ['a call was withdrawn after its use', (lines) => [...lines, ['hold_withdrawn']]],
+    ['a call was handed out after its end', (lines) => lines.toSpliced(5, 0, ['hold_withdrawn'])],
     ['a call with an outcome is unaccounted for', (lines) => [...lines, ['hold_unaccounted']]],
     ['the end came in a wait', (lines) => lines.toSpliced(3, 1)],
     [
@@ -161,7 +166,7 @@ describe('the log of a hold', () => {
     ['hold t-1 was answered as expired, and the log has no expiry', [answer], held],
     ['hold t-1 was answered as cancelled, and the log has no cancellation', [answer], held],
     ['hold t-1 was answered as denied, and it was handed out', [answer], held],
-    ['hold t-1 was handed out to 2 requests', [answer, answer], held],
+    ['hold t-1 was handed out to 2 processes', [answer, { ...answer, claim: 'p-1' }], held],
     [
       'hold t-1 was answered as approved, then rejected',
       [answer, { ...answer, status: 'rejected' }],

@@ -45,6 +45,7 @@ export interface SimulatedParts {
 const kinds: Readonly<Record<SimulatedKind, string>> = {
   agent: 'model: {provider: scripted, max_time: 5m}',
   gate: `gate:
+  release_within: 15m
   outcome_within: 10m
   tools:
     pay: {schema: {type: object, properties: {to: {type: string}, amount: {type: number}}, required: [to]}}
@@ -177,7 +178,13 @@ export class SimulatedAgent {
       ...openDoor,
       ...{ system, push, admission, clock, log, ids: parts.ids, onDisconnect: 'keep' },
       authenticator: createAuthenticator({ runtimeToken: canary, tokens: [], isOptional: true }),
-      gate: config.gate === undefined ? null : { outcomeWithin: config.gate.outcome_within },
+      gate:
+        config.gate === undefined
+          ? null
+          : {
+              outcomeWithin: config.gate.outcome_within,
+              releaseWithin: config.gate.release_within,
+            },
     });
     const surface = new SimulatedSurface(app);
     return new SimulatedAgent({ system, push, egress, admission, surface }, channels);

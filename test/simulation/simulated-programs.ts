@@ -1,5 +1,6 @@
 import { callDigests } from '../../src/actors/governance/governance.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
+import { denials } from '../helpers/broken-hold.ts';
 import type { Cast, Stage } from './cast.ts';
 import type { SimulatedAgent } from './simulated-agent.ts';
 import type { SurfaceAnswer } from './simulated-surface.ts';
@@ -43,9 +44,6 @@ const outcomes = [
   { status: 'failed', error: 'no space left' },
   { status: 'not_run' },
 ];
-
-/** Statuses of a hold that is decided and may not run. */
-const denials = new Set(['denied', 'rejected', 'expired', 'cancelled']);
 
 /** Programs that ask a gate for their calls, and approvers. */
 export class SimulatedPrograms implements Cast {
@@ -134,9 +132,11 @@ export class SimulatedPrograms implements Cast {
     call: AskedCall,
     how: { prefer?: string; signal?: AbortSignal } = {},
   ): void {
+    const claim = this.#process();
     this.#stage.follow(async (isTold) => {
-      const answer = await agent.surface.ask('POST', '/holds', { body: call, ...how });
-      if (isTold()) this.#hear(call, answer);
+      const body = { ...call, ...claim };
+      const answer = await agent.surface.ask('POST', '/holds', { body, ...how });
+      if (isTold()) this.#hear(call, answer, claim);
     });
   }
 
@@ -144,9 +144,11 @@ export class SimulatedPrograms implements Cast {
     const { chance } = this.#stage.world;
     const wait = chance.next() < 0.5 ? 0 : chance.below(60);
     const signal = wait > 0 && chance.next() < 0.3 ? { signal: this.#givingUp() } : {};
+    const named = this.#process();
+    const query = named.claim === undefined ? '' : `&claim=${named.claim}`;
     this.#stage.follow(async (isTold) => {
-      const answer = await agent.surface.ask('GET', `/holds/${id}?wait=${wait}`, signal);
-      if (isTold()) this.#hear(call, answer);
+      const answer = await agent.surface.ask('GET', `/holds/${id}?wait=${wait}${query}`, signal);
+      if (isTold()) this.#hear(call, answer, named);
     });
   }
 
@@ -198,12 +200,18 @@ export class SimulatedPrograms implements Cast {
     run(id, call);
   }
 
+  /** The process that asks: one of three that name themselves, or any other. */
+  #process(): { claim?: string } {
+    const { chance } = this.#stage.world;
+    return chance.next() < 0.5 ? { claim: `process-${chance.below(3)}` } : {};
+  }
+
   /** A signal by which a program gives its request up at some moment. */
   #givingUp(): AbortSignal {
     return AbortSignal.timeout(this.#stage.world.chance.below(40_000));
   }
 
-  #hear(call: AskedCall, { status, body }: SurfaceAnswer): void {
+  #hear(call: AskedCall, { status, body }: SurfaceAnswer, named: { claim?: string } = {}): void {
     const { key, tool } = call;
     const known = this.#holds.get(key);
     const isSame = known === undefined || callSha256(known.call) === callSha256(call);
@@ -226,6 +234,7 @@ export class SimulatedPrograms implements Cast {
     this.#stage.told.answered({
       ...{ holdId, key, status: answered, released: body['released'] === true },
       callSha256: args === undefined ? null : callDigests(tool, args).callSha256,
+      ...named,
     });
   }
 }
