@@ -292,6 +292,14 @@ module.exports = {
       },
     },
     {
+      name: 'checks-of-holds-stand-alone',
+      comment:
+        'src/testing/holds checks any implementation in any runtime, and imports only itself, types included.',
+      severity: 'error',
+      from: { path: '^src/testing/holds/' },
+      to: { pathNot: '^src/testing/holds/' },
+    },
+    {
       name: 'client-stands-alone',
       comment:
         'src/client runs in the programs of others, also in browsers, and imports only itself, types included.',

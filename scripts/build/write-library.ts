@@ -13,6 +13,7 @@ const faces = [
   ...adapters.map((name) => `client/adapters/${name}.ts`),
   'machines/machines.ts',
   'testing/arbitraries.ts',
+  'testing/holds/holds.ts',
   'testing/testing.ts',
 ];
 
@@ -20,13 +21,14 @@ const faces = [
 const peers = ['fast-check', 'xstate'];
 
 /**
- * Writes the modules for other programs, the charts, the client of a gate and the arbitraries, and the types of all
+ * Writes the modules for other programs, the charts, the client of a gate, the arbitraries and the checks of holds, and the types of all
  * public modules. XState is a peer of the charts: an actor of one copy of it does not run in a system of another.
  */
 export async function writeLibrary(folder: string): Promise<void> {
   const input = {
     machines: join(root, 'src/machines/machines.ts'),
     arbitraries: join(root, 'src/testing/arbitraries.ts'),
+    'testing/holds': join(root, 'src/testing/holds/holds.ts'),
     client: join(root, 'src/client/client.ts'),
     ...Object.fromEntries(
       adapters.map((name) => [`client/${name}`, join(root, `src/client/adapters/${name}.ts`)]),

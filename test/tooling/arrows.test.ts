@@ -67,6 +67,10 @@ const planted = {
   'testing-tests-the-agent-itself': [
     ['src/testing/surface.ts', "import type { A } from '../http/app.ts';"],
   ],
+  'checks-of-holds-stand-alone': [
+    ['src/testing/holds/agent.ts', "import type { A } from '../simulated-clock.ts';"],
+    ['src/testing/holds/node.ts', "import { A } from 'node:http';"],
+  ],
   'client-stands-alone': [
     ['src/client/node.ts', "import { hash } from 'node:crypto';"],
     ['src/client/wire.ts', "import type { A } from '../http/app.ts';"],
@@ -143,6 +147,7 @@ const allowed = [
   ],
   ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
   ['src/testing/simulated-clock.ts', ''],
+  ['src/testing/holds/holds.ts', ''],
   ['src/client/client.ts', ''],
   [
     'packages/fake-slack/fake-slack.ts',

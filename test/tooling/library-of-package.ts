@@ -84,6 +84,23 @@ export function testLibrary(tarball: () => string): void {
     );
   });
 
+  it('checks holds in another program, as the page on the checks shows it', async () => {
+    const program = await programOf(tarball(), 'testing', []);
+    const [run = '', adapter = ''] = textsIn(fencesOf(readPage('docs/holds-kit.md')), 'ts');
+    rmSync(join(program, 'policy.test.ts'));
+    writeFileSync(join(program, 'run.ts'), run.replace('./gate-holds.ts', './gate-holds.js'));
+    writeFileSync(join(program, 'gate-holds.ts'), adapter);
+    expect(await runCommand('tsc', [], program)).toEqual({ status: 0, stdout: '', stderr: '' });
+    const script = `import { runHoldChecks } from 'holdpoint/testing/holds';
+      const refuse = async () => ({ refused: 'closed' });
+      const { passed } = await runHoldChecks({ name: 'none', ask: refuse, read: refuse });
+      console.log(passed > 0);`;
+    writeFileSync(join(program, 'none.mjs'), script);
+    expect(await runCommand('node', ['none.mjs'], program)).toEqual({
+      ...{ status: 0, stdout: 'true\n', stderr: '' },
+    });
+  });
+
   it('tests an agent in another program, as the page on testing shows it', async () => {
     const program = await programOf(tarball(), 'testing', ['fast-check']);
     const fences = textsIn(fencesOf(readPage('docs/testing.md')), 'ts');

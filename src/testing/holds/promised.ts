@@ -1,0 +1,9 @@
+/** An implementation broke a promise. The message is one sentence. */
+export class BrokenPromise extends Error {
+  override readonly name = 'BrokenPromise';
+}
+
+/** Throws BrokenPromise with a sentence unless the condition holds. */
+export function promised(condition: boolean, otherwise: string): asserts condition {
+  if (!condition) throw new BrokenPromise(otherwise);
+}

@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { registerHoldChecks } from '../../src/testing/holds/holds.ts';
+import { fencesOf, readPage } from '../docs/fences.ts';
+import { AgentFolder } from '../helpers/agent-folder.ts';
+import { commandFile } from '../helpers/real-command.ts';
+import { gateHolds } from './gate-holds.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const fences = fencesOf(readPage('docs/holds-kit.md'));
+
+const folder = new AgentFolder({});
+const settings = fences.find(({ language }) => language === 'yaml')?.text ?? '';
+writeFileSync(join(folder.path, 'service.yaml'), settings);
+afterAll(() => folder.remove());
+
+const command = [commandFile(), 'run', '--dir', folder.path, '--port', '0'];
+registerHoldChecks({ describe, it }, gateHolds(process.execPath, command));
+
+it('is checked through the adapter that the page shows, of under 50 lines', () => {
+  const source = readFileSync(join(import.meta.dirname, 'gate-holds.ts'), 'utf8');
+  const shown = source.replace('../../src/testing/holds/holds.ts', 'holdpoint/testing/holds');
+  expect(fences.map(({ text }) => text)).toContain(shown);
+  const adapter = /^export function gateHolds[^]*?^}$/m.exec(source)?.[0].split('\n') ?? [];
+  expect(adapter.length).toBeLessThan(50);
+});
