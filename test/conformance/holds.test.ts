@@ -400,6 +400,17 @@ describe('an approved call that its program did not receive', () => {
   });
 });
 
+it('counts the calls of a long session, and of no other one', async () => {
+  const Bash = [{ when: 'history.count("Bash") < 60', allow: true }, { to: 'channel:console:*' }];
+  const agent = await startGate({ security: { defer: { ...defer, tools: { Bash } } } });
+  const ask = async (key: number, session?: string) =>
+    (await agent.post('/holds', { ...asked, key: `${session}:${key}`, session })).body.status;
+  for (let key = 0; key < 60; key += 1) expect(await ask(key, 's-1')).toBe('allowed');
+  expect([await ask(60, 's-1'), await ask(60, 's-2'), await ask(60)]).toEqual([
+    ...['pending', 'allowed', 'allowed'],
+  ]);
+});
+
 describe('a claim', () => {
   const ls = { ...asked, args: { command: 'ls' } };
 

@@ -26,7 +26,8 @@ export async function runInputOf(
   { clock, ids, limits, onToolError, sessions }: RunInputPorts,
 ): Promise<TaskInput> {
   const { contextId, requester, calls, hold } = request;
-  const hearsSession = before === undefined && contextId !== undefined;
+  // A hold has no model that could read the session.
+  const hearsSession = before === undefined && contextId !== undefined && hold === undefined;
   const session = hearsSession ? await sessions.heard(contextId, requester) : nothingHeard;
   return {
     id,
@@ -37,8 +38,7 @@ export async function runInputOf(
     requester,
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
-    // A hold has no model that could read them.
-    session: hold === undefined ? session.messages : [],
+    session: session.messages,
     ran: before === undefined ? session.ran : await sessions.ran(before.task),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,

@@ -40,6 +40,11 @@ export interface HeardSession {
 /** For the first task of a session. */
 export const nothingHeard: HeardSession = { messages: [], ran: [] };
 
+type SessionOf = Pick<Task, 'contextId' | 'owner' | 'requester' | 'hold'>;
+
+/** Maximum number of tasks of a session in which conditions can read its calls. */
+const longestHistory = 1_000;
+
 /** Sessions of callers: the tasks of one `contextId` owned by one caller. No caller sees another caller's sessions. */
 export class Sessions {
   readonly #rows: SessionRows;
@@ -57,29 +62,28 @@ export class Sessions {
   }
 
   /** Returns the latest calls that started in the session of a task, oldest first. */
-  async ran({
-    contextId,
-    owner,
-    requester,
-  }: Pick<Task, 'contextId' | 'owner' | 'requester'>): Promise<RanCall[]> {
-    const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
-    const { tasks } = sessionBound;
-    return ranBefore(await Array.fromAsync(this.#rows.newestOf(contextId, whose, tasks)));
+  async ran(task: SessionOf): Promise<RanCall[]> {
+    return ranBefore(await this.#briefs(task, sessionBound.tasks));
   }
 
   /**
    * Returns every call that started in the session of a task, oldest first; `null` if there are more tasks or calls than
    * are kept, so that nobody counts a part of them.
    */
-  async history({
-    contextId,
-    owner,
-    requester,
-  }: Pick<Task, 'contextId' | 'owner' | 'requester'>): Promise<RanCall[] | null> {
-    const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
-    const most = sessionBound.tasks + 1;
-    const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, whose, most));
+  async history(task: SessionOf): Promise<RanCall[] | null> {
+    const most = longestHistory + 1;
+    const tasks = await this.#briefs(task, most);
     return tasks.length === most ? null : allRan(tasks);
+  }
+
+  async #briefs(
+    { contextId, owner, requester, hold }: SessionOf,
+    limit: number,
+  ): Promise<readonly Task[]> {
+    // No other call can belong to the session of a hold that names none.
+    if (hold !== undefined && hold.session === undefined) return [];
+    const whose = ownerOf({ requester, ...(owner === undefined ? {} : { owner }) });
+    return this.#rows.briefsOf(contextId, whose, limit);
   }
 
   /** Lists the sessions of a caller, latest change first. */

@@ -1,11 +1,13 @@
 import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
-import { type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';
+import { briefColumns, type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
+
+const newest = 'changed_at DESC, position DESC';
 
 /** Tasks of one owner by context, in PostgreSQL. */
 export class PostgresSessionRows implements SessionRows {
@@ -16,8 +18,11 @@ export class PostgresSessionRows implements SessionRows {
   }
 
   async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
-    const order = 'changed_at DESC, position DESC';
-    for (const row of await this.#ofContext(contextId, owner, order, limit)) yield taskOf(row);
+    yield* (await this.#ofContext(contextId, owner, newest, limit)).map(taskOf);
+  }
+
+  async briefsOf(contextId: string, owner: Owner | null, limit: number): Promise<Task[]> {
+    return (await this.#ofContext(contextId, owner, newest, limit, briefColumns)).map(taskOf);
   }
 
   async firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined> {
@@ -46,9 +51,10 @@ export class PostgresSessionRows implements SessionRows {
     owner: Owner | null,
     order: string,
     limit: number,
+    columns = wholeColumns,
   ): Promise<TaskRow[]> {
     return this.#database.query<TaskRow>(
-      `SELECT ${wholeColumns} FROM tasks
+      `SELECT ${columns} FROM tasks
         WHERE context_id = $1 AND owner_org = $2 AND owner = $3 ORDER BY ${order} LIMIT $4`,
       [contextId, ...columnsOfOwner(owner), limit],
     );

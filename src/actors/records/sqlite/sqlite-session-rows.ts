@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Owner, Task } from '../../../machines/domain/task.ts';
 import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
-import { taskOf, wholeColumns } from '../store/task-row.ts';
+import { briefColumns, taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 
 /** Tasks of one owner by context. */
@@ -25,6 +25,10 @@ export class SqliteSessionRows implements SessionRows {
     } finally {
       this.#idle.push(newest);
     }
+  }
+
+  async briefsOf(contextId: string, owner: Owner | null, limit: number): Promise<Task[]> {
+    return this.#sql.briefs.all(contextId, ...columnsOfOwner(owner), limit).map(taskOf);
   }
 
   /** Returns the task of an owner in a context with the oldest change. */
@@ -54,6 +58,8 @@ function prepare(database: DatabaseSync) {
     newest: () =>
       database.prepare(`SELECT ${wholeColumns} ${ofContext}
         ORDER BY changed_at DESC, position DESC LIMIT ?`),
+    briefs: database.prepare(`SELECT ${briefColumns} ${ofContext}
+      ORDER BY changed_at DESC, position DESC LIMIT ?`),
     first: database.prepare(`SELECT ${wholeColumns} ${ofContext}
       ORDER BY changed_at, position LIMIT 1`),
     contexts: database.prepare(`SELECT context_id, changed_at, position, NOT EXISTS (

@@ -117,6 +117,8 @@ export interface ContextPage {
 export interface SessionRows {
   /** Reads up to `limit` tasks of an owner in a context, latest change first. */
   newestOf(contextId: string, owner: Owner | null, limit: number): AsyncIterable<Task>;
+  /** Reads up to `limit` tasks of an owner in a context without their messages, latest change first. */
+  briefsOf(contextId: string, owner: Owner | null, limit: number): Promise<Task[]>;
   /** Returns the task of an owner in a context with the oldest change. */
   firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined>;
   /**

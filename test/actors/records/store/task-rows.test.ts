@@ -39,6 +39,23 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]).toEqual([undefined, undefined, undefined]);
     });
 
+    it('returns the newest tasks of a session without their messages', async () => {
+      const ofSession = { contextId: 's', requester: { provider: 'idp', userId: 'ann' } };
+      const tasks = [1, 2, 3].map((at) =>
+        aTask({
+          ...ofSession,
+          id: `t-${at}`,
+          changedAt: at,
+          answer: [{ kind: 'text', text: 'a' }],
+        }),
+      );
+      await keep(...tasks, aTask({ contextId: 's', id: 'of-nobody' }));
+      const owner = { ...ofSession.requester, orgId: '' };
+      const briefs = await store.rows.sessions.briefsOf('s', owner, 2);
+      const [, second, third] = tasks.map((task) => ({ ...task, history: [], answer: null }));
+      expect(briefs).toEqual([third, second]);
+    });
+
     it('keeps no snapshot of a final task, and forgets its deferral and its deadline', async () => {
       await keep(aParkedTask('t-1', 5_000));
       const ended = aTask({ state: 'completed', revision: 2 });
