@@ -11,6 +11,7 @@ import type { CardSource } from '../actors/ports/card-source.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
+import type { TaskStore } from '../actors/records/records.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
@@ -18,7 +19,6 @@ import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
 import type { McpFace } from '../http/mcp/mcp-face.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
-import type { HoldTimes } from '../machines/domain/hold.ts';
 import type { AgentPolicies } from './create-system.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
@@ -94,7 +94,7 @@ async function serveOn(
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
     a2aAnswer: settings.a2a_answer,
-    gate: config.gate === undefined ? null : timesOf(config.gate),
+    gate: config.gate === undefined ? null : gateSettings(config.gate, store),
     mcp:
       settings.mcp === false || config.gate !== undefined
         ? null
@@ -136,8 +136,14 @@ function placesOf(address: string, port: number): ListeningAddress[] {
   return addresses.map((one) => ({ address: one, port }));
 }
 
-function timesOf(gate: NonNullable<ServiceConfig['gate']>): HoldTimes {
-  return { releaseWithin: gate.release_within, outcomeWithin: gate.outcome_within };
+function gateSettings(
+  { release_within, outcome_within, acs }: NonNullable<ServiceConfig['gate']>,
+  { acsSessions: sessions }: TaskStore,
+) {
+  return {
+    ...{ releaseWithin: release_within, outcomeWithin: outcome_within },
+    acs: acs === undefined ? null : { ...acs, sessions },
+  };
 }
 
 /** The agent as presented to MCP clients. */

@@ -19,7 +19,7 @@ import { offersTaskResult } from './mcp/task-result-tool.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
-import { authenticate } from './middleware/authenticate.ts';
+import { acsPath, authenticate } from './middleware/authenticate.ts';
 import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
@@ -36,6 +36,7 @@ import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
 import { nameSpan, traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
+import { type AcsSettings, acsAnswer, acsErrors, longestAcsBody } from './routes/acs.ts';
 import {
   agentCard,
   cardPath,
@@ -110,7 +111,7 @@ export interface AppPorts
   /** Where A2A 0.3.0 and 1.0 responses carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
   /** Settings of a gate; `null` for an agent that runs its tools itself. */
-  gate: HoldTimes | null;
+  gate: (HoldTimes & { acs: AcsSettings | null }) | null;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -187,6 +188,11 @@ function createRouter(
     );
     router.delete(`${holdsPath}/:id`, readJson(), holdsCancel());
     const hook = { ...ports, ...ports.gate };
+    if (ports.gate.acs !== null) {
+      const acs = { ...hook, ...ports.gate.acs };
+      const read = readJson({ longest: longestAcsBody });
+      router.post(acsPath, acsErrors(ports), read, acsAnswer(acs));
+    }
     router.post(`${hooksPath}/:dialect`, hooksDeny(hook), readJson(), hooksAnswer(hook));
   }
   router.post(

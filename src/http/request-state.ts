@@ -34,6 +34,8 @@ export interface RequestState {
   keepAlive: KeepAlive;
   /** Added by `bindTasks`: the tasks that the caller may see. */
   tasks: CallerTasks;
+  /** Added by `bindTasks`: sets the caller of a route whose body is signed. */
+  actAs: (caller: Caller) => void;
   /** Added by `handleErrors`: the reason why a response that had begun was cut off; absent otherwise. */
   cutOff?: string;
   /** Set by `failCall`: a JSON-RPC call was refused in its response; absent otherwise. */

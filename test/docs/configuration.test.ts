@@ -24,6 +24,7 @@ const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 const { 'service.yaml': service = {}, ...others } = describedFiles();
 const keys = keysOf(service);
 const env = {
+  ACS_HMAC_SECRET: 'secret-of-the-clients-of-the-gate',
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
   LOG_TOKEN: 'token-of-the-log',

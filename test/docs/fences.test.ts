@@ -10,6 +10,9 @@ import { anEmptyPolicy } from '../helpers/empty-policy.ts';
 import { clone, type Fence, fencesOf, pages, readPage } from './fences.ts';
 
 const env = {
+  ACS_HMAC_SECRET: 'secret-of-the-clients-of-the-gate',
+  ACS_LAPTOPS: 'secret-of-the-laptops-of-the-team',
+  ACS_CI: 'secret-of-the-builds-of-the-team-',
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
   SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents',

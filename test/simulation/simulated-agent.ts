@@ -184,6 +184,7 @@ export class SimulatedAgent {
           : {
               outcomeWithin: config.gate.outcome_within,
               releaseWithin: config.gate.release_within,
+              acs: null,
             },
     });
     const surface = new SimulatedSurface(app);

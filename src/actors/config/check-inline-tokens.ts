@@ -6,14 +6,22 @@ import type { ServiceConfig } from './service-schema.ts';
  * `isFilled` returns whether a value came from a variable.
  */
 export function checkInlineTokens(
-  { auth }: ServiceConfig,
+  { auth, gate }: ServiceConfig,
   isFilled: (path: Path) => boolean,
 ): Finding[] {
-  return auth.providers.flatMap(({ type, settings }, index): Finding[] => {
+  const secrets = Object.keys(gate?.acs?.secrets ?? {}).flatMap((name): Finding[] => {
+    const path = ['gate', 'acs', 'secrets', name];
+    if (isFilled(path)) return [];
+    const message =
+      'anyone who can read this file can sign as this client; put the secret into a variable, and write ${NAME}';
+    return [warningAt(path, message, path.slice(0, -1))];
+  });
+  const tokens = auth.providers.flatMap(({ type, settings }, index): Finding[] => {
     const path = ['auth', 'providers', index, 'settings', 'token'];
     if (type !== 'static_token' || !settings.token || isFilled(path)) return [];
     const message =
       'anyone who can read this file can sign in; put the token into a variable and set token_env to its name';
     return [warningAt(path, message, path.slice(0, -1))];
   });
+  return [...tokens, ...secrets];
 }

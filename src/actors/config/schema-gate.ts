@@ -2,6 +2,11 @@ import * as z from 'zod';
 import { target } from './schema-defer.ts';
 import { jsonObject, name, positiveDuration } from './schema-value.ts';
 
+/** Least length of a secret, in characters. */
+const leastSecret = 32;
+
+const longestSkew = 300_000;
+
 const gateTool = z.object({
   description: z
     .string()
@@ -16,6 +21,40 @@ const gateTool = z.object({
       required: ['command'],
     },
   }),
+});
+
+/** `gate.acs`; durations are in milliseconds (docs/acs.md). */
+const acs = z.object({
+  secrets: z
+    .record(
+      name,
+      z.string().refine((secret) => secret.length >= leastSecret, {
+        error: `the secret is too short; use at least ${leastSecret} characters, such as those of openssl rand -hex 32`,
+      }),
+    )
+    .refine((secrets) => Object.keys(secrets).length > 0, {
+      error: 'there is no secret; add one, such as default: ${ACS_HMAC_SECRET}',
+    })
+    .meta({
+      description:
+        'Secrets that clients share with the gate, by the `key_id` of their signatures; the key of each session is derived from one. The name of the secret is the caller of the hold.',
+      example: { default: '${ACS_HMAC_SECRET}' },
+    }),
+  timeout: positiveDuration.prefault('55s').meta({
+    description:
+      'Time that clients wait for an answer. A call that waits longer is answered with `defer`, some seconds earlier. Keep it below the timeout of the hooks of the host.',
+    example: '9m',
+  }),
+  skew: positiveDuration
+    .refine((milliseconds) => milliseconds <= longestSkew, {
+      error: 'the clocks may differ by at most 5m; set the clock right instead',
+    })
+    .prefault('5m')
+    .meta({
+      description:
+        'How far the time of a request may differ from the clock of the gate; 5m at most.',
+      example: '1m',
+    }),
 });
 
 /** `gate`: calls that other programs run; durations are in milliseconds (docs/gate.md). */
@@ -45,4 +84,7 @@ export const gateSchema = z.object({
       'Time after its release in which a program reports the outcome of a call; after it the call is unaccounted for in the log.',
     example: '15m',
   }),
+  acs: acs
+    .optional()
+    .describe('Serves `POST /acs`, a Guardian of the Agent Control Standard (docs/acs.md).'),
 });

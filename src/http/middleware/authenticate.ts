@@ -33,6 +33,9 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/openapi.json',
 ]);
 
+/** Path of the Guardian of the Agent Control Standard. */
+export const acsPath = '/acs';
+
 /** Maximum number of characters of a path in an event. */
 const longestPath = 256;
 
@@ -70,8 +73,9 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   };
 }
 
-/** `/` serves the card on GET and JSON-RPC on POST. */
+/** `/` serves the card on GET and JSON-RPC on POST. The requests of `/acs` are signed, and its route verifies them. */
 function isPublic({ path, method }: Context): boolean {
+  if (path === acsPath && method === 'POST') return true;
   return publicPaths.has(path) || method === 'OPTIONS' || (path === '/' && isRead(method));
 }
 

@@ -7,6 +7,10 @@ export function bindTasks(ports: CallerTasksPorts): Middleware<RequestState> {
   return function taskBinder(ctx: Context, next: Next) {
     const state = ctx.state as RequestState;
     state.tasks = new CallerTasks(ports, state.caller);
+    state.actAs = (caller) => {
+      state.caller = caller;
+      state.tasks = new CallerTasks(ports, caller);
+    };
     return next();
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { acsAnswer, acsRequest } from '../wire/acs.ts';
 import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
 import { hold, holdOutcome, holdRequest } from '../wire/hold.ts';
 import { refusal } from '../wire/problem.ts';
@@ -64,6 +65,20 @@ const exampleHold = {
   args: { command: 'rm -rf build' },
   agent: 'claude-code',
   session: 's-1',
+};
+
+const exampleStep = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'steps/toolCallRequest',
+  params: {
+    acs_version: '0.1.0',
+    request_id: '0d3f2c1a-5b6e-4f70-8a9b-1c2d3e4f5a6b',
+    timestamp: '2026-11-26T10:00:00Z',
+    metadata: { agent_id: 'coder', session_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    payload: { tool: { name: 'Bash' }, arguments: { command: { value: 'rm -rf build' } } },
+    signature: { algorithm: 'HMAC-SHA256', value: 'kQ…=', key_id: 'default' },
+  },
 };
 
 /** Descriptions of the routes of a gate, by verb and path. */
@@ -140,6 +155,18 @@ export const holdOperations: Readonly<Record<string, Operation>> = {
     },
     form,
     isAdmitted: true,
+  },
+  'POST /acs': {
+    id: 'sendAcsRequest',
+    tag: 'holds',
+    says: 'Receives one request of the Agent Control Standard 0.1.0; its signature is the authentication. A call that a rule holds waits for a person within the timeout of the handshake.',
+    body: { schema: acsRequest, types: [json], example: exampleStep },
+    answers: {
+      200: holding('The signed decision, or an error.', acsAnswer),
+      413: holding('The request is too long.', acsAnswer),
+    },
+    form: 'rpc',
+    isPublic: true,
   },
   'DELETE /holds/:id': {
     id: 'cancelHold',

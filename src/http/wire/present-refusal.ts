@@ -64,7 +64,7 @@ const aipPath = /^\/(v1|a2a)(\/|$)/;
 
 /**
  * Formats a refusal for the called surface (docs/contract/a2a.md): an AIP-193 error below `/v1` and `/a2a`, a JSON-RPC
- * error at `POST /`, and the unchanged body elsewhere. Fields in addition to the message are in `details` of the
+ * error at `POST /` and `POST /acs`, and the unchanged body elsewhere. Fields in addition to the message are in `details` of the
  * AIP-193 error and in `data` of the JSON-RPC error.
  */
 export function presentRefusal(
@@ -72,7 +72,7 @@ export function presentRefusal(
   { method, path, body: sent }: RefusedRequest,
 ): object {
   if (aipPath.test(path)) return aipError(status, body);
-  const isCall = method === 'POST' && path === '/';
+  const isCall = method === 'POST' && (path === '/' || path === '/acs');
   return isCall && !documented.has(fieldOf(sent, 'method')) ? rpcError(status, body, sent) : body;
 }
 

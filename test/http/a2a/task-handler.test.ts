@@ -43,6 +43,7 @@ it('forgets the receiver of a send that starts no task', async () => {
       traffic: someTraffic(),
       keepAlive: { comments: new Heartbeats(clock, 4_000), blanks: null },
       tasks: new CallerTasks({ system, push, taskAccess: 'org' }, null),
+      actAs: () => undefined,
     },
     gone: new AbortController().signal,
     isRead: true,

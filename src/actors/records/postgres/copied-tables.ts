@@ -104,6 +104,21 @@ export const copiedTables: readonly CopiedTable[] = [
     select: 'SELECT adapter, name, id FROM channel_names',
     columns: { adapter: text, name: text, id: text },
   },
+  {
+    name: 'acs_sessions',
+    select: 'SELECT id, version, changed_at, session FROM acs_sessions',
+    columns: { id: text, version: integer, changed_at: bigint, session: text },
+  },
+  {
+    name: 'acs_used',
+    select: 'SELECT session_id, used FROM acs_used',
+    columns: { session_id: text, used: text },
+  },
+  {
+    name: 'acs_calls',
+    select: 'SELECT session_id, call, key FROM acs_calls',
+    columns: { session_id: text, call: text, key: text },
+  },
 ];
 
 /** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */

@@ -133,5 +133,23 @@ const agentKeys = `
   CREATE TABLE agent_keys (purpose TEXT PRIMARY KEY, key TEXT NOT NULL);
 `;
 
+/** Version 4: sessions of the Agent Control Standard, the ids that each used, and the holds of its calls. */
+const acsSessions = `
+  CREATE TABLE acs_sessions (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    changed_at BIGINT NOT NULL,
+    session TEXT NOT NULL
+  );
+  CREATE INDEX acs_sessions_by_change ON acs_sessions (changed_at);
+  CREATE TABLE acs_used (session_id TEXT NOT NULL, used TEXT NOT NULL, PRIMARY KEY (session_id, used));
+  CREATE TABLE acs_calls (
+    session_id TEXT NOT NULL,
+    call TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (session_id, call)
+  );
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
-export const postgresSteps: readonly string[] = [first, fellows, agentKeys];
+export const postgresSteps: readonly string[] = [first, fellows, agentKeys, acsSessions];

@@ -5,7 +5,7 @@ import type { Log } from '../../ports/log.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
-import type { TaskStore, TaskWrite } from '../store/task-store.ts';
+import { replayTime, type TaskStore, type TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type CommittedLines, followLines, type LinesUntil } from './committed-lines.ts';
@@ -14,6 +14,7 @@ import { FellowDaemons, type ListeningPlace } from './fellow-daemons.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
 import { openSchema } from './open-schema.ts';
+import { postgresAcsSessions, pruneAcsSessions } from './postgres-acs-sessions.ts';
 import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
@@ -54,6 +55,7 @@ export class PostgresStore implements TaskStore {
   readonly conversations: PostgresConversationRows;
   readonly channelNames: TaskStore['channelNames'];
   readonly keys: TaskStore['keys'];
+  readonly acsSessions: TaskStore['acsSessions'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** Commits are durable in the database; files are only copies. */
@@ -98,6 +100,7 @@ export class PostgresStore implements TaskStore {
     this.conversations = new PostgresConversationRows(database);
     this.channelNames = postgresChannelNames(database);
     this.keys = postgresKeys(database);
+    this.acsSessions = postgresAcsSessions(database);
     this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,
@@ -187,7 +190,7 @@ export class PostgresStore implements TaskStore {
 
   async deleteEnded(before: number): Promise<number> {
     const rows = await this.database.query<{ id: string }>(deleteEnded, [before]);
-    if (rows.length === 0) await this.#prune();
+    if (rows.length === 0) await this.#prune(before);
     return rows.length;
   }
 
@@ -345,7 +348,8 @@ export class PostgresStore implements TaskStore {
     for (const hear of this.#onCommit) hear();
   }
 
-  async #prune(): Promise<void> {
+  async #prune(before: number): Promise<void> {
+    await this.database.query(pruneAcsSessions, [before - replayTime]);
     await this.database.query(
       'DELETE FROM task_changes WHERE change < (SELECT changes FROM audit_head) - 100000',
     );

@@ -4,6 +4,7 @@ import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import { damagedStore, isDamage, type StoreError } from '../store/store-error.ts';
 import {
   ConflictError,
+  replayTime,
   type TaskStore,
   type TaskWrite,
   UnrecordedError,
@@ -13,6 +14,7 @@ import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { checkBeside } from './check-beside.ts';
 import { isCheckedLater, openDatabase } from './database.ts';
 import { inTransaction } from './in-transaction.ts';
+import { SqliteAcsSessions } from './sqlite-acs-sessions.ts';
 import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
 import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
 import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
@@ -62,6 +64,8 @@ export class SqliteStore implements TaskStore {
   readonly channelNames: SqliteChannelNameRows;
   /** Random keys of the agent, by purpose. */
   readonly keys: SqliteKeyRows;
+  /** Sessions of the Agent Control Standard. */
+  readonly acsSessions: SqliteAcsSessions;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -92,6 +96,7 @@ export class SqliteStore implements TaskStore {
     this.conversations = new SqliteConversationRows(database);
     this.channelNames = new SqliteChannelNameRows(database);
     this.keys = new SqliteKeyRows(database);
+    this.acsSessions = new SqliteAcsSessions(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
@@ -202,7 +207,9 @@ export class SqliteStore implements TaskStore {
 
   /** Deletes final tasks that ended before a time, a bounded number per call; returns how many. */
   async deleteEnded(before: number): Promise<number> {
-    return this.rows.deleteEnded(before, 1_000);
+    const deleted = this.rows.deleteEnded(before, 1_000);
+    if (deleted === 0) this.acsSessions.prune(before - replayTime);
+    return deleted;
   }
 
   /** Writes a checkpoint with the next commit, unless nothing was written since the last one. */

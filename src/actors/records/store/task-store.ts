@@ -1,3 +1,4 @@
+import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
@@ -38,6 +39,9 @@ export class UnsavableError extends Error {
   readonly code = 'unsavable';
 }
 
+/** Time for which a session of the Agent Control Standard outlives the retention, so that no old request is new again. */
+export const replayTime = 900_000;
+
 /**
  * Stores tasks together with their audit events atomically. All saves of one event-loop turn share a commit; a save
  * resolves when the commit is durable.
@@ -56,6 +60,8 @@ export interface TaskStore {
   readonly channelNames: ChannelNameRows;
   /** Random keys of the agent, by purpose. */
   readonly keys: KeyRows;
+  /** Sessions of the Agent Control Standard. */
+  readonly acsSessions: AcsSessions;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */
