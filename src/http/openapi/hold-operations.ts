@@ -3,7 +3,14 @@ import { acsAnswer, acsRequest } from '../wire/acs.ts';
 import { decided, decision, decisionConflict, noDecision } from '../wire/decision.ts';
 import { hold, holdOutcome, holdRequest } from '../wire/hold.ts';
 import { refusal } from '../wire/problem.ts';
-import { type Answer, holding, json, type Operation, type Parameter } from './operation.ts';
+import {
+  type Answer,
+  eventStream,
+  holding,
+  json,
+  type Operation,
+  type Parameter,
+} from './operation.ts';
 
 /** The responses to a decision. */
 export const decisionResponses: Readonly<Record<number, Answer>> = {
@@ -103,10 +110,14 @@ export const holdOperations: Readonly<Record<string, Operation>> = {
   'GET /holds/:id': {
     id: 'getHold',
     tag: 'holds',
-    says: 'Shows a hold of the caller.',
+    says: 'Shows a hold of the caller. With Accept: text/event-stream it streams status while the call waits, then result, which releases an approved call, or refused.',
     parameters: [wait, claimed],
     answers: {
-      200: holding('The decision.', hold),
+      200: {
+        says: 'The decision, or events until there is one.',
+        content: { [json]: hold, [eventStream]: null },
+        events: { status: hold, result: hold, refused: refusal },
+      },
       202: holding('The call waits for a person.', hold),
       400: holding('wait is not a number, or claim is malformed.', refusal),
       404: noHold,

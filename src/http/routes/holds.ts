@@ -1,4 +1,5 @@
 import type { Clock } from '../../actors/ports/clock.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { HoldTimes } from '../../machines/domain/hold.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isReceivedElsewhere } from '../../machines/hold/hold-machine.ts';
@@ -17,6 +18,7 @@ import {
   retryAfter,
 } from '../wire/hold.ts';
 import { Problem } from '../wire/problem.ts';
+import { EventStream } from '../wire/sse.ts';
 
 /** Path of the holds. */
 export const holdsPath = '/holds';
@@ -43,6 +45,9 @@ export function holdsGet({ clock }: { clock: Clock }) {
     const { wait } = ctx.query;
     const claim = readClaim(ctx.query['claim']);
     const within = wait === undefined ? preferredWait(ctx, 0, longestWait) : readSeconds(wait);
+    if (ctx.accepts('json', eventStream) === eventStream) {
+      return streamHold(ctx, await ownHold(ctx), claim);
+    }
     await answerHold(ctx, (await ownHold(ctx)).id, { clock, within, isNew: false, claim });
   };
 }
@@ -107,16 +112,10 @@ async function answerHold(
   ctx.res.once('close', leave);
   try {
     const decided = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
-    const isGranted = decided.hold?.account?.state === 'granted';
     gone.signal.throwIfAborted();
     // A HEAD request receives no call.
-    const isReceived = isGranted && ctx.method !== 'HEAD';
-    const taken = isReceived ? await ctx.state.tasks.takeHold(id, claim) : null;
-    const task = taken?.task ?? decided;
-    const isAllowed = task.hold?.granted?.deferralId === undefined;
-    const isFirst = (isNew && isAllowed) || taken?.isChanged === true;
-    ctx.body = presentHold(task, { isTaken: !isFirst && isTaken(task, claim) });
-    if (isFinal(task.state)) return;
+    ctx.body = await received(ctx, decided, { isNew, claim, isReader: ctx.method !== 'HEAD' });
+    if (isFinal(decided.state)) return;
     ctx.status = 202;
     ctx.set('Location', `${holdsPath}/${id}`);
     ctx.set('Retry-After', String(retryAfter));
@@ -126,6 +125,53 @@ async function answerHold(
     else throw error;
   } finally {
     ctx.res.off('close', leave);
+  }
+}
+
+/** Records that a process receives an approved call, and formats the hold for it. */
+async function received(
+  ctx: RoutedContext,
+  decided: Task,
+  { isNew, claim, isReader }: Pick<Asking, 'isNew' | 'claim'> & { isReader: boolean },
+) {
+  const isGranted = decided.hold?.account?.state === 'granted';
+  const isReceived = isGranted && isReader;
+  const taken = isReceived ? await ctx.state.tasks.takeHold(decided.id, claim) : null;
+  const task = taken?.task ?? decided;
+  const isAllowed = task.hold?.granted?.deferralId === undefined;
+  const isFirst = (isNew && isAllowed) || taken?.isChanged === true;
+  return presentHold(task, { isTaken: !isFirst && isTaken(task, claim) });
+}
+
+/** The media type of a stream. */
+const eventStream = 'text/event-stream';
+
+/**
+ * Streams a hold until it is decided: `status` for each change while it waits, then `result`, which releases an
+ * approved call. A client that leaves releases nothing, and neither does HEAD.
+ */
+async function streamHold(ctx: RoutedContext, hold: Task, claim: string | undefined) {
+  const gone = new AbortController();
+  const events = new EventStream(ctx, () => gone.abort());
+  if (ctx.method === 'HEAD') return;
+  let shown = '';
+  const show = (task: Task): void => {
+    if (isFinal(task.state)) return;
+    const data = presentHold(task, { isTaken: false });
+    const text = JSON.stringify(data);
+    if (text === shown) return;
+    shown = text;
+    events.send({ event: 'status', data });
+  };
+  try {
+    const decided = await ctx.state.tasks.settled(hold.id, gone.signal, show);
+    gone.signal.throwIfAborted();
+    const data = await received(ctx, decided, { isNew: false, claim, isReader: true });
+    events.finish([{ event: 'result', data }]);
+  } catch (error) {
+    if (error instanceof Problem) events.finish([{ event: 'refused', data: error.body }]);
+    else if (error instanceof SystemError || gone.signal.aborted) events.end();
+    else throw error;
   }
 }
 
