@@ -21,7 +21,10 @@ export function gateHolds(program: string, args: readonly string[]): HoldsAdapte
   return {
     ...daemon,
     name: 'Holdpoint',
-    features: ['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit', 'digest', 'tools'],
+    features: [
+      ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit', 'digest'] as const),
+      ...(['schema', 'tools'] as const),
+    ],
     expiresWithin: 2_000,
     ask: ({ soon, by, tool, ...call }) =>
       request(by, 'POST', '/holds', { ...call, tool: soon ? `${tool}_soon` : tool }),

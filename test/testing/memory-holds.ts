@@ -49,7 +49,7 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
   readonly name = 'memory';
   readonly features = [
     ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit'] as const),
-    ...(['digest', 'tools'] as const),
+    ...(['digest', 'schema', 'tools'] as const),
   ];
   readonly expiresWithin = 1_000;
   readonly #faults: ReadonlySet<Fault>;

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http2';
-import { join } from 'node:path';
 import * as restate from '@restatedev/restate-sdk';
-import { connect } from '@restatedev/restate-sdk-clients';
-import { freePort } from '../free-port.ts';
 import { serve } from '../serve-runs.ts';
+import { serveWorkflow } from './endpoint.mjs';
 
 await serve(async ({ directory, server }) => {
   let toolRuns = 0;
@@ -27,20 +22,7 @@ await serve(async ({ directory, server }) => {
     },
   });
 
-  const kept = join(directory, 'port');
-  const port = existsSync(kept) ? Number(readFileSync(kept, 'utf8')) : await freePort();
-  writeFileSync(kept, String(port));
-  const handler = restate.createEndpointHandler({ services: [held], logger: () => undefined });
-  // Not `serve`, which listens for everybody.
-  await once(createServer(handler).listen(port, '127.0.0.1'), 'listening');
-  const registered = await fetch(`http://${server.admin}/deployments`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ uri: `http://127.0.0.1:${port}` }),
-  });
-  if (!registered.ok) throw new Error(`registration: ${await registered.text()}`);
-  const ingress = connect({ url: `http://${server.ingress}` });
-  const runOf = (id) => ingress.workflowClient({ name: 'held' }, id);
+  const { runOf } = await serveWorkflow(held, { directory, server });
 
   return {
     toolRuns: () => toolRuns,

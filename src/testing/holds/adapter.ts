@@ -83,6 +83,8 @@ export type Feature =
   | 'edit'
   /** A decision may name the arguments that its person saw. */
   | 'digest'
+  /** It checks the form of a call. */
+  | 'schema'
   /** A rule decides which tools may be held, and `unlisted` is in none. */
   | 'tools';
 
