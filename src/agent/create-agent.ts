@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatProblem } from '../actors/config/config.ts';
 import {
@@ -16,11 +16,9 @@ import {
   FolderTakenError,
   newFolder,
 } from '../actors/workspace/workspace.ts';
-import { kebabCase } from '../machines/kebab-case.ts';
 import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
-import { packageRoot } from '../package-root.ts';
 import { readAgent } from './read-agent.ts';
-import { channelText, serviceText } from './service-text.ts';
+import { channelText, gateText, serviceText } from './service-text.ts';
 import { registrySkill } from './skill-registry.ts';
 
 export interface CreateOptions {
@@ -63,13 +61,8 @@ export async function createAgent(plan: AgentPlan, options: CreateOptions): Prom
  * Creates a gate's folder from the example. Returns the paths of its files. Rejects with CreateError for a name that is
  * not kebab-case, and for a folder that holds an agent.
  */
-export async function createGate(agentId: string, options: CreateOptions): Promise<string[]> {
-  const example = await readFile(join(packageRoot, 'examples/gate/service.yaml'), 'utf8');
-  const service = example.replace(
-    /^agent_id: .*$/m,
-    `agent_id: ${kebabCase.test(agentId) ? agentId : JSON.stringify(agentId)}`,
-  );
-  return createGateOf(service, options);
+export function createGate(agentId: string, options: CreateOptions): Promise<string[]> {
+  return createGateOf(gateText(agentId), options);
 }
 
 /** Creates a gate's folder with this `service.yaml`. Returns the paths of its files. Rejects with CreateError. */

@@ -1,14 +1,28 @@
-import { Document } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Document, stringify } from 'yaml';
 import type { JsonObject } from '../machines/json.ts';
 import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
+import { packageRoot } from '../package-root.ts';
 
 /** Renders the `service.yaml` of a plan. The YAML library quotes values that YAML would interpret differently. */
-export function serviceText({ service, note }: Pick<AgentPlan, 'service' | 'note'>): string {
+export function serviceText({
+  agentId,
+  service,
+  note,
+}: Pick<AgentPlan, 'agentId' | 'service' | 'note'>): string {
+  if (service === null) return gateText(agentId);
   const document = asDocument(service);
   // Names the command by its plain name, because the file may be used on another machine.
   document.commentBefore = ' Every key: holdpoint schema, and docs/configuration.md.';
   if (note !== '') document.comment = note;
   return document.toString();
+}
+
+/** Returns the `service.yaml` of a gate: that of the example. */
+export function gateText(agentId: string): string {
+  const example = readFileSync(join(packageRoot, 'examples/gate/service.yaml'), 'utf8');
+  return example.replace(/^agent_id: .*$/m, () => stringify({ agent_id: agentId }).trimEnd());
 }
 
 /** Renders a channel file. */

@@ -59,6 +59,13 @@ then send calls to POST /holds; docs/gate.md shows how
   });
   expect((await holdpointHere(['validate', '--dir', directory])).code).toBe(0);
   const before = readFileSync(path, 'utf8');
+  const chosen = join(await temporaryFolder(), 'chosen');
+  const choice = ['init', 'coding-agents', '--provider', 'gate', '--dir', chosen, '--yes'];
+  expect(await holdpointHere(choice)).toMatchObject({
+    code: 0,
+    stderr: `run it with: holdpoint run --dir ${chosen}\nthen send calls to POST /holds; docs/gate.md shows how\n`,
+  });
+  expect(readFileSync(join(chosen, 'service.yaml'), 'utf8')).toBe(before);
   expect((await holdpointHere(words)).code).toBe(2);
   expect(readFileSync(path, 'utf8')).toBe(before);
   const bad = ['init', 'My Gate', '--gate', '--dir', join(directory, 'other')];

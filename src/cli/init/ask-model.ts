@@ -1,5 +1,5 @@
 import type { AgentAnswers, FallbackAnswer } from '../../machines/wizard/agent-answers.ts';
-import { type ProviderOffer, providerOffer, providers } from '../../machines/wizard/offers.ts';
+import { modelProviders, type ProviderOffer, providerOffer } from '../../machines/wizard/offers.ts';
 import type { Prompts } from './prompts.ts';
 
 /** Returns a provider's base URL from the environment; empty if there is none. */
@@ -29,13 +29,15 @@ export async function askFallback(
   { fallback }: AgentAnswers,
   usual: UsualAddress,
 ): Promise<FallbackAnswer[]> {
-  const offered = providers.filter(({ name }) => name !== 'scripted');
   const chosen: FallbackAnswer[] = [];
   for (;;) {
     const known = fallback[chosen.length];
     const provider = await prompts.one(
       chosen.length === 0 ? 'Fallback provider?' : 'Next fallback provider?',
-      [noMore, ...offered.map(({ name, label }) => ({ value: name, label: name, hint: label }))],
+      [
+        noMore,
+        ...modelProviders.map(({ name, label }) => ({ value: name, label: name, hint: label })),
+      ],
       known?.provider ?? noMore,
     );
     const offer = providerOffer(provider);

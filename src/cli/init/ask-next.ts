@@ -2,6 +2,7 @@ import { note } from '@clack/prompts';
 import type { Actor } from 'xstate';
 import { previewAgent } from '../../agent/preview-agent.ts';
 import { questions } from '../../machines/wizard/agent-answers.ts';
+import { gateProvider } from '../../machines/wizard/offers.ts';
 import type { WizardContext, wizardMachine } from '../../machines/wizard/wizard-machine.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -45,10 +46,14 @@ async function askReview(
     note(text.split('\n').map(plainLine).join('\n').trimEnd(), name, { output: output.stderr });
   }
   const { provider, model, tools, approvals } = answers;
+  const choices = [{ value: 'write', label: 'write it' }];
+  if (provider === gateProvider) {
+    return void (await prompts.one(plainLine(`${agentId}: a gate`), choices, 'write'));
+  }
   const thinks = `${provider} ${provider === 'scripted' ? '' : model.name}`.trim();
   const has = tools.names.join(', ') || 'none';
   const held = Object.keys(approvals).join(', ') || 'none';
   const kept = variables.length === 0 ? '' : `, secrets ${variables.join(', ')}`;
   const message = plainLine(`${agentId}: ${thinks}, tools ${has}, held ${held}${kept}`);
-  await prompts.one(message, [{ value: 'write', label: 'write it' }], 'write');
+  await prompts.one(message, choices, 'write');
 }

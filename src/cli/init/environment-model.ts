@@ -37,7 +37,7 @@ export function addressNote(
   { service }: Pick<AgentPlan, 'service'>,
   env: Environment,
 ): string | null {
-  const { provider, base_url: address } = Object(service['model']) as JsonObject;
+  const { provider, base_url: address } = Object(service?.['model']) as JsonObject;
   const found = baseUrlFrom(typeof provider === 'string' ? provider : '', env);
   if (!found.ok || found.variable === null || found.url !== address) return null;
   return plainLine(`its model is asked at ${found.url} (${found.variable})`);

@@ -52,12 +52,20 @@ export async function init(
   if (told !== null) output.note(told);
   const flags = `--dir ${shellWord(directory)}`;
   output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
+  if (plan.service === null) output.note(nextOfGate);
+  else nextOfAgent(session, flags);
+  output.json({ agent_id: plan.agentId, directory, files });
+}
+
+/** Prints the commands that usually follow. */
+function nextOfAgent({ output }: Session, flags: string): void {
   const tool = commandLine(`tool new cancel_order --python --arg order_id --held ${flags}`);
   output.note(plainLine(`add your first tool: ${tool}`));
   const server = commandLine(`mcp add files ${flags} -- node server.mjs`);
   output.note(plainLine(`add an MCP server: ${server}`));
-  output.json({ agent_id: plan.agentId, directory, files });
 }
+
+const nextOfGate = 'then send calls to POST /holds; docs/gate.md shows how';
 
 /** `init --gate`: creates an agent that holds calls of other programs. */
 async function initGate(
@@ -73,7 +81,7 @@ async function initGate(
   for (const file of files) output.line(plainLine(`wrote ${file}`));
   const flags = `--dir ${shellWord(directory)}`;
   output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
-  output.note('then send calls to POST /holds; docs/gate.md shows how');
+  output.note(nextOfGate);
   output.json({ agent_id: name, directory, files });
 }
 

@@ -1,5 +1,5 @@
 import type { FieldValues } from './field.ts';
-import { providerOffer, tools, type WizardOffer } from './offers.ts';
+import { gateProvider, providerOffer, tools, type WizardOffer } from './offers.ts';
 
 /** The steps, in order (docs/contract/dashboard.md). */
 export const steps = [
@@ -127,8 +127,12 @@ export function toolsOf({ tools, skills }: AgentAnswers, offer: WizardOffer): st
   return [...new Set([...tools.names, ...brought.flatMap((skill) => skill.tools)])];
 }
 
+/** Steps of a gate, which is created from its example. */
+const stepsOfGate: ReadonlySet<Step> = new Set<Step>(['name', 'provider', 'review']);
+
 /** Returns true if a step is asked, given the earlier answers. */
 export function isAsked(step: Step, answers: AgentAnswers, offer: WizardOffer): boolean {
+  if (answers.provider === gateProvider) return stepsOfGate.has(step);
   const thinks = answers.provider !== 'scripted';
   if (step === 'model' || step === 'fallback') return thinks;
   if (step === 'skills') return offer.skills.length + answers.skills.names.length > 0;
@@ -138,7 +142,8 @@ export function isAsked(step: Step, answers: AgentAnswers, offer: WizardOffer): 
 
 /** Removes answers made irrelevant by other answers, so that they are not written. */
 export function settledAnswers(answers: AgentAnswers, offer: WizardOffer): AgentAnswers {
-  const { provider, model, tools, skills, fallback, auth } = answers;
+  const { name, provider, model, tools, skills, fallback, auth } = answers;
+  if (provider === gateProvider) return { ...firstAnswers, name, provider };
   const its = providerOffer(provider);
   const isScripted = provider === 'scripted';
   const variables = new Set(skillVariables(answers, offer));

@@ -2,14 +2,14 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { type AgentAnswers, type ApprovalAnswer, agentId } from './agent-answers.ts';
 import { agentVariables, fallbackVariable, modelVariable } from './agent-variables.ts';
 import type { FieldValue, FieldValues } from './field.ts';
-import { authOffer, providerOffer, searchServices } from './offers.ts';
+import { authOffer, gateProvider, providerOffer, searchServices } from './offers.ts';
 import { variableHosts } from './variable-hosts.ts';
 
 /** The files of a new agent before they are written. */
 export interface AgentPlan {
   agentId: string;
-  /** The content of `service.yaml`. */
-  service: JsonObject;
+  /** The content of `service.yaml`; `null` for a gate, which has that of its example. */
+  service: JsonObject | null;
   /** Comment at the end of `service.yaml`; empty for none. */
   note: string;
   /** Contents of the channel files by file name. */
@@ -34,7 +34,7 @@ export function agentPlan(answers: AgentAnswers): AgentPlan {
   const missing = [...new Set(needed.map(({ name }) => name))].filter((name) => !kept.has(name));
   return {
     agentId: id,
-    service: literal(serviceOf(id, answers)),
+    service: answers.provider === gateProvider ? null : literal(serviceOf(id, answers)),
     note: answers.auth.mode === 'custom' ? customNote : '',
     channelFiles: Object.fromEntries(
       Object.entries(channelFiles(answers)).map(([file, content]) => [file, literal(content)]),

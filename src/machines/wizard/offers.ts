@@ -18,6 +18,9 @@ export interface ProviderOffer {
 /** The variable for the API key of a self-hosted server. */
 const ownServerVariable = 'MODEL_API_KEY';
 
+/** The answer at the step of the provider that makes a gate: it has no model and governs calls of other programs. */
+export const gateProvider = 'gate';
+
 /** The providers in display order. */
 export const providers: readonly ProviderOffer[] = [
   provider('scripted', 'A script (needs no key)', [], {}),
@@ -38,7 +41,13 @@ export const providers: readonly ProviderOffer[] = [
     address: 'required',
     variable: ownServerVariable,
   }),
+  provider(gateProvider, 'No model: a gate for calls of other programs', [], {}),
 ];
+
+/** The providers that have models. */
+export const modelProviders: readonly ProviderOffer[] = providers.filter(
+  ({ name }) => name !== 'scripted' && name !== gateProvider,
+);
 
 function provider(
   name: string,

@@ -11,7 +11,7 @@ import {
   withHeldTools,
   withoutLostTools,
 } from './agent-answers.ts';
-import type { WizardOffer } from './offers.ts';
+import { gateProvider, type WizardOffer } from './offers.ts';
 import { isReachable, wrongAnswer } from './wrong-answers.ts';
 
 export interface WizardInput {
@@ -70,6 +70,7 @@ const wizard = setup({
       isAsked(step, answers, offer),
     canGoTo: ({ context: { answers, offer }, event }: At, { step }: { step: Step }) =>
       event.type === 'step.go' && event.step === step && isReachable(step, answers, offer),
+    isGate: ({ context: { answers } }: At) => answers.provider === gateProvider,
     isComplete: ({ context: { answers, offer } }: At) => isReachable('review', answers, offer),
   },
   actions: {
@@ -117,6 +118,7 @@ function stateOf(step: Question) {
         actions: 'keep' as const,
       },
       'step.next': [
+        ...(step === 'provider' ? [ofGate('review')] : []),
         ...sometimes.map((next) => ({
           guard: { type: 'isRightAndAsks', params: { step, next } } as const,
           target: next,
@@ -134,9 +136,15 @@ function stateOf(step: Question) {
   });
 }
 
+/** The transition of a gate, whose other steps are not asked. */
+function ofGate(target: Step) {
+  return { guard: 'isGate', target, actions: 'forgetComplaint' } as const;
+}
+
 function backFrom(step: Step) {
   const { sometimes, last } = upToAlways(steps.slice(0, steps.indexOf(step)).toReversed());
   return [
+    ...(step === 'review' ? [ofGate('provider')] : []),
     ...sometimes.map((target) => ({
       guard: { type: 'isAsked', params: { step: target } } as const,
       target,

@@ -18,6 +18,7 @@ import {
   channelOffer,
   channels,
   egressModes,
+  modelProviders,
   providerOffer,
   providers,
   searchServices,
@@ -155,7 +156,7 @@ const shells: ReadonlySet<string> = new Set(
 function wrongFallback(answers: AgentAnswers): string | null {
   const { fallback } = answers;
   if (fallback.length > mostFallbacks) return `there are at most ${mostFallbacks} fallbacks`;
-  const real = namesOf(providers).filter((name) => name !== 'scripted');
+  const real = namesOf(modelProviders);
   for (const { provider, name, address, key } of fallback) {
     const wrong =
       wrongChoice([provider], real, 'provider of a fallback') ??

@@ -32,6 +32,19 @@ it('makes an agent from its name alone, tells of it, and starts nothing', async 
   expect(readdirSync(directory).toSorted()).toEqual(['.gitignore', 'service.yaml']);
 });
 
+it('makes a gate, and shows its files before', async () => {
+  const dashboard = await openDashboard();
+  const answers = { name: 'Coding Agents', provider: 'gate', tools: { names: ['file_write'] } };
+  const { body: preview } = await dashboard.post('/api/wizard/preview', answers);
+  expect((await dashboard.post('/api/create', answers)).status).toBe(201);
+  const folder = join(dashboard.workspace, 'coding-agents');
+  const service = readFileSync(join(folder, 'service.yaml'), 'utf8');
+  const example = readFileSync('examples/gate/service.yaml', 'utf8');
+  expect(service).toBe(example.replace(/^agent_id: .*$/m, 'agent_id: coding-agents'));
+  expect([preview.complaints, preview.files]).toEqual([{}, { 'service.yaml': service }]);
+  expect(readdirSync(folder).toSorted()).toEqual(['.gitignore', 'service.yaml']);
+});
+
 it.each<[what: string, sent: unknown, error: string]>([
   ['no name', {}, 'the name is at most 64'],
   ['an empty name', { name: '' }, 'the name is at most 64'],

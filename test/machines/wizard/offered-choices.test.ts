@@ -22,6 +22,7 @@ it('offers these providers, a script first, with the models that they are known 
     ['google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash']],
     ['ollama', 'Ollama on this machine', ['qwen3', 'llama3.2', 'mistral']],
     ['openai-compatible', own, []],
+    ['gate', 'No model: a gate for calls of other programs', []],
   ]);
 });
 
@@ -39,6 +40,7 @@ it('asks each provider for what it needs and for nothing else', () => {
     google: { ...optional, variable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
     ollama: optional,
     'openai-compatible': { ...none, address: 'required', variable: 'MODEL_API_KEY' },
+    gate: none,
   });
 });
 

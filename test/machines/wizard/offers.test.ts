@@ -2,14 +2,20 @@ import { expect, it } from 'vitest';
 import { providerAddress } from '../../../src/actors/providers/providers.ts';
 import { builtinToolNames, searchService } from '../../../src/actors/tools/tools.ts';
 import { refusedSecretName } from '../../../src/machines/secret-name.ts';
-import { channels, providers, searchServices, tools } from '../../../src/machines/wizard/offers.ts';
+import {
+  channels,
+  modelProviders,
+  providers,
+  searchServices,
+  tools,
+} from '../../../src/machines/wizard/offers.ts';
 
 it('offers every builtin tool once', () => {
   expect(tools.map(({ name }) => name).toSorted()).toEqual(builtinToolNames);
 });
 
 it('asks for an address where a provider has none of its own', () => {
-  for (const { name, address } of providers.filter((offer) => offer.name !== 'scripted')) {
+  for (const { name, address } of modelProviders) {
     expect([name, address === 'required']).toEqual([name, providerAddress(name, '') === null]);
   }
 });

@@ -4,7 +4,7 @@ import { type AgentAnswers, firstAnswers } from '../../../src/machines/wizard/ag
 import { agentPlan } from '../../../src/machines/wizard/agent-plan.ts';
 
 function service(more: Partial<AgentAnswers>): JsonObject {
-  return agentPlan({ ...firstAnswers, name: 'x', ...more }).service;
+  return agentPlan({ ...firstAnswers, name: 'x', ...more }).service ?? {};
 }
 
 describe('the model that is written down', () => {

@@ -41,7 +41,9 @@ it('finds the hosts that variables name by a URL, with the port that it leads to
 
 it('has them listed in the policy of the agent, unless its tools reach nothing or everything', () => {
   const egress = (mode: string) =>
-    agentPlan({ ...answers, egress: { mode, hosts: ['mail.example.com:465'] } }).service['egress'];
+    agentPlan({ ...answers, egress: { mode, hosts: ['mail.example.com:465'] } }).service?.[
+      'egress'
+    ];
   expect(egress('allowlist')).toEqual({
     allowed_domains: ['mail.example.com:465', ...hosts.map(({ host }) => host)].filter(
       (host, index, all) => all.indexOf(host) === index,

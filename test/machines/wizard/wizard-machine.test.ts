@@ -82,7 +82,7 @@ describe('the wizard', () => {
     const stay = 'complaint';
     expect(Object.fromEntries(on)).toEqual({
       name: ['provider', stay],
-      provider: ['model', 'channels', stay],
+      provider: ['review', 'model', 'channels', stay],
       model: ['channels', stay],
       channels: ['tools', stay],
       tools: ['skills', 'fallback', 'auth', stay],
@@ -106,8 +106,20 @@ describe('the wizard', () => {
       egress: ['auth'],
       security: ['egress'],
       approvals: ['security'],
-      review: ['approvals', 'security'],
+      review: ['provider', 'approvals', 'security'],
     });
+  });
+
+  it('asks a gate for its name alone', () => {
+    const gate = { ...thinking, provider: 'gate' };
+    const begin = begun(anOffer, gate);
+    const passed = [next, next].map((_, index) => after([next, next].slice(0, index + 1), begin));
+    expect(passed.map(({ value }) => value)).toEqual(['provider', 'review']);
+    const review = after([next, next], begin);
+    expect(after([back], review).value).toBe('provider');
+    expect(after([go('tools')], review).value).toBe('review');
+    const accepted = after([{ type: 'review.accept' }], review);
+    expect(accepted.output).toEqual({ ...firstAnswers, name: gate.name, provider: 'gate' });
   });
 
   it('goes back through every step that is asked', () => {

@@ -50,7 +50,7 @@ describe('a name', () => {
 });
 
 describe('a provider', () => {
-  const known = 'scripted, openai, anthropic, google, ollama, openai-compatible';
+  const known = 'scripted, openai, anthropic, google, ollama, openai-compatible, gate';
 
   it.each<Row>([
     ['that is there is taken', { provider: 'openai' }, null],
