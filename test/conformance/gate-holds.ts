@@ -23,9 +23,9 @@ export function gateHolds(program: string, args: readonly string[]): HoldsAdapte
     name: 'Holdpoint',
     features: [
       ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit', 'digest'] as const),
-      ...(['schema', 'tools'] as const),
+      ...(['claim', 'schema', 'tools'] as const),
     ],
-    expiresWithin: 2_000,
+    expiresWithin: 3_000,
     ask: ({ soon, by, tool, ...call }) =>
       request(by, 'POST', '/holds', { ...call, tool: soon ? `${tool}_soon` : tool }),
     read: (id, by) => request(by, 'GET', pathOf(id)),
@@ -41,8 +41,9 @@ export function gateHolds(program: string, args: readonly string[]): HoldsAdapte
       const { refused, status } = await request(by, 'DELETE', pathOf(id));
       return refusal(status === 'cancelled' ? undefined : (refused ?? status));
     },
-    async take(id, by) {
-      const { refused, status, released, args } = await request(by, 'GET', pathOf(id));
+    async take(id, by, claim) {
+      const path = claim === undefined ? pathOf(id) : `${pathOf(id)}?claim=${claim}`;
+      const { refused, status, released, args } = await request(by, 'GET', path);
       return status === 'approved' && released === false ? args : { refused: refused ?? status };
     },
     async report(id, outcome, by) {

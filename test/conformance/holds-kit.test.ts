@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
 import { registerHoldChecks } from '../../src/testing/holds/holds.ts';
 import { fencesOf, readPage } from '../docs/fences.ts';
-import { AgentFolder } from '../helpers/agent-folder.ts';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import { commandFile } from '../helpers/real-command.ts';
 import { gateHolds } from './gate-holds.ts';
 
@@ -11,13 +13,13 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const fences = fencesOf(readPage('docs/holds-kit.md'));
 
-const folder = new AgentFolder({});
 const settings = fences.find(({ language }) => language === 'yaml')?.text ?? '';
-writeFileSync(join(folder.path, 'service.yaml'), settings);
+const folder = new AgentFolder(parse(settings) as ServiceSettings);
 afterAll(() => folder.remove());
 
-const command = [commandFile(), 'run', '--dir', folder.path, '--port', '0'];
-registerHoldChecks({ describe, it }, gateHolds(process.execPath, command));
+const store = Object.entries(storeEnvironment()).map(([name, value]) => `${name}=${value}`);
+const command = [process.execPath, commandFile(), 'run', '--dir', folder.path, '--port', '0'];
+registerHoldChecks({ describe, it }, gateHolds('env', [...store, ...command]));
 
 it('is checked through the adapter that the page shows, of under 50 lines', () => {
   const source = readFileSync(join(import.meta.dirname, 'gate-holds.ts'), 'utf8');

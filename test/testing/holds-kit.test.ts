@@ -41,7 +41,8 @@ describe('the checks of holds', () => {
       {
         kill: [
           ...['keeps-waiting', 'keeps-approval', 'keeps-rejection', 'keeps-arguments'],
-          ...['keeps-cancellation', 'keeps-outcome', 'decision-cut-off', 'deadline-while-down'],
+          ...['keeps-claim', 'keeps-cancellation', 'keeps-outcome', 'decision-cut-off'],
+          'deadline-while-down',
         ],
       },
     ],
@@ -106,6 +107,7 @@ describe('the checks of holds', () => {
       },
     ],
     ['releases after the outcome', { outcome: ['closed-call'] }],
+    ['releases to every claim', { idempotency: ['lost-answer'], kill: ['keeps-claim'] }],
     ['releases what waits', { 'fail closed': ['waiting-call'] }],
     ['ignores digests', { binding: ['digest-of-another'] }],
     ['ignores changes', { binding: ['edit-runs', 'edit-key'] }],

@@ -22,6 +22,7 @@ export type Fault =
   | 'approves after the deadline'
   | 'asks again after an end'
   | 'releases after the outcome'
+  | 'releases to every claim'
   | 'releases what waits'
   | 'ignores digests'
   | 'ignores changes'
@@ -38,6 +39,8 @@ interface Row extends Hold {
   args: Arguments;
   deadline: number;
   isTaken: boolean;
+  /** The process that took it. */
+  claim?: string | undefined;
 }
 
 const refused = { refused: 'no' } satisfies Refusal;
@@ -49,7 +52,7 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
   readonly name = 'memory';
   readonly features = [
     ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit'] as const),
-    ...(['digest', 'schema', 'tools'] as const),
+    ...(['digest', 'claim', 'schema', 'tools'] as const),
   ];
   readonly expiresWithin = 1_000;
   readonly #faults: ReadonlySet<Fault>;
@@ -150,15 +153,16 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     return undefined;
   }
 
-  async take(id: string, by: Person): Promise<Arguments | Refusal> {
+  async take(id: string, by: Person, claim?: string): Promise<Arguments | Refusal> {
     const row = this.#own(id, by);
     if (row === undefined) return refused;
     const may =
       row.status === 'approved' || (this.#has('releases what waits') && row.status === 'pending');
-    const isOver =
-      row.isTaken && (row.outcome === null || !this.#has('releases after the outcome'));
-    if (!may || isOver) return refused;
-    this.#save(Object.assign(row, { isTaken: true }));
+    const isLost =
+      claim !== undefined && (row.claim === claim || this.#has('releases to every claim'));
+    const isOpen = row.outcome === null ? isLost : this.#has('releases after the outcome');
+    if (!may || (row.isTaken && !isOpen)) return refused;
+    this.#save(Object.assign(row, { isTaken: true, claim: row.claim ?? claim }));
     return row.args;
   }
 

@@ -83,6 +83,8 @@ export type Feature =
   | 'edit'
   /** A decision may name the arguments that its person saw. */
   | 'digest'
+  /** A process that names itself at `take` receives its call again, so that a lost answer does no harm. */
+  | 'claim'
   /** It checks the form of a call. */
   | 'schema'
   /** A rule decides which tools may be held, and `unlisted` is in none. */
@@ -115,10 +117,11 @@ export interface HoldsAdapter {
   decide?(id: string, decision: HoldDecision): Promise<Refusal | undefined>;
   cancel?(id: string, by: Person): Promise<Refusal | undefined>;
   /**
-   * Takes a call in order to run it. Returns the arguments to the first caller once the call may run, otherwise a refusal. For
-   * implementations whose programs run the calls; `runs` is for those that run them.
+   * Takes a call in order to run it. Returns the arguments to the first caller once the call may run, otherwise a refusal. `claim`
+   * names the process, with the feature of that name. For implementations whose programs run the calls; `runs` is for those that run
+   * them.
    */
-  take?(id: string, by: Person): Promise<Arguments | Refusal>;
+  take?(id: string, by: Person, claim?: string): Promise<Arguments | Refusal>;
   /** Returns the arguments of each run of a call so far, in order; the runs outlive `kill`. */
   runs?(id: string): Promise<Arguments[]>;
   /** Reports the outcome of a call that was taken. */

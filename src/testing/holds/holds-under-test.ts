@@ -138,8 +138,8 @@ export class HoldsUnderTest {
   }
 
   /** Takes a call as the program of a person does. */
-  async take(id: string, by: Person = 'rita'): Promise<Arguments | Refusal> {
-    return (await this.adapter.take?.(id, by)) ?? { refused: 'not offered' };
+  async take(id: string, by: Person = 'rita', claim?: string): Promise<Arguments | Refusal> {
+    return (await this.adapter.take?.(id, by, claim)) ?? { refused: 'not offered' };
   }
 
   async report(id: string, outcome: HoldOutcome, by: Person = 'rita'): Promise<Attempt> {
@@ -182,6 +182,23 @@ export class HoldsUnderTest {
       canonical(actual) === canonical(args),
       `the call runs with ${canonical(actual)}, and was approved with ${canonical(args)}`,
     );
+    await this.expectNoFurtherRun(id, 1);
+  }
+
+  /** Asks for a call, approves it and takes it as one process; returns its id. */
+  async claimed(claim: string): Promise<string> {
+    const { id } = await this.held();
+    await this.decideNow(id, 'approve');
+    const probe = async () => (isRefused(await this.take(id, 'rita', claim)) ? undefined : id);
+    return this.#until(probe, `no process receives the call within ${this.#patience} s`);
+  }
+
+  /** Expects a call that a process claimed to be given to it again, and to no other process. */
+  async expectClaim(id: string, claim: string): Promise<void> {
+    const again = await this.take(id, 'rita', claim);
+    promised(!isRefused(again), 'the process that took the call does not receive it again');
+    const other = await this.take(id, 'rita', `${claim}-other`);
+    promised(isRefused(other), 'another process receives the call as well');
     await this.expectNoFurtherRun(id, 1);
   }
 

@@ -5,16 +5,17 @@ import { HoldsUnderTest, type Surroundings, sleep } from './holds-under-test.ts'
 import { BrokenPromise } from './promised.ts';
 import { RestartTogether } from './restart-together.ts';
 
+type Ending =
+  | { status: 'passed' }
+  | { status: 'failed'; why: string }
+  | { status: 'not offered'; missing: Capability[] };
+
 /** The result of one check. */
 export type HoldResult = {
   id: string;
   group: HoldGroup;
   title: string;
-} & (
-  | { status: 'passed' }
-  | { status: 'failed'; why: string }
-  | { status: 'not offered'; missing: Capability[] }
-);
+} & Ending;
 
 /** What the checks found. */
 export interface HoldReport {
@@ -73,11 +74,6 @@ export async function runHoldChecks(
   options.signal?.throwIfAborted();
   return reportOf(adapter.name, checks, results);
 }
-
-type Ending =
-  | { status: 'passed' }
-  | { status: 'failed'; why: string }
-  | { status: 'not offered'; missing: Capability[] };
 
 /** Returns the checks with these ids or of these groups; all without `only`. Throws for a name that no check has. */
 function selectChecks(only: readonly string[] | undefined): readonly HoldCheck[] {

@@ -81,6 +81,11 @@ export const idempotencyChecks = checksOf('idempotency', {
       promised(size === ids.length, `${ids.length} different keys made ${size} holds`);
     },
   ],
+  'lost-answer': [
+    'a process that lost the answer receives its call again, and no other does',
+    ['decide', 'take', 'claim'],
+    async (holds) => holds.expectClaim(await holds.claimed('one'), 'one'),
+  ],
   'after-approval': [
     'the key of an approved call returns that call',
     ['decide'],

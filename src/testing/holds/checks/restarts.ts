@@ -77,6 +77,15 @@ export const stopChecks: HoldCheck[] = checksOf('restart', survivals('stop'));
 
 export const killChecks: HoldCheck[] = checksOf('kill', {
   ...survivals('kill'),
+  'keeps-claim': [
+    'a process that lost the answer in a kill receives its call again, and no other does',
+    ['kill', 'decide', 'take', 'claim'],
+    async (holds) => {
+      let id = '';
+      await holds.restart({ before: async () => (id = await holds.claimed('one')) });
+      await holds.expectClaim(id, 'one');
+    },
+  ],
   'keeps-cancellation': [
     'a call that was cancelled before a kill stays cancelled',
     ['kill', 'cancel'],
