@@ -9,6 +9,7 @@ const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-un
 const wings = {
   process: [],
   telemetry: [],
+  people: [],
   records: [],
   providers: [],
   governance: ['process', 'providers'],
@@ -16,11 +17,11 @@ const wings = {
   outbound: ['process', 'records', 'telemetry'],
   tools: ['governance', 'outbound', 'process'],
   channels: ['outbound', 'records'],
-  config: ['channels', 'governance', 'outbound', 'providers', 'records', 'telemetry'],
+  config: ['channels', 'governance', 'outbound', 'people', 'providers', 'records', 'telemetry'],
   access: ['config', 'telemetry'],
   card: ['config', 'tools'],
   workspace: ['process'],
-  tasks: ['governance', 'providers', 'records', 'telemetry'],
+  tasks: ['governance', 'people', 'providers', 'records', 'telemetry'],
 };
 
 /** The rooms of src/dashboard, each with the rooms that it uses. */
@@ -97,6 +98,7 @@ const productPackages = [
   're2js',
   'slackify-markdown',
   'standardwebhooks',
+  'temporal-polyfill',
   'undici',
   'uuid',
   'ws',

@@ -10,6 +10,7 @@ import {
   type PolicyVersion,
 } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
+import { type People, PeopleDirectory } from '../actors/people/people.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
@@ -48,6 +49,8 @@ export interface SystemParts {
   log: Log;
   egress: Egress;
   audit: Pick<AgentRecords, 'store' | 'entity' | 'shared'>;
+  /** The content of `people.yaml`. */
+  people: People;
   /** Receives every event of every chart; `undefined` if the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
   /** For tests of the agent; the configured parts are used when absent. */
@@ -115,6 +118,7 @@ export function createSystem(
   return new TaskSystem({
     store: audit.store,
     shared: audit.shared?.shared ?? null,
+    people: new PeopleDirectory(parts.people),
     model: standIns?.model ?? (config.gate === undefined ? modelOf(parts) : noModel),
     policies,
     issuer,

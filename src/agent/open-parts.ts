@@ -8,6 +8,7 @@ import type { McpServers } from '../actors/tools/tools.ts';
 import { watchClock } from '../actors/watch-clock.ts';
 import { writePush } from '../http/a2a/push-writer.ts';
 import { type AgentPolicies, createPolicies, createSystem } from './create-system.ts';
+import { PeopleKeeper } from './keep-people.ts';
 import { lockFiles } from './lock-files.ts';
 import { openEgress } from './open-egress.ts';
 import { openInspector } from './open-inspector.ts';
@@ -81,6 +82,9 @@ export async function openParts(
     (opened) => opened.stop(),
   );
   await audit.recordStart();
+  const people = new PeopleKeeper({ ...start, clock, into: system.people, record: audit.record });
+  stack.defer(() => people.stop());
+  await people.start();
   for (const hop of start.hops) record(hop);
   const mcp = stack.adopt(
     await openMcp({ ...start, ...policies, clock, egress, record: audit.record }),

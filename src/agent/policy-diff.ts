@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { placedDenials, placedRules, type ServiceConfig } from '../actors/config/config.ts';
-import { effectiveApprovers } from '../machines/governance/approvers.ts';
+import { deciders } from '../machines/governance/quorum.ts';
 import type { JsonValue } from '../machines/json.ts';
 
 export type ComparedPolicy = Pick<ServiceConfig, 'security' | 'included'>;
@@ -151,10 +151,13 @@ function part(name: string, value: unknown): [string, Part] {
 }
 
 function holdDemands(rule: Hold, defer: Security['defer']): Pick<Part, 'demands' | 'scope'> {
-  const approvers = effectiveApprovers(rule.approvers, defer.default_approvers);
+  const { approvers, quorum, quorumOf = {} } = deciders(rule, defer.default_approvers);
   return {
     demands: {
-      quorum: rule.quorum,
+      quorum,
+      ...Object.fromEntries(
+        Object.entries(quorumOf).map(([entry, count]) => [`quorum of ${entry}`, count]),
+      ),
       timeout: -rule.timeout,
       fourEyes: Number(rule.four_eyes),
       edit: -Number(rule.edit),

@@ -5,9 +5,12 @@ import {
   loadConfig,
   parseConfig,
   readChannelFiles,
+  readPeople,
   type ServiceConfig,
+  unknownApprovers,
 } from '../actors/config/config.ts';
 import type { Guardrails, Modify } from '../actors/governance/governance.ts';
+import type { People } from '../actors/people/people.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import {
   createToolbox,
@@ -43,6 +46,7 @@ export interface AgentReading {
     guardrails: Guardrails | null;
     modify: Modify | null;
     channels: ChannelsReading;
+    people: People;
     /** Absolute paths of the folders that scripts may write to persistently. Some may not exist yet. */
     writable: readonly string[];
     /** The model's system instructions; empty for none. */
@@ -88,6 +92,7 @@ export async function readAgent(
   if (config.gate !== undefined) toolbox.tools = new GateTools(config.gate);
   const seen = mcpToolsSeen(directory, config);
   const files = readChannelFiles(directory, env, loaded);
+  const { people, ...peopleFindings } = readPeople(directory, env);
   const writable = await readWritable(directory, loaded, toolbox.skills);
   folders = writable.folders;
   const instructions = await readInstructions(directory, loaded);
@@ -109,6 +114,10 @@ export async function readAgent(
         loaded.problemAt(['gate', 'tools', tool, 'schema'], message),
       ),
       ...files.problems,
+      ...peopleFindings.problems,
+      ...(peopleFindings.problems.length > 0
+        ? []
+        : loaded.policies.flatMap((policy) => unknownApprovers(policy, people, config))),
       ...writable.problems,
       ...instructions.problems,
       ...[...toolbox.problems, ...problems].map(asProblem),
@@ -116,6 +125,7 @@ export async function readAgent(
     warnings: [
       ...loaded.warnings,
       ...files.warnings,
+      ...peopleFindings.warnings,
       ...writable.warnings,
       ...idle.warnings,
       ...missingPrograms(config.mcp.servers, directory).map(({ index, message }) =>
@@ -131,6 +141,7 @@ export async function readAgent(
       seen,
       guardrails,
       channels: files.channels,
+      people,
       policySha256: policyDigest(config, toolbox.skills),
       modify: layers.modify,
       writable: writable.folders,

@@ -4,7 +4,9 @@ import {
   holdingRules,
   loadConfig,
   type PlacedPolicy,
+  readPeople,
   type ServiceConfig,
+  unknownApprovers,
 } from '../actors/config/config.ts';
 import { readSkills } from '../actors/tools/tools.ts';
 import { splitTarget } from '../machines/channels/approval-notice.ts';
@@ -78,6 +80,9 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
     problems: [
       ...rulesWithoutTools(placed, tools, seen, { isRunning: true }).problems,
       ...placed.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
+      ...placed.flatMap((policy) =>
+        unknownApprovers(policy, readPeople(directory, env).people, started),
+      ),
       ...loaded.policies.flatMap((policy) => unmetNeeds(policy, running)),
       ...(bindsApprover(started) ? [] : included.flatMap(newBinding)),
       ...writable.problems,

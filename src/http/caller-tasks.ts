@@ -22,6 +22,7 @@ import type { HoldOutcome, HoldRequest } from '../machines/domain/hold.ts';
 import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import type { Standing } from '../machines/governance/standing.ts';
 import type { JsonObject } from '../machines/json.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
 import {
@@ -57,13 +58,17 @@ export class CallerTasks {
   readonly #push: PushTargets | null;
   /** Tasks that this request started or read, and may follow. */
   readonly #known = new Set<string>();
+  /** The entries of approver lists that the caller fulfils. */
+  readonly who: Standing;
   /** Changes of the caller's tasks. */
   readonly changes: TaskChanges;
 
   constructor({ system, push, taskAccess }: CallerTasksPorts, caller: Caller | null) {
     this.#system = system;
     this.#caller = caller;
-    this.#scope = scopeOf(taskAccess, caller);
+    const email = caller?.email ?? null;
+    this.who = system.people.standingOf({ email, caller }, system.now());
+    this.#scope = scopeOf(taskAccess, caller, this.who);
     this.#push = push;
     this.changes = new TaskChanges(system, this.#scope);
   }

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseConfig, serviceJsonSchema } from '../../src/actors/config/config.ts';
+import { parseConfig, readPeople, serviceJsonSchema } from '../../src/actors/config/config.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
 import { anEmptyPolicy } from '../helpers/empty-policy.ts';
@@ -45,11 +46,20 @@ function faultsOf(text: string, file: string): string[] {
     });
     return fits.length > 0 ? [] : ['no channel has these settings'];
   }
+  if (Object.hasOwn(value, 'groups')) return peopleFaults(text);
   const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
   const reading = parseConfig(whole, { file, env, readInclude: anEmptyPolicy });
   if (!fitsSchema(parse(whole))) return [`${file}: the JSON Schema refuses it`];
   const said = [...(reading.ok ? [] : reading.problems), ...reading.warnings];
   return said.filter(isFault).map(({ message }) => message);
+}
+
+function peopleFaults(text: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-fence-'));
+  writeFileSync(join(folder, 'people.yaml'), text);
+  const { problems } = readPeople(folder, {});
+  rmSync(folder, { recursive: true });
+  return problems.map(({ message }) => message);
 }
 
 /** A part leaves out what it needs to be of use, which its page says elsewhere. */

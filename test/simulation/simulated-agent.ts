@@ -4,6 +4,7 @@ import { Admission } from '../../src/actors/access/admission/admission.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { createEgress, type Egress } from '../../src/actors/outbound/egress/egress.ts';
 import { PushNotifications } from '../../src/actors/outbound/push/push-notifications.ts';
+import { nobody } from '../../src/actors/people/people.ts';
 import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Ids } from '../../src/actors/ports/ids.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
@@ -131,6 +132,7 @@ export class SimulatedAgent {
         warnings: [],
       },
       audit: { store, entity, shared: null },
+      people: nobody,
       instructions: '',
       policySha256: '0'.repeat(64),
       isAuthOn: false,

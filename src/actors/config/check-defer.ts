@@ -1,6 +1,8 @@
 import { formatDuration } from '../../machines/duration.ts';
-import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
+import { normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { namesOnePerson } from '../../machines/governance/email.ts';
+import { approvalsIn, deciders } from '../../machines/governance/quorum.ts';
+import { readEntry } from '../../machines/governance/standing.ts';
 import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
@@ -35,13 +37,24 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
 const undecidable =
   'no one can ever decide, since no approver of this list is an email; write name@example.com';
 
+const unknownEntry =
+  'this is neither an email nor group:NAME, oncall:NAME or claim:NAME=VALUE; write one of them';
+
+function canMatch(entry: string): boolean {
+  return namesOnePerson(entry) || readEntry(entry) !== null;
+}
+
+function malformedEntries(quorum: Readonly<Record<string, number>>): string[] {
+  return Object.keys(quorum).filter((entry) => !canMatch(entry));
+}
+
 /** Checks that at least one approver exists for calls that use the default list. */
 function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
   const list = normaliseApprovers(defer.default_approvers);
   const isUsed = holdingRules(defer.tools).some(
     ({ rule }) => normaliseApprovers(rule.approvers).length === 0,
   );
-  if (list.length === 0 || list.some(namesOnePerson) || !isUsed) return [];
+  if (list.length === 0 || list.some(canMatch) || !isUsed) return [];
   return [errorAt(defaultList, undecidable)];
 }
 
@@ -75,7 +88,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
     return [warningAt(binding, message, providers)];
   }
   const telling = holdingRules(defer.tools).filter(
-    ({ rule: { quorum, four_eyes: fourEyes } }) => quorum > 1 || fourEyes,
+    ({ rule: { quorum, four_eyes: fourEyes } }) => approvalsIn(quorum) > 1 || fourEyes,
   );
   if (defer.bind_approver || telling.length === 0) return [];
   const tools = [...new Set(telling.map(({ tool }) => tool))].join(', ');
@@ -114,7 +127,7 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
     if (entry.trim() === '') {
       return [warningAt([...path, index], 'this approver is blank and is dropped; remove it')];
     }
-    if (namesOnePerson(entry)) return [];
+    if (canMatch(entry)) return [];
     const message =
       'the approver {value} is not an email, so it can never match and locks that person out; write name@example.com';
     return [warningAt([...path, index], message)];
@@ -129,16 +142,22 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
 
 /** Checks that enough approvers exist; the default list is checked once, separately. */
 function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
-  const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
+  const { approvers: list, quorum } = deciders(rule, config.security.defer.default_approvers);
+  const malformed = typeof rule.quorum === 'number' ? [] : malformedEntries(rule.quorum);
+  if (malformed.length > 0) {
+    return malformed.map((entry) => errorAt([...path, 'quorum', entry], unknownEntry));
+  }
   if (list === null) {
-    if (rule.quorum === 1) return [];
-    const message = `a quorum requires a list of approvers; add at least ${rule.quorum}`;
+    if (quorum === 1) return [];
+    const message = `a quorum requires a list of approvers; add at least ${quorum}`;
     return [errorAt([...path, 'quorum'], message, defaultList, [...path, 'approvers'])];
   }
+  // The number of members is known only when they decide.
+  if (list.some((entry) => readEntry(entry) !== null)) return [];
   const approvers = new Set(list.filter(namesOnePerson)).size;
   const isOwn = normaliseApprovers(rule.approvers).length > 0;
   if (approvers === 0) return isOwn ? [errorAt([...path, 'approvers'], undecidable)] : [];
-  if (rule.quorum <= approvers) return [];
-  const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
+  if (quorum <= approvers) return [];
+  const message = `the quorum can never be met: ${quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
   return [errorAt([...path, 'quorum'], message, defaultList, [...path, 'approvers'])];
 }

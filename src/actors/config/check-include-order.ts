@@ -1,4 +1,4 @@
-import { effectiveApprovers } from '../../machines/governance/approvers.ts';
+import { deciders } from '../../machines/governance/quorum.ts';
 import { matchesName } from '../tool-name.ts';
 import { errorAt, type Finding } from './config-problem.ts';
 import type { ReadPolicy } from './included-policy.ts';
@@ -33,8 +33,8 @@ function targets({ security: one }: Ordered, other: Ordered): Finding[] {
   return pairs(holdingRules(one.defer.tools), holdingRules(defer.tools))
     .filter(
       ([{ rule }, theirs]) =>
-        effectiveApprovers(rule.approvers, one.defer.default_approvers) === null &&
-        effectiveApprovers(theirs.rule.approvers, defer.default_approvers) === null &&
+        deciders(rule, one.defer.default_approvers).approvers === null &&
+        deciders(theirs.rule, defer.default_approvers).approvers === null &&
         rule.to.join() !== theirs.rule.to.join(),
     )
     .map(([{ path }, theirs]) =>

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../machines/duration.ts';
 import { normaliseApprovers } from '../../machines/governance/approvers.ts';
+import { approvalsIn, type Quorum } from '../../machines/governance/quorum.ts';
 import { normalName } from '../tool-name.ts';
 import { errorAt, type Finding, type Path } from './config-problem.ts';
 import type { ReadPolicy } from './included-policy.ts';
@@ -79,7 +80,11 @@ function looserHold(
   const listed = normaliseApprovers(hold.approvers);
   const others = normaliseApprovers(rule.approvers).filter((email) => !listed.includes(email));
   const looser: [key: keyof Hold, isLooser: boolean, demand: string][] = [
-    ['quorum', rule.quorum < hold.quorum, `a quorum of ${hold.quorum}`],
+    [
+      'quorum',
+      isLooserQuorum(rule.quorum, hold.quorum),
+      `a quorum of ${JSON.stringify(hold.quorum)}`,
+    ],
     ['timeout', rule.timeout > hold.timeout, `a timeout of ${formatDuration(hold.timeout)}`],
     ['four_eyes', !rule.four_eyes && hold.four_eyes, 'four_eyes'],
     ['edit', rule.edit && !hold.edit, 'that no approval changes the arguments'],
@@ -92,6 +97,13 @@ function looserHold(
       const message = `${place} demands ${demand}, and an included policy cannot be loosened; write at least as strict a value`;
       return errorAt([...path, key], message);
     });
+}
+
+/** A quorum by groups is compared by group, because another group is no substitute. */
+function isLooserQuorum(own: Quorum, included: Quorum): boolean {
+  if (typeof included === 'number') return approvalsIn(own) < included;
+  if (typeof own === 'number') return true;
+  return Object.entries(included).some(([entry, count]) => (own[entry] ?? 0) < count);
 }
 
 function lowerLevels(own: Security, included: Security, { placeOf }: LooseningPorts): Finding[] {

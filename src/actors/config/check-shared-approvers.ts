@@ -1,5 +1,6 @@
-import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 import { namesOnePerson } from '../../machines/governance/email.ts';
+import { deciders } from '../../machines/governance/quorum.ts';
+import { readEntry } from '../../machines/governance/standing.ts';
 import { normalName } from '../tool-name.ts';
 import { pairs, placeIn } from './check-include-order.ts';
 import { errorAt, type Finding, warningAt } from './config-problem.ts';
@@ -13,17 +14,19 @@ type Holding = ReturnType<typeof holdingRules>[number];
  * apply only under a condition may never meet, so they cause a warning.
  */
 export function checkSharedApprovers(
-  { security: one }: Pick<ReadPolicy, 'security'>,
+  { security }: Pick<ReadPolicy, 'security'>,
   others: Pick<ReadPolicy, 'security' | 'file' | 'tree'>,
 ): Finding[] {
   const { defer } = others.security;
-  if (!one.defer.enabled || !defer.enabled) return [];
-  return pairs(holdingRules(one.defer.tools), holdingRules(defer.tools)).flatMap(
+  if (!security.defer.enabled || !defer.enabled) return [];
+  return pairs(holdingRules(security.defer.tools), holdingRules(defer.tools)).flatMap(
     ([own, theirs]) => {
-      const mine = effectiveApprovers(own.rule.approvers, one.defer.default_approvers);
-      const list = effectiveApprovers(theirs.rule.approvers, defer.default_approvers);
+      const { approvers: mine, quorum: one } = deciders(own.rule, security.defer.default_approvers);
+      const { approvers: list, quorum: two } = deciders(theirs.rule, defer.default_approvers);
       if (mine === null || list === null) return [];
-      const quorum = Math.max(own.rule.quorum, theirs.rule.quorum);
+      // The members of a group are known only when they decide.
+      if ([...mine, ...list].some((entry) => readEntry(entry) !== null)) return [];
+      const quorum = Math.max(one, two);
       const { size } = new Set(mine.filter((each) => namesOnePerson(each) && list.includes(each)));
       if (size >= quorum) return [];
       const message = `the quorum can never be met: ${quorum} approvals are needed and ${size} may approve both by this rule and by ${placeIn(others, theirs)}; name approvers who are on both lists`;

@@ -7,6 +7,7 @@ export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, type PlacedPolicy, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
+export { peopleFile, readPeople, unknownApprovers } from './read-people.ts';
 export { readSection } from './read-section.ts';
 export type { OidcSettings } from './schema-auth.ts';
 export { channelSchemas } from './schema-channels.ts';

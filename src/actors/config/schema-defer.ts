@@ -38,13 +38,22 @@ const holdingRule = z.object({
     .default([])
     .meta({
       description:
-        'Emails of approvers; `default_approvers` if omitted or empty; anyone notified without either.',
-      example: ['ann@example.com'],
+        'Emails of approvers, `group:NAME`, `oncall:NAME` or `claim:NAME=VALUE`; `default_approvers` if omitted or empty; anyone notified without either.',
+      example: ['ann@example.com', 'group:finance'],
     }),
-  quorum: z.int().min(1).default(1).meta({
-    description: 'How many different approvers of the list must approve; one rejection rejects.',
-    example: 2,
-  }),
+  quorum: z
+    .union([z.int().min(1), z.record(z.string(), z.int().min(1))], {
+      error: ({ input }) =>
+        typeof input === 'number' && !Number.isInteger(input)
+          ? 'this must be a whole number'
+          : 'this must be a number above zero, or a map such as {"group:legal": 1}',
+    })
+    .default(1)
+    .meta({
+      description:
+        'How many different approvers of the list must approve, or how many of each group; one rejection rejects.',
+      example: 2,
+    }),
   four_eyes: z.boolean().default(false).describe('The requester may not decide the call.'),
   remind: z.boolean().default(false).describe('Sends a reminder when half of the time is over.'),
   escalate_to: target.optional().meta({
@@ -85,7 +94,7 @@ export const deferSchema = z
       .array(z.string())
       .default([])
       .meta({
-        description: 'Default emails of approvers.',
+        description: 'Default approvers: emails, and entries such as `group:finance`.',
         example: ['ann@example.com'],
       }),
     max_pending_per_caller: z.int().min(1).max(100_000).default(100).meta({

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../machines/domain/finding.ts';
 import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
 import { causesOf } from '../../machines/error-code.ts';
-import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
+import { attemptedBy, type DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
@@ -10,6 +10,7 @@ import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
+import { PeopleDirectory } from '../people/people.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
@@ -51,6 +52,8 @@ export interface TaskSystemOptions
   retention: number;
   /** Work sharing with other daemons; `null` for a single daemon. */
   shared: SharedWork | null;
+  /** The people who may decide by their groups; no one is in a group when absent. */
+  people?: PeopleDirectory;
 }
 
 /** Options of the start of a task. */
@@ -85,6 +88,8 @@ export class TaskSystem {
   readonly retention: Retention;
   /** Calls that other programs run. */
   readonly holds: Holds;
+  /** Groups, rotations and delegations of the people who decide. */
+  readonly people: PeopleDirectory;
   /** Changes of all tasks. */
   readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
@@ -112,6 +117,7 @@ export class TaskSystem {
       rows,
       isLive: (id) => this.#tasks.find(id) !== undefined,
     });
+    this.people = options.people ?? new PeopleDirectory();
     this.feed = new TaskFeed(options.clock);
     this.watchers.subscribe(allTasks, {
       onOwnChange: (task, before) => {
@@ -229,7 +235,7 @@ export class TaskSystem {
   }
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
-  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+  async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
     // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
     const deciding = this.#tellParked(id, ({ actor }) => {
@@ -237,6 +243,8 @@ export class TaskSystem {
       const { policies, clock } = this.#options;
       const { requester, ran } = run;
       const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
+      const standing = this.people.standingOf(attemptedBy(attempted), clock.now());
+      const attempt = { ...attempted, standing };
       const { policy } = policies.current;
       const applied = deferral && policy.deferRuleOf(deferral, facts);
       const today = applied?.rule ?? null;
@@ -253,6 +261,11 @@ export class TaskSystem {
     } finally {
       this.#deciding.delete(deciding);
     }
+  }
+
+  /** Returns the current time in epoch milliseconds. */
+  now(): number {
+    return this.#options.clock.now();
   }
 
   /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */

@@ -14,6 +14,7 @@ import { readAgent } from '../../agent/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { answerWindow } from '../../machines/channels/conversation-limits.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import { approvalsIn } from '../../machines/governance/quorum.ts';
 import { admissionOf } from './admission-of.ts';
 import type { AuditReader } from './audit-reader.ts';
 
@@ -143,7 +144,7 @@ function toolPolicy(
     decisions,
     approvers,
     timeout: formatDuration(timeout),
-    quorum,
+    quorum: approvalsIn(quorum),
     ...(isFourEyes ? { four_eyes: true } : {}),
     ...(escalateTo === undefined
       ? {}

@@ -53,7 +53,7 @@ export function deferralsGet({ schemaOf }: DeferralPorts) {
     if (task === undefined || held === null) {
       throw new Problem(404, { error: 'no pending deferral with this id' });
     }
-    const isWhole = maySeeWhole(held, ctx.state.caller, task.requester);
+    const isWhole = maySeeWhole(held, ctx.state.caller, task.requester, ctx.state.tasks.who);
     ctx.body = isWhole ? presentWhole(task, schemaOf(held.tool)) : presentDeferral(task);
   };
 }

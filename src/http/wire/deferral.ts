@@ -60,8 +60,19 @@ export const deferral = z
     requester: requester.nullable(),
     requested_at: time,
     expires_at: time,
-    approvers: z.array(z.string()).nullable().describe('Emails of approvers; null for anyone.'),
+    approvers: z
+      .array(z.string())
+      .nullable()
+      .describe('Emails of approvers, and entries such as group:finance; null for anyone.'),
+    also_by: z
+      .array(z.array(z.string()))
+      .describe('Further lists, each of which must list the approver.')
+      .exactOptional(),
     quorum: z.int().min(1),
+    quorum_of: z
+      .record(z.string(), z.int())
+      .describe('Approvals needed by entry, such as group:legal; absent if any approver counts.')
+      .exactOptional(),
     require_reason: z
       .enum(['approve', 'reject', 'both'])
       .describe('The decisions that need a note; absent for none.')
@@ -84,7 +95,20 @@ export const deferral = z
       .exactOptional(),
     escalates_at: time.describe('When another target is asked as well.').exactOptional(),
     escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
-    approvals: z.array(z.object({ approver: z.string(), at: time })),
+    approvals: z.array(
+      z.object({
+        approver: z.string(),
+        at: time,
+        for: z
+          .string()
+          .describe('The person who delegated the decision; absent for the own right.')
+          .exactOptional(),
+        as: z
+          .array(z.string())
+          .describe('The entries that the approver fulfilled, such as group:finance.')
+          .exactOptional(),
+      }),
+    ),
     messages: z
       .array(z.object({ from: z.string().nullable(), text: z.string(), at: time.exactOptional() }))
       .describe('Messages received while the call waits, oldest first.')
@@ -169,7 +193,9 @@ export function presentDeferral(
     expires_at: timestamp(held.expiresAt),
     ...presentStated(task),
     approvers: held.approvers,
+    ...(held.alsoBy === undefined ? {} : { also_by: held.alsoBy.map((list) => [...list]) }),
     quorum: held.quorum,
+    ...(held.quorumOf === undefined ? {} : { quorum_of: { ...held.quorumOf } }),
     ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
     ...(held.isEditable === true ? { edit: true } : {}),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
@@ -177,7 +203,12 @@ export function presentDeferral(
       ? { escalates_at: timestamp(held.escalateAt) }
       : {}),
     ...presentEscalation(task),
-    approvals: held.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+    approvals: held.approvals.map(({ approver, at, for: delegator, as }) => ({
+      approver,
+      at: timestamp(at),
+      ...(delegator === undefined ? {} : { for: delegator }),
+      ...(as === undefined ? {} : { as: [...as] }),
+    })),
     ...(messages.length === 0
       ? {}
       : {

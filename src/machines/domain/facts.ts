@@ -54,6 +54,8 @@ export interface DecisionReport {
   tool: string;
   decision: SettledDeferral['decision'];
   approver: string;
+  /** Email of the person who delegated the decision; absent for the approver's own right. */
+  for?: string;
   note: string;
   /** Duration of the wait in milliseconds. */
   wait: number;

@@ -171,6 +171,10 @@ export interface Approval {
   at: number;
   /** The approver's identity; absent without authentication. */
   caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
+  /** The entries of approver lists that the approver fulfilled, such as `group:finance`; absent for none. */
+  as?: readonly string[];
+  /** Email of the person who delegated this decision to the approver; absent for the approver's own right. */
+  for?: string;
 }
 
 /** A change that an approver made to the arguments of a held call. */
@@ -224,9 +228,13 @@ export interface Deferral {
   messages?: readonly HeldMessage[];
   /** Number of times the caller has requested this call, all waiting for one decision; absent for one. */
   requests?: number;
-  /** Normalised allowlist; `null` if there is none, an empty list if no approver can match. */
+  /** Normalised allowlist of emails and entries such as `group:finance`; `null` for none, empty if no one can match. */
   approvers: string[] | null;
+  /** Further lists, each of which must list the approver; absent for none. */
+  alsoBy?: readonly (readonly string[])[];
   quorum: number;
+  /** Approvals needed by entry, such as `group:legal`; absent if any approver counts. */
+  quorumOf?: Readonly<Record<string, number>>;
   fourEyes: boolean;
   bindApprover: boolean;
   /** True if the approvals of a quorum must also come from different callers. */
@@ -263,6 +271,8 @@ export interface SettledDeferral {
   argsSha256: string;
   decision: 'approve' | 'reject';
   approver: string;
+  /** Email of the person who delegated the decision; absent for the approver's own right. */
+  for?: string;
   note: string;
   /** The approvers listed in the deferral; absent in older data. */
   approvers?: string[] | null;

@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 import { normaliseEmail } from './email.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
+import { fulfils, type Listed, normaliseEntry, type Standing } from './standing.ts';
 
 /** A decision submitted for a deferral, and the identity of the approver (docs/contract/decisions.md). */
 export interface DecisionAttempt {
@@ -26,6 +27,8 @@ export interface DecisionAttempt {
   at: number;
   /** The chat that submitted the decision and vouches for the caller, such as `slack`; absent for the HTTP endpoint. */
   source?: string;
+  /** The entries of approver lists that the approver fulfils now; absent for none. */
+  standing?: Standing;
   /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */
   isUntrusted?: true;
 }
@@ -41,7 +44,7 @@ export const chatProvider = 'chat';
  * is kept unchanged and matches no email.
  */
 export function normaliseApprovers(list: readonly string[]): string[] {
-  return list.map((entry) => normaliseEmail(entry) ?? entry.trim()).filter((entry) => entry !== '');
+  return list.map((entry) => normaliseEntry(entry) ?? entry.trim()).filter((entry) => entry !== '');
 }
 
 /**
@@ -60,13 +63,48 @@ export function effectiveApprovers(
 }
 
 /**
- * Returns true if an email may decide under an allowlist. Without a list any approver may decide, with or without an
+ * Returns true if a person may decide under an allowlist. Without a list any approver may decide, with or without an
  * email. A malformed entry never matches, not even the same text (docs/contract/decisions.md).
  */
-export function isApprover(approvers: readonly string[] | null, email: string | null): boolean {
-  if (approvers === null) return true;
-  const normal = normaliseEmail(email ?? '');
-  return normal !== null && approvers.includes(normal);
+export function isApprover(approvers: readonly string[] | null, person: Listed): boolean {
+  return approvers === null || approvers.some((entry) => fulfils(person, entry));
+}
+
+/** Returns true if every list of a rule lists a person. */
+export function isListed(
+  { approvers, alsoBy = [] }: Pick<Deferral, 'approvers' | 'alsoBy'>,
+  person: Listed,
+): boolean {
+  return [approvers, ...alsoBy].every((list) => isApprover(list, person));
+}
+
+/**
+ * Returns the person by whose right an attempt may decide: the approver, or someone who delegated decisions to the
+ * approver; `null` if no one of them may.
+ */
+export function rightOf(deferral: Deferral, attempt: DecisionAttempt): Right | null {
+  const { as = [], for: delegators = [] } = attempt.standing ?? {};
+  const own = { email: approverEmail(deferral, attempt), as };
+  if (isListed(deferral, own)) return own;
+  const delegator = delegators.find((one) => isListed(deferral, one));
+  return delegator === undefined ? null : { ...delegator, for: delegator.email };
+}
+
+/** Returns the person who makes an attempt; `caller` is `null` if the attempt names someone else than the caller. */
+export function attemptedBy({ caller, email: claimed }: DecisionAttempt): {
+  email: string | null;
+  caller: Caller | null;
+} {
+  const verified = verifiedEmail(caller);
+  const email = presence(claimed) ?? verified;
+  const isOwn = presence(claimed) === null || isSameName(claimed, verified);
+  return { email, caller: isOwn ? caller : null };
+}
+
+/** The person by whose right a decision counts. */
+export interface Right extends Listed {
+  /** Email of the person who delegated the decision; absent for the approver's own right. */
+  for?: string;
 }
 
 /** Returns the email used as the approver's: the verified one under `bind_approver`, otherwise the claimed one. */
@@ -104,9 +142,12 @@ export function isRefused(
 ): boolean {
   if (attempt.isUntrusted === true || isChatOverEndpoint(attempt)) return true;
   if (isBound(deferral, attempt) && !isOwnEmail(attempt)) return true;
-  if (!isApprover(deferral.approvers, approverEmail(deferral, attempt))) return true;
+  const right = rightOf(deferral, attempt);
+  if (right === null) return true;
   if (!deferral.fourEyes) return false;
-  return [requester, ...speakers].some((one) => isSameAs(deferral, attempt, one));
+  return [requester, ...speakers].some(
+    (one) => isSameAs(deferral, attempt, one) || isSameName(right.for, one?.email),
+  );
 }
 
 /**
@@ -117,6 +158,7 @@ export function maySeeWhole(
   deferral: Deferral,
   caller: Caller | null,
   requester: Caller | null,
+  { as, for: delegators = [] }: Standing = { as: [] },
 ): boolean {
   if (caller?.provider === runtimeProvider) return true;
   if (caller === null) return !deferral.bindApprover;
@@ -124,7 +166,7 @@ export function maySeeWhole(
   if (deferral.fourEyes && isSamePerson(caller, requester)) return false;
   if (!deferral.bindApprover) return true;
   const email = verifiedEmail(caller);
-  return email !== null && isApprover(deferral.approvers, email);
+  return email !== null && [{ email, as }, ...delegators].some((one) => isListed(deferral, one));
 }
 
 /** Chat users cannot decide through the HTTP API; their decisions are submitted inside the daemon. */

@@ -7,10 +7,12 @@ import type {
 } from '../domain/task.ts';
 import type { JsonObject } from '../json.ts';
 import { legible } from '../legible.ts';
-import { approverEmail, approverName, type DecisionAttempt } from './approvers.ts';
+import { approverEmail, approverName, type DecisionAttempt, rightOf } from './approvers.ts';
 import { normaliseEmail } from './email.ts';
+import { fillsQuorum } from './quorum.ts';
 import type { EditRuling } from './ruling.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
+import { readEntry } from './standing.ts';
 
 /** The answer to a decision attempt (docs/contract/decisions.md); each kind maps to one HTTP status. */
 export type DecisionAnswer =
@@ -61,7 +63,9 @@ export function answerMispinned(
 
 /** Returns true if the quorum is not reached with one more approval. Approvals of the same person count once. */
 export function isShortOfQuorum(deferral: Deferral, attempt: DecisionAttempt): boolean {
-  return withApproval(deferral, attempt).approvals.length < deferral.quorum;
+  const { approvals } = withApproval(deferral, attempt);
+  const { quorum, quorumOf = {} } = deferral;
+  return approvals.length < quorum || !fillsQuorum(approvals, quorumOf);
 }
 
 /**
@@ -73,19 +77,36 @@ export function withApproval(deferral: Deferral, attempt: DecisionAttempt): Defe
   const approval = approvalOf(deferral, attempt);
   const isCounted = deferral.approvals.some(
     (earlier) =>
-      isSameName(earlier.approver, approval.approver) ||
+      namesOf(earlier).some((name) => namesOf(approval).some((other) => isSameName(name, other))) ||
       (deferral.distinctCallers && isSamePerson(earlier.caller ?? null, attempt.caller)),
   );
   return isCounted ? deferral : { ...deferral, approvals: [...deferral.approvals, approval] };
 }
 
+/** The people whose approval this is: the approver, and the person for whom the approver decided. */
+function namesOf({ approver, for: delegator }: Approval): string[] {
+  return delegator === undefined ? [approver] : [approver, delegator];
+}
+
 function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   const email = normaliseEmail(approverEmail(deferral, attempt) ?? '');
-  const approval = { approver: email ?? approverName(deferral, attempt), at: attempt.at };
+  const right = rightOf(deferral, attempt);
+  const as = namedEntries(deferral).filter((entry) => right?.as.includes(entry));
+  const approval = {
+    ...{ approver: email ?? approverName(deferral, attempt), at: attempt.at },
+    ...(as.length === 0 ? {} : { as }),
+    ...(right?.for === undefined ? {} : { for: right.for }),
+  };
   if (attempt.caller === null) return approval;
   const { provider, userId, email: verified } = attempt.caller;
   const caller = { provider, userId, ...(verified === undefined ? {} : { email: verified }) };
   return { ...approval, caller };
+}
+
+/** Returns the entries of a deferral that are not emails. */
+function namedEntries({ approvers, alsoBy = [], quorumOf = {} }: Deferral): string[] {
+  const entries = [...(approvers ?? []), ...alsoBy.flat(), ...Object.keys(quorumOf)];
+  return [...new Set(entries)].filter((entry) => readEntry(entry) !== null);
 }
 
 /** Returns true if a decision with this verb needs a note. */
@@ -154,6 +175,12 @@ export function noteOf({ note }: Pick<DecisionAttempt, 'note'>): string {
   return legible(note).trim();
 }
 
+/** Returns the person who delegated a decision; empty for the approver's own right. */
+export function delegatedBy(deferral: Deferral, attempt: DecisionAttempt): { for?: string } {
+  const delegator = rightOf(deferral, attempt)?.for;
+  return delegator === undefined ? {} : { for: delegator };
+}
+
 /** Returns the record of a deferral settled by this attempt. */
 export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDeferral {
   return {
@@ -162,6 +189,7 @@ export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDef
     argsSha256: deferral.argsSha256,
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
+    ...delegatedBy(deferral, attempt),
     note: noteOf(attempt),
     approvers: deferral.approvers,
     decidedAt: attempt.at,

@@ -11,7 +11,11 @@ export interface DeferRule {
   contextTemplate: string;
   /** Normalised allowlist; `null` if there is none. */
   approvers: string[] | null;
+  /** Further lists, each of which must list the approver; absent for none. */
+  alsoBy?: readonly (readonly string[])[];
   quorum: number;
+  /** Approvals needed by entry, such as `group:legal`; absent if any approver counts. */
+  quorumOf?: Readonly<Record<string, number>>;
   fourEyes: boolean;
   bindApprover: boolean;
   /** True if the approvals of a quorum must also come from different callers. */
@@ -116,13 +120,16 @@ export function openDeferral(
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
+  const { alsoBy, quorumOf } = deferral;
   const { remindAt, escalateTo } = deferral;
   return {
     to: targets,
     timeout,
     contextTemplate: defaultContextTemplate,
     approvers,
+    ...(alsoBy === undefined ? {} : { alsoBy }),
     quorum,
+    ...(quorumOf === undefined ? {} : { quorumOf }),
     fourEyes,
     bindApprover,
     distinctCallers,

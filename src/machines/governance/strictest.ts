@@ -1,12 +1,14 @@
 import type { DeferRule } from './defer-policy.ts';
-import { both, demanded } from './tightened.ts';
+import { largerQuorumOf } from './quorum.ts';
+import { demanded, listedByBoth } from './tightened.ts';
 
 /**
  * Joins the holds of two policies. Only approvers of both lists may decide, even if the lists share no one: neither policy
  * can replace the approvers of the other.
  */
 export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
-  return { ...strictest(rule, other), approvers: both(rule.approvers, other.approvers) };
+  const { alsoBy: _, ...joined } = strictest(rule, other);
+  return { ...joined, ...listedByBoth(rule, other) };
 }
 
 /**
@@ -16,18 +18,20 @@ export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
  * might decide as well.
  */
 export function strictest(
-  { isEditable, onTimeout, ...rule }: DeferRule,
+  { isEditable, onTimeout, alsoBy, ...rule }: DeferRule,
   other: DeferRule,
 ): DeferRule {
-  const shared = rule.approvers?.filter((email) => other.approvers?.includes(email)) ?? [];
+  const lists = listedByBoth(rule, other);
+  const isNobody = lists.approvers?.length === 0;
   const isFailure = onTimeout === undefined || other.onTimeout === undefined;
   return {
     ...rule,
     ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
     ...(isFailure ? {} : { onTimeout }),
     ...demanded(rule.requireReason, other.requireReason),
-    approvers: shared.length > 0 ? shared : (rule.approvers ?? other.approvers),
+    ...(isNobody ? listsOf({ ...rule, ...(alsoBy && { alsoBy }) }) : lists),
     quorum: Math.max(rule.quorum, other.quorum),
+    ...largerQuorumOf(rule.quorumOf, other.quorumOf),
     fourEyes: rule.fourEyes || other.fourEyes,
     bindApprover: rule.bindApprover || other.bindApprover,
     distinctCallers: rule.distinctCallers || other.distinctCallers,
@@ -35,4 +39,8 @@ export function strictest(
     onReject: rule.onReject === 'fail' ? 'fail' : other.onReject,
     remind: rule.remind || other.remind,
   };
+}
+
+function listsOf({ approvers, alsoBy }: DeferRule): Pick<DeferRule, 'approvers' | 'alsoBy'> {
+  return { approvers, ...(alsoBy === undefined ? {} : { alsoBy }) };
 }

@@ -1,7 +1,9 @@
 import type { Approval, Deferral, RequiredReason } from '../domain/task.ts';
-import { chatProvider, isApprover } from './approvers.ts';
+import { chatProvider, isListed } from './approvers.ts';
 import type { DeferRule } from './defer-policy.ts';
+import { countedAs, largerQuorumOf } from './quorum.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
+import { readEntry } from './standing.ts';
 
 /**
  * Returns a deferral adjusted to the rule in force: its approvers are on both the stored and the current list, and the
@@ -14,13 +16,14 @@ export function tightened(
   askers: readonly (PersonKey | null)[],
 ): Deferral {
   if (rule === null) return deferral;
-  const { isEditable, ...stored } = deferral;
+  const { isEditable, alsoBy: _, quorumOf: _quorumOf, ...stored } = deferral;
   const distinctCallers = deferral.distinctCallers || rule.distinctCallers;
   return {
     ...stored,
     ...(isEditable === true && rule.isEditable === true ? { isEditable } : {}),
-    approvers: both(deferral.approvers, rule.approvers),
+    ...listedByBoth(deferral, rule),
     quorum: Math.max(deferral.quorum, rule.quorum),
+    ...largerQuorumOf(deferral.quorumOf, rule.quorumOf),
     fourEyes: deferral.fourEyes || rule.fourEyes,
     bindApprover: deferral.bindApprover || rule.bindApprover,
     distinctCallers,
@@ -28,17 +31,44 @@ export function tightened(
     approvals: deferral.approvals.filter(
       (approval, index, all) =>
         !(distinctCallers && all.slice(0, index).some((one) => isFromSame(approval, one))) &&
-        isApprover(rule.approvers, approval.approver) &&
+        isListed(rule, countedAs(approval)) &&
         (!rule.bindApprover || isOwnName(approval)) &&
         (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
     ),
   };
 }
 
-/** Returns the approvers of both lists; a list that is `null` excludes no one. */
-export function both(stored: string[] | null, today: string[] | null): string[] | null {
-  if (stored === null) return today;
-  return today === null ? stored : stored.filter((email) => today.includes(email));
+type Lists = Pick<DeferRule, 'approvers' | 'alsoBy'>;
+
+/**
+ * Returns the approvers of two rules; a list that is `null` excludes no one. Lists of emails are joined to one; others are
+ * kept separately, because the members of a group are known only when they decide.
+ */
+export function listedByBoth(one: Lists, other: Lists): Lists {
+  const lists = [one, other]
+    .flatMap(({ approvers, alsoBy = [] }) => [
+      ...(approvers === null ? [] : [approvers]),
+      ...alsoBy,
+    ])
+    .reduce<string[][]>((joined, list) => {
+      const same = joined.findIndex((known) => isEmailList(known) && isEmailList(list));
+      if (same >= 0) {
+        return joined.map((known, at) =>
+          at === same ? known.filter((email) => list.includes(email)) : known,
+        );
+      }
+      return joined.some((known) => isSameList(known, list)) ? joined : [...joined, [...list]];
+    }, []);
+  const [approvers = null, ...alsoBy] = lists;
+  return { approvers, ...(alsoBy.length === 0 ? {} : { alsoBy }) };
+}
+
+function isEmailList(list: readonly string[]): boolean {
+  return list.every((entry) => readEntry(entry) === null);
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((entry) => other.includes(entry));
 }
 
 /** Returns the decisions that need a note under either of two rules. */
@@ -53,8 +83,11 @@ export function demanded(
   return { requireReason: 'both' };
 }
 
-function isFrom({ approver, caller }: Approval, asker: PersonKey | null): boolean {
-  return isSamePerson(caller ?? null, asker) || isSameName(approver, asker?.email);
+function isFrom({ approver, caller, for: delegator }: Approval, asker: PersonKey | null): boolean {
+  const names = [approver, delegator];
+  return (
+    isSamePerson(caller ?? null, asker) || names.some((name) => isSameName(name, asker?.email))
+  );
 }
 
 /** Approvals without a caller are distinguished by name only. */

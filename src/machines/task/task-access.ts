@@ -1,5 +1,7 @@
 import type { Caller, Owner, Task } from '../domain/task.ts';
-import { chatProvider, isApprover, runtimeProvider } from '../governance/approvers.ts';
+import { chatProvider, runtimeProvider } from '../governance/approvers.ts';
+import { normaliseEmail } from '../governance/email.ts';
+import type { Standing } from '../governance/standing.ts';
 
 /**
  * Visibility of tasks: tasks of the caller's organisation, the caller's own tasks, or all tasks
@@ -22,7 +24,7 @@ export type TaskScope =
   /**
    * Tasks that the caller requested or is a listed approver of; limited to the caller's organisation if there is one.
    */
-  | { kind: 'own'; owner: Owner | null; email: string | null };
+  | { kind: 'own'; owner: Owner | null; listedAs: readonly string[] };
 
 /** Every task; for the daemon itself. */
 export const everything: TaskScope = { kind: 'all' };
@@ -37,11 +39,16 @@ export const conversing: readonly string[] = [chatProvider, runtimeProvider];
  * A conversation never continues another caller's task: such a caller could otherwise create a task under a thread's
  * name in advance.
  */
-export function scopeOf(access: TaskAccess, caller: Caller | null): TaskScope {
+export function scopeOf(
+  access: TaskAccess,
+  caller: Caller | null,
+  standing: Standing = { as: [] },
+): TaskScope {
   if (caller?.provider === chatProvider) return { kind: 'conversations' };
   if (access === 'any' || caller?.provider === runtimeProvider) return everything;
   if (access === 'requester') {
-    return { kind: 'own', owner: caller && asOwner(caller), email: caller?.email ?? null };
+    const email = caller?.email ?? null;
+    return { kind: 'own', owner: caller && asOwner(caller), listedAs: entriesOf(email, standing) };
   }
   return caller?.orgId === undefined ? everything : { kind: 'organisation', orgId: caller.orgId };
 }
@@ -54,7 +61,7 @@ export function isWithin(scope: TaskScope, task: OwnedTask): boolean {
   if (scope.kind === 'conversations') return owner !== null && conversing.includes(owner.provider);
   return (
     isOf(scope.owner?.orgId, owner) &&
-    (isSameOwner(scope.owner, owner) || isListed(task.deferral?.approvers, scope.email))
+    (isSameOwner(scope.owner, owner) || isListed(task.deferral?.approvers, scope.listedAs))
   );
 }
 
@@ -67,7 +74,7 @@ export function mayDecide(scope: TaskScope, task: OwnedTask): boolean {
   return (
     scope.kind === 'own' &&
     isOf(scope.owner?.orgId, ownerOf(task)) &&
-    isListed(task.settled?.approvers, scope.email)
+    isListed(task.settled?.approvers, scope.listedAs)
   );
 }
 
@@ -109,7 +116,16 @@ function isSameOwner(one: Owner | null, other: Owner | null): boolean {
   return one?.provider === other?.provider && one?.userId === other?.userId;
 }
 
-/** A missing list lists no email. */
-function isListed(approvers: readonly string[] | null | undefined, email: string | null): boolean {
-  return approvers !== null && approvers !== undefined && isApprover(approvers, email);
+/** A missing list lists no one. */
+function isListed(
+  approvers: readonly string[] | null | undefined,
+  entries: readonly string[],
+): boolean {
+  return approvers?.some((entry) => entries.includes(entry)) === true;
+}
+
+/** Returns the entries of approver lists by which a person may see a task. */
+function entriesOf(email: string | null, { as, for: delegators = [] }: Standing): string[] {
+  const people = [{ email, as }, ...delegators];
+  return people.flatMap((one) => [normaliseEmail(one.email ?? '') ?? [], one.as].flat());
 }

@@ -73,13 +73,15 @@ describe('isApprover', () => {
     [['ann@example.com'], 'ann@example.com\u00A0', false],
   ])('of list %j says of %j: %s', (list, email, expected) => {
     const approvers = list === null ? null : normaliseApprovers(list);
-    expect(isApprover(approvers, email)).toBe(expected);
+    expect(isApprover(approvers, { email, as: [] })).toBe(expected);
   });
 
   it('never lets a malformed entry match', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '.', ' ') })), (list) => {
-        const matched = list.filter((entry) => isApprover(normaliseApprovers(list), entry));
+        const matched = list.filter((entry) =>
+          isApprover(normaliseApprovers(list), { email: entry, as: [entry] }),
+        );
         expect(matched).toEqual([]);
       }),
     );
@@ -89,7 +91,7 @@ describe('isApprover', () => {
     const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\u00a0') });
     fc.assert(
       fc.property(fc.array(fc.string()), blank, (list, email) => {
-        expect(isApprover(normaliseApprovers(list), email)).toBe(false);
+        expect(isApprover(normaliseApprovers(list), { email, as: [] })).toBe(false);
       }),
     );
   });

@@ -153,14 +153,14 @@ describe('the scope of a caller', () => {
   const conversations = { kind: 'conversations' };
 
   it.each([
-    ['somebody', acme, organisation, { kind: 'own', owner, email }],
+    ['somebody', acme, organisation, { kind: 'own', owner, listedAs: [email] }],
     [
       'somebody of no organisation',
       caller('bob'),
       all,
-      { kind: 'own', owner: { provider: 'idp', userId: 'bob' }, email: null },
+      { kind: 'own', owner: { provider: 'idp', userId: 'bob' }, listedAs: [] },
     ],
-    ['nobody', null, all, { kind: 'own', owner: null, email: null }],
+    ['nobody', null, all, { kind: 'own', owner: null, listedAs: [] }],
     ['the operator', runtime, all, all],
     ['a chat', chat, conversations, conversations],
   ])('is that of %s alone', (_, who, org, requester) => {

@@ -1,9 +1,10 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
-import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import { deciders } from '../../../machines/governance/quorum.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
+import { readEntry } from '../../../machines/governance/standing.ts';
 import { strictest } from '../../../machines/governance/strictest.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { callerReads } from '../conditions/caller-reads.ts';
@@ -85,7 +86,8 @@ export class PolicyRules {
     const conditional: NamedRule<{ when?: string | undefined }>[] = [
       ...[denied, steps, modified, deferred].flat(),
     ].filter(({ rule }) => rule.when !== undefined);
-    this.callerReads = callerReads(conditional.flatMap(({ rule: { when } }) => when ?? []));
+    const read = callerReads(conditional.flatMap(({ rule: { when } }) => when ?? []));
+    this.callerReads = withApprovers(read, defer.enabled ? approversIn(defer) : []);
     this.isConditional = hasRule(conditional);
     this.readsHistory = hasRule(
       conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),
@@ -182,8 +184,7 @@ export class PolicyRules {
       to: rule.to,
       timeout: rule.timeout,
       contextTemplate: rule.context_template,
-      approvers: effectiveApprovers(rule.approvers, defer.default_approvers),
-      quorum: rule.quorum,
+      ...deciders(rule, defer.default_approvers),
       fourEyes: rule.four_eyes,
       bindApprover: defer.bind_approver,
       distinctCallers: this.#isAuthOn,
@@ -198,6 +199,24 @@ export class PolicyRules {
 }
 
 type Deferring = PolicySettings['defer']['tools'][string][number];
+
+/** Returns every entry of the approver lists. */
+function approversIn({ default_approvers, tools }: PolicySettings['defer']): string[] {
+  const holding = Object.values(tools)
+    .flat()
+    .flatMap((rule) => ('to' in rule ? [rule] : []));
+  return holding.flatMap((rule) => deciders(rule, default_approvers).approvers ?? []);
+}
+
+/** Approver lists read groups and claims of those who decide. */
+function withApprovers({ groups, claims }: CallerReads, approvers: string[]): CallerReads {
+  const entries = approvers.flatMap((entry) => readEntry(entry) ?? []);
+  const named = entries.flatMap(({ kind, name }) => (kind === 'claim' ? [name] : []));
+  return {
+    groups: groups || entries.some(({ kind }) => kind === 'group'),
+    claims: claims.union(new Set(named)),
+  };
+}
 
 /** Rules without a condition are compiled with the other guardrails. */
 function deniedRules(

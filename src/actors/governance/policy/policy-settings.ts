@@ -1,4 +1,5 @@
 import type { RequiredReason } from '../../../machines/domain/task.ts';
+import type { Quorum } from '../../../machines/governance/quorum.ts';
 import type { AlignmentSettings } from '../alignment/alignment.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { RuleTerms } from './rule-lists.ts';
@@ -35,7 +36,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   timeout: number;
   context_template: string;
   approvers: string[];
-  quorum: number;
+  quorum: Quorum;
   four_eyes: boolean;
   remind: boolean;
   escalate_to?: string | undefined;

@@ -229,6 +229,7 @@ function decisionFields(fact: DecisionReport, policySha256: string | undefined):
     decision: fact.decision,
     edited_args_sha256: fact.editedCallSha256,
     approver: fact.approver,
+    for: fact.for,
     note: fact.note,
     wait_ms: Math.round(fact.wait),
     vouched_by: fact.vouchedBy,

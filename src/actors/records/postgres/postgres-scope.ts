@@ -1,5 +1,5 @@
 import { conversing, type TaskScope } from '../../../machines/task/task-access.ts';
-import { keyOfOwner, listedAs } from '../store/task-owners.ts';
+import { keyOfOwner } from '../store/task-owners.ts';
 
 /** The conditions of a query, with their numbered parameters. */
 export class Conditions {
@@ -40,8 +40,8 @@ export function addScope(conditions: Conditions, scope: TaskScope): void {
   if (orgId !== undefined) conditions.add(`owner_org IN ('', ${conditions.value(orgId)})`);
   if (scope.kind === 'organisation') return;
   const owner = conditions.value(keyOfOwner(scope.owner));
-  const email = conditions.value(listedAs(scope.email));
+  const listed = conditions.value(scope.listedAs);
   conditions.add(
-    `(owner = ${owner} OR id IN (SELECT task_id FROM task_approvers WHERE email = ${email}))`,
+    `(owner = ${owner} OR id IN (SELECT task_id FROM task_approvers WHERE email = ANY(${listed}::text[])))`,
   );
 }

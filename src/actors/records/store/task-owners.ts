@@ -1,5 +1,4 @@
 import type { Owner, Task } from '../../../machines/domain/task.ts';
-import { normaliseEmail } from '../../../machines/governance/email.ts';
 import { decidersOf } from '../../../machines/task/decided-calls.ts';
 import { conversing, ownerOf, type TaskScope } from '../../../machines/task/task-access.ts';
 
@@ -41,10 +40,15 @@ export function scopeFilter(scope: TaskScope): { where: string; values: Record<s
       ? { where: '', values: {} }
       : { where: `AND owner_org IN ('', :org)`, values: { org: orgId } };
   if (scope.kind === 'organisation') return org;
-  const listed = 'position IN (SELECT position FROM task_approvers WHERE email = :email)';
+  const listed =
+    'position IN (SELECT position FROM task_approvers WHERE email IN (SELECT value FROM json_each(:listed)))';
   return {
     where: `${org.where} AND (owner = :owner OR ${listed})`,
-    values: { ...org.values, owner: keyOfOwner(scope.owner), email: listedAs(scope.email) },
+    values: {
+      ...org.values,
+      owner: keyOfOwner(scope.owner),
+      listed: JSON.stringify(scope.listedAs),
+    },
   };
 }
 
@@ -56,9 +60,4 @@ const conversations = {
 /** Formats an owner for the column `owner`; empty for no owner. A provider's name contains no line break. */
 export function keyOfOwner(owner: Owner | null): string {
   return owner === null ? '' : `${owner.provider}\n${owner.userId}`;
-}
-
-/** Formats an email like an approver list entry; an absent email gives an empty text, which matches no entry. */
-export function listedAs(email: string | null): string {
-  return normaliseEmail(email ?? '') ?? '';
 }

@@ -58,7 +58,11 @@ describe('the plan of a statement', () => {
 
   const scopes: TaskScope[] = [
     { kind: 'organisation', orgId: 'acme' },
-    { kind: 'own', owner: { provider: 'p', userId: 'u', orgId: 'acme' }, email: 'a@x.example' },
+    {
+      kind: 'own',
+      owner: { provider: 'p', userId: 'u', orgId: 'acme' },
+      listedAs: ['a@x.example'],
+    },
   ];
 
   it.each(scopes)(

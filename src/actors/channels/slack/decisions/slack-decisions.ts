@@ -9,6 +9,7 @@ import {
   isApprover,
 } from '../../../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../../machines/governance/decision.ts';
+import { readEntry } from '../../../../machines/governance/standing.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -115,7 +116,11 @@ export class SlackDecisions {
     const person = await this.#options.people.find(sender.userId).catch(() => null);
     if (person === null) return false;
     const approver = approverOf(sender, person);
-    return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
+    const { approvers } = request;
+    // The members of a group are known only when they decide.
+    const isByEmail = approvers?.every((entry) => readEntry(entry) === null) === true;
+    const isUnlisted = isByEmail && !isApprover(approvers, { email: approver.email, as: [] });
+    return isUntrusted(approver, request) || isUnlisted;
   }
 
   /** Submits a decision to its task and returns the outcome. Never rejects. */

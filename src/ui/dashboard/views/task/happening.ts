@@ -60,6 +60,10 @@ const words: Record<string, (fields: Fields) => Words> = {
       text(egress) === null ? null : `egress ${text(egress)}`,
     ]),
   }),
+  people_loaded: ({ groups, oncall }) => ({
+    says: 'People loaded',
+    detail: list([named('groups', groups), named('on call', oncall)]),
+  }),
   auth_verify: ({ user_id: user, provider }) => ({
     says: 'Signed in:',
     about: text(user),

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { onDuty, type Rotation, rotationFaults } from '../../../src/actors/people/people.ts';
+
+const [ann, bo, cy] = ['ann@example.com', 'bo@example.com', 'cy@example.com'];
+const here = () => false;
+
+const weekly: Rotation = {
+  ...{ zone: 'Europe/Berlin', people: [ann, bo, cy], starts: '2026-10-19T09:00', days: 7 },
+  ...{ shifts: [], overrides: [] },
+};
+
+const at = (time: string) => Date.parse(time);
+
+describe('turns', () => {
+  it.each([
+    ['2026-10-19T07:00:00Z', ann],
+    ['2026-10-19T06:59:59Z', cy],
+    ['2026-10-12T07:00:00Z', cy],
+    ['2026-10-12T06:59:59Z', bo],
+    // The clocks of Berlin go back on 25 October; the handover stays at 9:00 there.
+    ['2026-10-26T07:59:59Z', ann],
+    ['2026-10-26T08:00:00Z', bo],
+    ['2026-11-02T08:00:00Z', cy],
+    ['2026-11-09T08:00:00Z', ann],
+  ])('at %s belong to %s', (time, person) => {
+    expect(onDuty(weekly, at(time), here)).toEqual([person]);
+  });
+
+  it('pass over people who are away', () => {
+    const time = at('2026-10-20T12:00:00Z');
+    expect(onDuty(weekly, time, (one) => one === ann)).toEqual([bo]);
+    expect(onDuty(weekly, time, () => true)).toEqual([]);
+  });
+
+  it('give way to an override', () => {
+    const [from, until] = [at('2026-10-20T00:00:00Z'), at('2026-10-21T00:00:00Z')];
+    const overridden = { ...weekly, overrides: [{ person: cy, from, until }] };
+    const times = [from - 1, from, until - 1, until];
+    expect(times.map((time) => onDuty(overridden, time, here))).toEqual([
+      ...[[ann], [cy], [cy], [ann]],
+    ]);
+  });
+});
+
+const allDays = [1, 2, 3, 4, 5, 6, 7];
+const shifts = [
+  { person: ann, days: [1, 2, 3, 4, 5], from: 540, to: 1_020 },
+  { person: bo, days: [1, 2, 3, 4, 5], from: 0, to: 540 },
+  { person: bo, days: [1, 2, 3, 4, 5], from: 1_020, to: 1_440 },
+  { person: cy, days: [6, 7], from: 0, to: 1_440 },
+];
+const byShifts: Rotation = { ...weekly, people: [], starts: '', shifts };
+
+describe('shifts', () => {
+  it.each([
+    ['2026-10-19T06:59:00Z', [bo]],
+    ['2026-10-19T07:00:00Z', [ann]],
+    ['2026-10-19T15:00:00Z', [bo]],
+    ['2026-10-24T12:00:00Z', [cy]],
+  ])('at %s belong to %j', (time, people) => {
+    expect(onDuty(byShifts, at(time), here)).toEqual(people);
+  });
+
+  it.each<[string, Rotation, string[]]>([
+    ['none', byShifts, []],
+    [
+      'a gap',
+      { ...byShifts, shifts: shifts.slice(0, 3) },
+      ['no one is on call from Saturday 00:00; add a shift'],
+    ],
+    [
+      'an overlap',
+      { ...byShifts, shifts: [...shifts, { person: ann, days: allDays, from: 1_020, to: 1_021 }] },
+      ['two shifts overlap at Monday 17:00; shorten one'],
+    ],
+    [
+      'two overrides at once',
+      {
+        ...weekly,
+        overrides: [
+          { person: bo, from: at('2026-10-21T00:00:00Z'), until: at('2026-10-22T00:00:00Z') },
+          { person: cy, from: at('2026-10-20T00:00:00Z'), until: at('2026-10-21T00:00:01Z') },
+        ],
+      },
+      ['two overrides overlap at 2026-10-21T00:00:00.000Z; shorten one'],
+    ],
+  ])('with %s are reported', (_, rotation, faults) => {
+    expect(rotationFaults(rotation)).toEqual(faults);
+  });
+});

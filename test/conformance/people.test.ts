@@ -1,0 +1,165 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JWTPayload } from 'jose';
+import { describe, expect, it, vi } from 'vitest';
+import { AgentFolder } from '../helpers/agent-folder.ts';
+import { agentResource, startIdentityProvider } from '../helpers/identity-provider.ts';
+import { patient } from '../helpers/patient.ts';
+import { reached, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+
+const [ann, bo, cy] = ['ann@example.com', 'bo@example.com', 'cy@example.com'];
+
+/** An agent with these people and this rule for `pay`, whose callers sign in at an issuer. */
+async function agentOf(rule: object, people: object = {}, isBound = true) {
+  const provider = await startIdentityProvider();
+  const settings = { issuer: provider.issuer, audience: agentResource };
+  const sso = { type: 'oidc', name: 'sso', groups_claim: 'groups', settings };
+  const pay = { to: 'channel:console:desk', timeout: '5m', ...rule };
+  const folder = new AgentFolder({
+    auth: { required: true, providers: [sso] },
+    server: { task_access: 'requester' },
+    security: { defer: { enabled: true, bind_approver: isBound, tools: { pay } } },
+  });
+  write(folder, people);
+  const agent = await startTestAgent({}, { folder });
+  const now = Math.floor(Date.now() / 1_000);
+  const as = async (email: string, claims: JWTPayload = {}) =>
+    agent.as(
+      await provider.forge({
+        ...{ iss: provider.issuer, aud: agentResource, iat: now, exp: now + 300 },
+        ...{ sub: email, email, email_verified: true, ...claims },
+      }),
+    );
+  const requester = await as('rita@example.com');
+  const held = async (id: string): Promise<void> => {
+    void requester.send(id, script).catch(() => undefined);
+    await reached(requester, id, 'deferred');
+  };
+  const decide = async (id: string, email: string, claims: JWTPayload = {}, decision = 'approve') =>
+    (await (await as(email, claims)).post(`/tasks/${id}/decisions`, { decision })).status;
+  return { agent, as, held, decide, requester };
+}
+
+function write(folder: AgentFolder, people: object): void {
+  writeFileSync(join(folder.path, 'people.yaml'), JSON.stringify(people));
+}
+
+const decisionOf = (agent: TestAgent, id: string) =>
+  agent.audit(id).findLast(({ event }) => event === 'task_deferred_decision')?.fields;
+
+describe('approvers by group', () => {
+  const rule = { approvers: ['group:finance', 'claim:role=auditor'] };
+  const people = { groups: { finance: [ann] } };
+
+  it.each<[string, string, JWTPayload, number]>([
+    ['a member by people.yaml', ann, {}, 200],
+    ['a member by the token', bo, { groups: ['finance'] }, 200],
+    ['a person with the claim', bo, { role: 'auditor' }, 200],
+    ['a person with the claim in a list', bo, { role: ['clerk', 'auditor'] }, 200],
+    ['a stranger', bo, { groups: ['legal'], role: 'clerk' }, 404],
+    ['a group of another name', bo, { groups: ['Finance', 'group:finance'] }, 404],
+  ])('let decide: %s', async (_, email, claims, status) => {
+    const { held, decide } = await agentOf(rule, people);
+    await held('t1');
+    expect(await decide('t1', email, claims)).toBe(status);
+  });
+
+  it('list waiting calls for members, and show them the whole call', async () => {
+    const { held, as } = await agentOf(rule, people);
+    await held('t1');
+    const seen = async (email: string, claims: JWTPayload = {}) => {
+      const { deferrals } = (await (await as(email, claims)).get('/deferrals')).body;
+      return deferrals.map(({ approvers }: { approvers: string[] }) => approvers);
+    };
+    expect([await seen(ann), await seen(bo, { groups: ['finance'] }), await seen(bo)]).toEqual([
+      ...[[rule.approvers], [rule.approvers], []],
+    ]);
+  });
+
+  it('refuse a person who was removed from the group', async () => {
+    const { agent, held, decide } = await agentOf(rule, people);
+    await held('t1');
+    write(agent.folder, { groups: { finance: [bo] } });
+    const loaded = () => agent.audit().filter(({ event }) => event === 'people_loaded').length;
+    await vi.waitUntil(() => loaded() === 2, patient);
+    expect([await decide('t1', ann), await decide('t1', bo)]).toEqual([404, 200]);
+  });
+
+  it('do not believe the groups of a token for another email', async () => {
+    const { held, as } = await agentOf(rule, { groups: { finance: [], other: [bo] } }, false);
+    await held('t1');
+    const member = await as(bo, { groups: ['finance'] });
+    const stated = { decision: 'approve', approver_email: 'eve@example.com' };
+    expect((await member.post('/tasks/t1/decisions', stated)).status).toBe(403);
+    expect((await member.post('/tasks/t1/decisions', { decision: 'approve' })).status).toBe(200);
+  });
+});
+
+describe('a quorum of groups', () => {
+  const rule = { quorum: { 'group:finance': 1, 'group:legal': 1 } };
+  const people = { groups: { finance: [ann, bo], legal: [bo, cy] } };
+
+  it('needs a person of each, and counts nobody twice', async () => {
+    const { agent, held, decide, as } = await agentOf(rule, people);
+    await held('t1');
+    expect([await decide('t1', bo), await decide('t1', bo)]).toEqual([200, 200]);
+    const { deferrals } = (await (await as(ann)).get('/deferrals')).body;
+    expect(deferrals).toMatchObject([
+      {
+        ...{ approvers: ['group:finance', 'group:legal'], quorum: 2 },
+        quorum_of: { 'group:finance': 1, 'group:legal': 1 },
+        approvals: [{ approver: bo, as: ['group:finance', 'group:legal'] }],
+      },
+    ]);
+    expect(agent.folder.paid).toHaveLength(0);
+    expect(await decide('t1', ann)).toBe(200);
+    await vi.waitUntil(() => agent.folder.paid.length === 1, patient);
+  });
+
+  it('is not met by two people of one group', async () => {
+    const { agent, held, decide } = await agentOf(rule, {
+      groups: { finance: [ann, bo], legal: [cy] },
+    });
+    await held('t1');
+    expect([await decide('t1', ann), await decide('t1', bo)]).toEqual([200, 200]);
+    expect(agent.folder.paid).toHaveLength(0);
+    expect(await decide('t1', cy)).toBe(200);
+    await vi.waitUntil(() => agent.folder.paid.length === 1, patient);
+  });
+});
+
+describe('a delegation', () => {
+  const away = (person: string, delegate: string) => ({
+    away: [{ person, until: '2100-01-01', delegate }],
+  });
+
+  it('lets a person decide for another one, which the log says', async () => {
+    const { agent, held, decide } = await agentOf({ approvers: [ann] }, away(ann, bo));
+    await held('t1');
+    expect(await decide('t1', bo)).toBe(200);
+    expect(decisionOf(agent, 't1')).toMatchObject({ approver: bo, for: ann, method: 'token' });
+    await agent.reached('t1', 'completed').catch(() => undefined);
+    const receipts = agent.audit('t1').map(({ event }) => event);
+    expect(receipts).toContain('tool_exec');
+  });
+
+  it('does not let a requester decide through somebody else', async () => {
+    const rule = { approvers: ['rita@example.com', ann], four_eyes: true };
+    const { held, decide } = await agentOf(rule, away('rita@example.com', bo));
+    await held('t1');
+    expect(await decide('t1', bo)).toBe(403);
+    expect(await decide('t1', ann)).toBe(200);
+  });
+});
+
+it('asks the person on call', async () => {
+  const rotation = { people: [bo], starts: '2026-01-05T09:00', zone: 'Europe/Berlin' };
+  const { held, decide } = await agentOf(
+    { approvers: ['oncall:ops'] },
+    { oncall: { ops: rotation } },
+  );
+  await held('t1');
+  expect([await decide('t1', ann), await decide('t1', bo)]).toEqual([404, 200]);
+});
