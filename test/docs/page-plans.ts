@@ -73,6 +73,7 @@ export const pagePlans: Record<string, PagePlan> = {
     meanwhile: { 'cp -r examples/gate /tmp/gate': isReady },
   },
   'docs/gate.md': { before: gate },
+  'docs/recipes.md': { before: gate },
   'examples/releases/README.md': {
     skipped: {
       'npm install': 'it needs a registry',
