@@ -94,7 +94,10 @@ describe('the checks of holds', () => {
       'expires as approved',
       {
         kill: ['deadline-while-down'],
-        expiry: ['closed', 'late-approval', 'one-call', 'asked-again', 'key-stays-closed'],
+        expiry: [
+          ...['closed', 'late-approval', 'one-call', 'asked-again', 'key-stays-closed'],
+          'approval-at-the-deadline',
+        ],
       },
     ],
     ['approves after the deadline', { expiry: ['late-approval'] }],

@@ -9,29 +9,32 @@ import {
   type Refusal,
 } from '../../src/testing/holds/holds.ts';
 
-/** A defect that `MemoryHolds` can have. */
-export type Fault =
-  | 'forgets at a kill'
-  | 'forgets at a stop'
-  | 'forgets what ran'
-  | 'compares no arguments'
-  | 'finds the key late'
-  | 'accepts every decision'
-  | 'decides late'
-  | 'expires as approved'
-  | 'approves after the deadline'
-  | 'asks again after an end'
-  | 'releases after the outcome'
-  | 'releases to every claim'
-  | 'releases what waits'
-  | 'ignores digests'
-  | 'ignores changes'
-  | 'lets everybody decide'
-  | 'lets requesters decide'
-  | 'shows all holds to all'
-  | 'keeps the last outcome'
-  | 'reads any word as approval'
-  | 'names the first approver';
+/** The defects that `MemoryHolds` can have. */
+export const faults = [
+  'forgets at a kill',
+  'forgets at a stop',
+  'forgets what ran',
+  'compares no arguments',
+  'finds the key late',
+  'accepts every decision',
+  'decides late',
+  'expires as approved',
+  'approves after the deadline',
+  'asks again after an end',
+  'releases after the outcome',
+  'releases to every claim',
+  'releases what waits',
+  'ignores digests',
+  'ignores changes',
+  'lets everybody decide',
+  'lets requesters decide',
+  'shows all holds to all',
+  'keeps the last outcome',
+  'reads any word as approval',
+  'names the first approver',
+] as const;
+
+export type Fault = (typeof faults)[number];
 
 interface Row extends Hold {
   call: AskedCall;
