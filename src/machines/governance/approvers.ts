@@ -183,7 +183,8 @@ function isOwnEmail({ caller, email }: DecisionAttempt): boolean {
 
 function isSameAs(deferral: Deferral, attempt: DecisionAttempt, person: PersonKey | null): boolean {
   if (isSamePerson(attempt.caller, person)) return true;
-  const names = [approverEmail(deferral, attempt), attempt.email, attempt.approver];
+  const recorded = approverName(deferral, attempt);
+  const names = [approverEmail(deferral, attempt), attempt.email, attempt.approver, recorded];
   return names.some((name) => isSameName(name, person?.email));
 }
 
