@@ -110,8 +110,7 @@ export class CommitQueue {
   save(id: string, collect: () => TaskWrite): Promise<void> {
     const pending = this.#saves.get(id);
     if (pending !== undefined) {
-      pending.collect = collect;
-      return pending.promise;
+      return pending.promise.catch(() => undefined).then(() => this.save(id, collect));
     }
     const save = { ...Promise.withResolvers<void>(), id, collect };
     this.#saves.set(id, save);

@@ -140,15 +140,11 @@ export class SqliteStore implements TaskStore {
     return this.#audit.opening;
   }
 
-  /**
-   * Saves a task with the next commit. `collect` is called once at that time, even after several saves. Rejects with
-   * ConflictError, UnrecordedError or UnsavableError.
-   */
+  /** Saves a task with the next commit, after a save of it that is pending. Rejects as the port says. */
   save(id: string, collect: () => TaskWrite): Promise<void> {
     const pending = this.#saves.get(id);
     if (pending !== undefined) {
-      pending.collect = collect;
-      return pending.promise;
+      return pending.promise.catch(() => undefined).then(() => this.save(id, collect));
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#saves.set(id, { collect, promise, resolve, reject });

@@ -73,8 +73,8 @@ export interface TaskStore {
   /** Findings of opening the store: it was older than its log, or lost. */
   readonly opening: AuditOpening;
   /**
-   * Saves a task with the next commit. `collect` is called once at that time, even after several saves. Rejects with
-   * ConflictError, UnrecordedError or UnsavableError.
+   * Saves a task with the next commit, in which `collect` is called. A save that finds another one of its task waits
+   * for it, so that no writer takes the place of another. Rejects with ConflictError, UnrecordedError or UnsavableError.
    */
   save(id: string, collect: () => TaskWrite): Promise<void>;
   /** Records events that belong to no task change. Rejects with UnrecordedError. */

@@ -114,17 +114,20 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect([events.length, checkpoints]).toEqual([2_102, [1_000, 2_001]]);
     });
 
-    it('collects a task once, as late as it can, however often it is saved in a turn', async () => {
-      const collected: string[] = [];
-      const collect = (text: string) => () => {
-        collected.push(text);
-        return aWrite(aTask({ text }));
-      };
-      const first = store.save('t-1', collect('first'));
-      const second = store.save('t-1', collect('second'));
+    it('keeps each of several saves of a task, in their order', async () => {
+      const first = store.save('t-1', () => aWrite(aTask({ text: 'first' })));
+      const second = store.save('t-1', () => aWrite(aTask({ revision: 2, text: 'second' })));
       await Promise.all([first, second]);
-      expect(collected).toEqual(['second']);
       expect((await store.rows.find('t-1'))?.text).toBe('second');
+    });
+
+    it('refuses a save that does not follow the one before it in the same turn', async () => {
+      const first = store.save('t-1', () => aWrite(aTask({ text: 'first' })));
+      const other = store.save('t-1', () => aWrite(aTask({ text: 'other' })));
+      const outcomes = await Promise.allSettled([first, other]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+      expect((await store.rows.find('t-1'))?.text).toBe('first');
+      expect(await place.lines()).toHaveLength(1);
     });
 
     it('commits at once when it is told to', async () => {
