@@ -11,6 +11,8 @@ export type StoreKind = 'postgres' | 'sqlite';
 export interface ClusterOptions {
   store: StoreKind;
   onRestart: 'abandon' | 'resume';
+  /** A gate keeps its waiting calls at a restart, whatever `onRestart` is. */
+  kind?: 'agent' | 'gate';
 }
 
 /** Where a daemon can be ended to the point, beside any moment. */
@@ -53,11 +55,11 @@ export class Cluster {
   }
 
   /** Starts the daemons. */
-  static async start({ store, onRestart }: ClusterOptions): Promise<Cluster> {
+  static async start({ store, onRestart, kind }: ClusterOptions): Promise<Cluster> {
     const server = store === 'postgres' ? await PostgresServer.start({ fsync: true }) : null;
     const database = (await server?.createDatabase()) ?? '';
     const people = await People.open();
-    const settings = settingsOf(store, onRestart);
+    const settings = settingsOf(store, kind === 'gate' ? null : onRestart);
     const count = server === null ? 1 : 3;
     const folders = Array.from({ length: count }, () => new AgentFolder(settings));
     for (const { path } of folders) people.introduceTo(path);
@@ -135,11 +137,15 @@ export class Cluster {
   }
 }
 
-function settingsOf(store: StoreKind, onRestart: 'abandon' | 'resume'): ServiceSettings {
-  const pay = { to: 'channel:webhook:desk', timeout: '10m' };
+/** @param onRestart `null` for a gate */
+function settingsOf(store: StoreKind, onRestart: 'abandon' | 'resume' | null): ServiceSettings {
+  const isGate = onRestart === null;
+  const pay = { to: 'channel:webhook:desk', timeout: '10m', edit: true };
+  const more = isGate ? { max_pending_per_caller: 10_000 } : { on_restart: onRestart };
   return {
     channels: ['webhook'],
-    security: { defer: { enabled: true, on_restart: onRestart, tools: { pay } } },
+    security: { defer: { enabled: true, ...more, tools: { pay } } },
+    ...(isGate ? { gate: { tools: { pay: {}, echo: {} } } } : {}),
     store: { kind: store },
     egress: { allowed_domains: ['127.0.0.1'], allow_private_ips: true },
   };

@@ -6,28 +6,38 @@ import { breakSentence, logFilesOf, verifyFiles } from '../../src/actors/records
 import { brokenTask } from '../../test/helpers/broken-task.ts';
 import { type AuditLine, readAudit } from '../../test/helpers/test-agent.ts';
 import type { Cluster } from './cluster.ts';
+import type { Crowd } from './crowd.ts';
 import type { Load } from './load.ts';
 
 const final = new Set(['completed', 'failed', 'canceled']);
 
 /** Returns what of the invariants does not hold, each as a sentence; none when all do (ux-and-security C.4). */
-export async function brokenInvariants(cluster: Cluster, load: Load): Promise<string[]> {
+export async function brokenInvariants(cluster: Cluster, load: Crowd): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-crash-'));
   try {
+    await load.lookAgain();
     const files = await logOf(cluster, folder);
     const verdict = await verifyFiles(files);
     const lines = files.flatMap((file) => readAudit(file));
-    return [
-      ...(verdict.ok ? [] : [breakSentence(verdict)]),
-      ...brokenLines(lines),
-      ...brokenDecisions(lines, load),
-      ...brokenRuns(lines, cluster.paid, load),
-      ...(await brokenTasks(cluster, load, lines)),
-      ...(await receiversBehind(cluster, load)),
-    ];
+    return [...(verdict.ok ? [] : [breakSentence(verdict)]), ...(await load.broken(lines))];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Returns what of the tasks of agents does not hold, each as a sentence. */
+export async function brokenTasks(
+  cluster: Cluster,
+  load: Load,
+  lines: readonly AuditLine[],
+): Promise<string[]> {
+  return [
+    ...brokenLines(lines),
+    ...brokenDecisions(lines, load),
+    ...brokenRuns(lines, cluster.paid, load),
+    ...(await unfinished(cluster, load, lines)),
+    ...(await receiversBehind(cluster, load)),
+  ];
 }
 
 async function logOf({ server, database, folders }: Cluster, folder: string): Promise<string[]> {
@@ -86,7 +96,7 @@ function brokenRuns(
   });
 }
 
-async function brokenTasks(
+async function unfinished(
   { alive }: Cluster,
   { accepted, answered }: Load,
   lines: readonly AuditLine[],

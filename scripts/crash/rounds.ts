@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../test/helpers/agent-client.ts';
 import { Chance } from '../../test/helpers/chance.ts';
 import { Cluster, type ClusterOptions, killPoints } from './cluster.ts';
+import { HoldLoad } from './hold-load.ts';
 import { brokenInvariants } from './invariants.ts';
 import { Load } from './load.ts';
 
@@ -16,8 +17,10 @@ export interface RoundsOptions extends ClusterOptions {
 /** What came of the rounds. */
 export interface RoundsResult {
   faults: number;
+  /** Tasks or holds that somebody was told of. */
   accepted: number;
   decisions: number;
+  /** Calls that ran, or were handed out. */
   runs: number;
   /** Tasks that had a receiver. */
   followed: number;
@@ -40,7 +43,7 @@ export async function runRounds({
   const random = () => chance.next();
   const cluster = await Cluster.start(options);
   try {
-    const load = new Load(cluster, random);
+    const load = loadOf(cluster, options.kind, random);
     load.start(12);
     for (let round = 1; round <= rounds; round += 1) {
       // Alone, a daemon that is back has to have something to lose.
@@ -53,13 +56,12 @@ export async function runRounds({
     await load.stop();
     await settle(cluster);
     const broken = [...cluster.fallen, ...(await brokenInvariants(cluster, load))];
-    const { size: accepted } = load.accepted;
     return {
       faults: rounds,
-      accepted,
+      accepted: load instanceof Load ? load.accepted.size : load.known.size,
       decisions: load.decisions.length,
-      runs: cluster.paid.length,
-      followed: load.followed.size,
+      runs: load instanceof Load ? cluster.paid.length : load.handedOut,
+      followed: load instanceof Load ? load.followed.size : 0,
       asked: cluster.people.desk.size,
       unheard: cluster.people.unheard,
       broken,
@@ -67,6 +69,10 @@ export async function runRounds({
   } finally {
     await cluster.close();
   }
+}
+
+function loadOf(cluster: Cluster, kind: ClusterOptions['kind'], random: () => number) {
+  return kind === 'gate' ? new HoldLoad(cluster, random) : new Load(cluster, random);
 }
 
 interface Fault {
@@ -138,7 +144,8 @@ async function settle(cluster: Cluster): Promise<void> {
       ['deferred', 'working'].map((state) => agent?.get(`/tasks?state=${state}&limit=100`)),
     );
     const parked = tasksOf(waiting);
-    for (const { id } of parked) await agent?.decide(id, { decision: 'approve', approver: 'last' });
+    const body = { decision: 'approve', approver: 'last' };
+    await Promise.all(parked.map(({ id }) => agent.decide(id, body)));
     if (parked.length + tasksOf(working).length === 0) return;
     await wait(100);
   }

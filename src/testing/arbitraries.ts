@@ -111,6 +111,7 @@ export function modelRules(people: readonly string[] = usualPeople): Arbitrary<M
       bindApprover: fc.boolean(),
       onReject: fc.constantFrom('fail', 'tool_result'),
       onTimeout: fc.constantFrom('fail', 'tool_result'),
+      edit: fc.boolean(),
       onRestart: fc.constantFrom('abandon', 'resume'),
       timeout: fc.constantFrom(...timeouts),
     }),
@@ -136,10 +137,17 @@ export function modelCommands(
     'maybe',
   );
   const note = fc.constantFrom('', ' ', 'checked', 'checked');
+  const args = fc.constantFrom<JsonObject>({}, { to: 'ann' }, { to: 'bob' });
   const type = <Type extends ModelCommand['type']>(...types: Type[]) => fc.constantFrom(...types);
   const command = fc.oneof(
     { weight: 4, arbitrary: fc.record({ type: type('send'), id, by, calls: fc.nat({ max: 3 }) }) },
-    { weight: 12, arbitrary: fc.record({ type: type('decide'), id, decision, by, email, note }) },
+    {
+      weight: 12,
+      arbitrary: fc.record(
+        { type: type('decide'), id, decision, by, email, note, args },
+        { requiredKeys: ['type', 'id', 'decision', 'by', 'email', 'note'] },
+      ),
+    },
     { weight: 2, arbitrary: fc.record({ type: type('cancel', 'read'), id }) },
     {
       weight: 2,

@@ -1,4 +1,5 @@
 import type { RequiredReason } from '../machines/domain/task.ts';
+import type { JsonObject } from '../machines/json.ts';
 
 /** The hold rules of an agent, with the names of `security.defer`. */
 export interface ModelRules {
@@ -10,6 +11,8 @@ export interface ModelRules {
   onReject: 'fail' | 'tool_result';
   /** Effect of a timeout; absent for `fail`. */
   onTimeout?: 'fail' | 'tool_result';
+  /** True if an approval may change the arguments. */
+  edit?: boolean;
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
   onRestart: 'abandon' | 'resume';
@@ -27,6 +30,9 @@ export interface ModelTask {
   /** Number of calls that ran, in all runs. */
   ran: number;
   approvals: readonly { by: string | null; email: string | null }[];
+  /** Arguments of the held call, and the people who changed them. */
+  args: JsonObject;
+  editors: readonly (string | null)[];
   expiresAt: number;
   /** True if its last deferral has been decided. */
   isDecided: boolean;
@@ -49,6 +55,8 @@ export type ModelCommand =
       by: string | null;
       email: string | null;
       note?: string;
+      /** The arguments to run instead. */
+      args?: JsonObject;
     }
   | { type: 'cancel' | 'read'; id: string }
   | { type: 'pass'; milliseconds: number }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../machines/json.ts';
 import type {
   ModelAnswer,
   ModelCommand,
@@ -52,27 +53,53 @@ function outcome(
 function decided(
   model: ReferenceModel,
   task: ModelTask | undefined,
-  { decision, by, email, note = '' }: Extract<ModelCommand, { type: 'decide' }>,
+  { decision, by, email, note = '', args }: Extract<ModelCommand, { type: 'decide' }>,
 ): Outcome {
-  const { approvers, quorum, fourEyes, bindApprover, onReject, requireReason } = model.rules;
+  const { approvers, fourEyes, bindApprover, onReject, requireReason, edit } = model.rules;
   if (decision !== 'approve' && decision !== 'reject') return [400];
   if (task?.state !== 'deferred') return [task?.isDecided === true ? 409 : 404];
   const counted = bindApprover ? by : email;
   const isForeign = bindApprover && (by === null || (email !== null && email !== by));
   const isListed = approvers === null || (counted !== null && approvers.includes(counted));
-  const asked = task.askers.some((one) => one !== null && (one === by || one === counted));
+  const name = counted ?? 'unknown';
+  const asked = [...task.askers, ...task.editors].some(
+    (one) => one !== null && (one === by || one === name),
+  );
   if (isForeign || !isListed || (fourEyes && asked)) return [403];
   const isNoteNeeded = requireReason === 'both' || requireReason === decision;
   if (isNoteNeeded && note.trim() === '') return [400];
+  if (args !== undefined && (decision === 'reject' || edit !== true)) return [400];
   const calls = task.calls - 1;
   if (decision === 'reject' && onReject === 'fail')
     return [200, { ...task, state: 'failed', isDecided: true }];
   if (decision === 'reject') return [200, goOn(model, { ...task, calls, isDecided: true })];
-  const isCounted = task.approvals.some(
-    (one) => one.email === counted || (by !== null && one.by === by),
+  const isEdit = args !== undefined && JSON.stringify(args) !== JSON.stringify(task.args);
+  return approved(
+    model,
+    isEdit ? edited(task, args, [by, name]) : task,
+    { by, email: counted },
+    isEdit,
   );
-  const approvals = isCounted ? task.approvals : [...task.approvals, { by, email: counted }];
+}
+
+/** Only the approval of the person who saw the changed arguments may count, and with four eyes another one must. */
+function edited(task: ModelTask, args: JsonObject, by: (string | null)[]): ModelTask {
+  return { ...task, args, approvals: [], editors: [...task.editors, ...by] };
+}
+
+function approved(
+  model: ReferenceModel,
+  task: ModelTask,
+  { by, email }: ModelTask['approvals'][number],
+  isEdit: boolean,
+): Outcome {
+  const { quorum, fourEyes } = model.rules;
+  const isCounted =
+    (isEdit && fourEyes) ||
+    task.approvals.some((one) => one.email === email || (by !== null && one.by === by));
+  const approvals = isCounted ? task.approvals : [...task.approvals, { by, email }];
   if (approvals.length < quorum) return [200, { ...task, approvals }];
+  const calls = task.calls - 1;
   return [200, goOn(model, { ...task, calls, ran: task.ran + 1, isDecided: true })];
 }
 
@@ -89,7 +116,7 @@ function goOn(
   { now, rules }: Pick<ReferenceModel, 'now' | 'rules'>,
   run: Pick<ModelTask, 'askers' | 'calls' | 'ran' | 'isDecided'>,
 ): ModelTask {
-  const wait = { ...run, approvals: [], expiresAt: now + rules.timeout };
+  const wait = { ...run, approvals: [], args: {}, editors: [], expiresAt: now + rules.timeout };
   if (run.calls === 0) return { ...wait, state: 'completed' };
   return { ...wait, state: 'deferred', isDecided: false };
 }

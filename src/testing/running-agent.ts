@@ -93,12 +93,13 @@ export class RunningAgent implements TestAgent {
     decision: 'approve' | 'reject',
     options: DecideOptions = {},
   ): Promise<DecisionReply> {
-    const { as, email = emailOf(as), approver, note, deferralId, argsSha256 } = options;
+    const { as, email = emailOf(as), approver, note, deferralId, argsSha256, args } = options;
     const tasks = this.#tasksOf(as);
     const said = { approver, approver_email: email, note };
     const pinned = {
       ...(deferralId === undefined ? {} : { deferral_id: deferralId }),
       ...(argsSha256 === undefined ? {} : { args_sha256: argsSha256 }),
+      ...(args === undefined ? {} : { args }),
     };
     try {
       const body = { decision, ...said, ...pinned };

@@ -94,6 +94,8 @@ export interface DecideOptions {
   note?: string;
   deferralId?: string;
   argsSha256?: string;
+  /** The arguments to run instead, where the rule of the call has `edit: true`. */
+  args?: JsonObject;
 }
 
 /** The response of `POST /tasks/{id}/decisions`. */

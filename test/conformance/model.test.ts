@@ -64,8 +64,9 @@ class Daemon {
     if (command.type === 'send') return this.#send(command, door);
     const id = this.idOf(command.id);
     if (command.type === 'decide') {
-      const { decision, email, by, note = '' } = command;
-      const said = { decision, note, ...(email === null ? {} : { approver_email: email }) };
+      const { decision, email, by, note = '', args } = command;
+      const claimed = email === null ? {} : { approver_email: email };
+      const said = { decision, note, ...claimed, ...(args === undefined ? {} : { args }) };
       const caller = await this.#as(by);
       if (door.startsWith('HTTP')) return this.#decideInList(caller, id, said);
       return (await caller.decide(id, said)).status;

@@ -92,9 +92,15 @@ describe('a database that is gone', () => {
   });
 });
 
-it('twenty faults by chance break no promise: daemons, connections and the database fall over under load', async () => {
-  const rounds = { store: 'postgres', onRestart: 'resume', rounds: 20, seed: 20 } as const;
-  const { faults, broken, accepted, decisions } = await runRounds(rounds);
-  expect({ faults, broken }).toEqual({ faults: 20, broken: [] });
-  expect([accepted > 20, decisions > 20]).toEqual([true, true]);
-});
+it.each([
+  ['agents', 'agent'],
+  ['gates', 'gate'],
+] as const)(
+  'twenty faults by chance break no promise of %s: daemons, connections and the database fall over under load',
+  async (_, kind) => {
+    const rounds = { store: 'postgres', onRestart: 'resume', rounds: 20, seed: 20, kind } as const;
+    const { faults, broken, accepted, decisions } = await runRounds(rounds);
+    expect({ faults, broken }).toEqual({ faults: 20, broken: [] });
+    expect([accepted > 20, decisions > 20]).toEqual([true, true]);
+  },
+);

@@ -18,6 +18,7 @@ import { keepInPostgres, leaveStore } from './kept-store.ts';
 export interface ServiceSettings {
   description?: string;
   model?: object;
+  gate?: object;
   instructions?: string | object;
   channels?: string[];
   mcp?: object;

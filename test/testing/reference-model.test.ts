@@ -50,11 +50,12 @@ async function statusOf(agent: TestAgent, command: ModelCommand): Promise<number
       );
     }
     case 'decide': {
-      const { id, by, email, note = '' } = command;
+      const { id, by, email, note = '', args } = command;
       const decision = command.decision as 'approve';
       const reply = await agent.decide(id, decision, {
         email,
         note,
+        ...(args === undefined ? {} : { args }),
         ...(by === null ? {} : { as: by }),
       });
       return reply.status;
@@ -161,6 +162,54 @@ it.each<[string, Partial<ModelRules>, ModelCommand[], (string | number | null)[]
       [400, 'deferred'],
       [200, null],
       [404, 'failed'],
+    ],
+  ],
+  [
+    'counts only the approval of changed arguments, and with four eyes that of another person',
+    { edit: true, fourEyes: true, approvers: null },
+    [
+      send,
+      { ...approve, by: ann, email: ann, args: { to: 'bob' } },
+      { ...approve, by: ann, email: ann },
+      { ...approve, by: bob, email: bob, args: { to: 'bob' } },
+      { ...approve, by: bob, email: bob },
+    ],
+    [
+      [200, 'deferred'],
+      [200, 'deferred'],
+      [403, 'deferred'],
+      [200, 'completed'],
+      [409, 'completed'],
+    ],
+  ],
+  [
+    'counts two people without a name as one where four eyes must see a change',
+    { edit: true, fourEyes: true, approvers: null },
+    [
+      send,
+      { ...approve, by: ann, email: null, args: { to: 'bob' } },
+      { ...approve, by: bob, email: null },
+      { ...approve, by: bob, email: bob },
+    ],
+    [
+      [200, 'deferred'],
+      [200, 'deferred'],
+      [403, 'deferred'],
+      [200, 'completed'],
+    ],
+  ],
+  [
+    'changes no arguments where the rule does not let it',
+    {},
+    [
+      send,
+      { ...approve, by: ann, email: ann, args: { to: 'bob' } },
+      { ...approve, decision: 'reject', by: ann, email: ann, args: { to: 'bob' } },
+    ],
+    [
+      [200, 'deferred'],
+      [400, 'deferred'],
+      [400, 'deferred'],
     ],
   ],
 ])('agrees with an agent that %s', async (_, rules, commands, answers) => {
