@@ -8,6 +8,9 @@ const plainPath = /^(?:\/[A-Za-z0-9_.-]+)+$/;
 const credentials =
   '(?i)[.](?:env|ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|service|holdpoint|pem|key|p12|pfx|kdbx|jks)|id_(?:rsa|dsa|ecdsa|ed25519)|(?:credential|secret|password|passwd|token|keystore)s?(?:[^a-z]|$)';
 
+/** Settings of coding agents that are no hidden files; those of opencode can switch plugins off. */
+const hostSettings = '(?i)/(?:opencode|tui|cli)[.]jsonc?$';
+
 /** One simple command that only reads, with harmless options. */
 function readingCommand(project: string | null): string {
   const inside = project === null ? '' : `(?:${project.replaceAll('.', '[.]')}/)?`;
@@ -46,7 +49,7 @@ export function guardService(project: string): string {
       known === null ? 'false' : `args.${name}.startsWith(${quoted(`${known}/`)})`,
       ...harmless(name),
       `!args.${name}.contains("/.")`,
-      `!args.${name}.endsWith("/opencode.json")`,
+      `!${matches(`args.${name}`, hostSettings)}`,
     ]);
   const search = (more: readonly string[]) =>
     allow([

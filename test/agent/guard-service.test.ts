@@ -202,7 +202,7 @@ describe('a shell command', () => {
 });
 
 describe('a file tool', () => {
-  it.each([
+  it.each<[tool: string, args: object, expected: boolean]>([
     ['Read', { file_path: '/home/ann/app/src/a.ts' }, true],
     ['Read', { file_path: 'src/a.ts' }, true],
     ['Read', { file_path: '/home/ann/app/../.ssh/id_rsa' }, false],
@@ -223,6 +223,18 @@ describe('a file tool', () => {
     ['edit', { path: '/home/ann/app/a' }, true],
     ['edit', { path: '/home/ann/app/.github/hooks/holdpoint.json' }, false],
     ['create', { path: '/home/ann/app/opencode.json' }, false],
+    ...[
+      ...['.claude/settings.json', '.claude/settings.local.json', '.codex/hooks.json'],
+      ...['.codex/config.toml', '.cursor/hooks.json', '.github/hooks/holdpoint.json'],
+      ...['.opencode/plugins/holdpoint.js', 'opencode.json', 'opencode.jsonc', 'OpenCode.JSONC'],
+      ...['sub/opencode.jsonc', 'tui.json', 'cli.json', '.mcp.json'],
+    ].flatMap((file): [string, object, boolean][] => [
+      ['Write', { file_path: `/home/ann/app/${file}` }, false],
+      ['Edit', { file_path: `/home/ann/app/${file}` }, false],
+      ['write', { filePath: `/home/ann/app/${file}` }, false],
+      ['edit', { path: `/home/ann/app/${file}` }, false],
+    ]),
+    ['Write', { file_path: '/home/ann/app/src/opencode.ts' }, true],
     ['Glob', { pattern: '**/*.ts' }, true],
     ['Glob', { pattern: '**/.env*' }, false],
     ['Glob', { pattern: '*', path: '/etc' }, false],
