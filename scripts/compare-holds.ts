@@ -107,12 +107,14 @@ function pageOf(columns: readonly Column[]): string {
 
 \`npm run compare:holds\` writes this page. It runs the [checks of holds](holds-kit.md) against the gate of Holdpoint and against systems that can hold a run
 until a person approves it. An adapter of under 50 lines in \`bench/peers/*/holds.mjs\` drives each through its public API, by the pattern for approvals
-of its documentation. The adapters take no lock, and store nothing except a file to which the tool writes its runs.
+of its documentation. The adapters take no lock, and keep nothing outside the system except a file to which the tool writes its
+runs.
 
 The checks describe a gate, and we wrote them. The other systems are engines and libraries on which an application can build one, so \`–\` (not offered)
 is not a fault: the application has to add it. \`✗\` is a promise that the system breaks when it is used this way; its number names the reason below.
 Each ran as one process on one machine. Several processes over one store were not compared. A name of an approver, a note and changed arguments are
-data that an adapter sends with a decision and reads back.
+data that an adapter sends with a decision and reads back. \`take\`, \`claim\` and \`report\` are for systems whose programs run the calls; the other systems
+run the calls themselves, so these checks do not apply to them.
 
 Run with Node ${process.versions.node} on ${cpus().length} cores (${process.platform} ${process.arch}). To repeat it in a clone: \`npm ci\`, then \`npm run compare:holds\`. The script installs the
 packages of each system with \`npm ci --ignore-scripts\` into a temporary folder. PostgreSQL for DBOS does not run as root; it runs as the user

@@ -109,7 +109,7 @@ export function comparedPeers(folder: string): ComparedPeer[] {
       expiresWithin: 2_000,
       server: { file: join(at('restate'), 'server.mjs'), isKilled: true },
       pattern:
-        'A workflow awaits a durable promise with `orTimeout`, and a handler resolves it. The key of the workflow is the key of the hold. The handler refuses a decision unless the state of the workflow is `pending`. A kill ends the program and the server.',
+        'A workflow awaits a durable promise with `orTimeout`, and a handler resolves it. The key of the workflow is the key of the hold. The handler refuses a decision unless the state of the workflow is `pending`. A kill ends the program and the server, and so does a stop, which ends the program in order.',
       claims:
         'Restate is a durable execution engine. It does not claim to authenticate the people who call a handler of an application. Handlers can check their input with `serde.schema`, which the adapter does not use.',
       reasons: [
