@@ -136,6 +136,9 @@ describe('store copy', () => {
       INSERT INTO push_targets VALUES ('t-1', 'p', 3, 1, '{"a": 1}');
       INSERT INTO conversation_turns VALUES (7, 'slack', 'm1', 5, '{"b":  2}');
       INSERT INTO channel_names VALUES ('slack', '#ops', 'C1');
+      INSERT INTO acs_sessions VALUES ('s', 2, 6, '{"c": 3}');
+      INSERT INTO acs_used VALUES ('s', 'r');
+      INSERT INTO acs_calls VALUES ('s', 'r', 'k');
       INSERT INTO sent_messages VALUES ('k', 't-1');
       INSERT INTO task_approvers SELECT 'ann@example.com', position FROM tasks WHERE id = 't-1'`);
     store.close();
@@ -164,6 +167,13 @@ describe('store copy', () => {
     ]);
     expect(await stand('SELECT * FROM channel_names')).toEqual([
       { adapter: 'slack', name: '#ops', id: 'C1' },
+    ]);
+    expect(await stand('SELECT * FROM acs_sessions')).toEqual([
+      { id: 's', version: 2, changed_at: '6', session: '{"c": 3}' },
+    ]);
+    expect(await stand('SELECT * FROM acs_used')).toEqual([{ session_id: 's', used: 'r' }]);
+    expect(await stand('SELECT * FROM acs_calls')).toEqual([
+      { session_id: 's', call: 'r', key: 'k' },
     ]);
     expect(await stand('SELECT * FROM task_approvers')).toEqual([
       { email: 'ann@example.com', task_id: 't-1' },
@@ -291,13 +301,13 @@ describe('store migrate', () => {
     const first = await run('store', 'migrate', '--dir', folder.path);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(
-      /^tables of holdpoint: version 3, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
+      /^tables of holdpoint: version 4, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
     );
     const again = await run('store', 'migrate', '--dir', folder.path, '--json');
     const { jobs } = JSON.parse(again.stdout);
     expect(JSON.parse(again.stdout)).toEqual({
       schema: 'holdpoint',
-      tables: { before: 3, after: 3 },
+      tables: { before: 4, after: 4 },
       jobs: { before: jobs.after, after: jobs.after },
     });
     await server.query('UPDATE holdpoint.store_info SET version = 7', [], database);
@@ -305,7 +315,7 @@ describe('store migrate', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the schema holdpoint has store version 7, this version reads 3; start the version that wrote it, or set store.schema to a new name\n',
+        'error: the schema holdpoint has store version 7, this version reads 4; start the version that wrote it, or set store.schema to a new name\n',
     });
     await server.query(
       "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",
