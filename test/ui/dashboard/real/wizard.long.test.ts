@@ -120,6 +120,24 @@ describe('the wizard', () => {
     expect(stopped).toMatchObject({ code: 0 });
   });
 
+  it('makes a gate from its name alone, as the command that it shows does', async () => {
+    const { page } = await open();
+    await named(page, 'Coding Agents');
+    await next(page, 'provider');
+    await page.getByRole('radio', { name: /^No model/ }).check();
+    await next(page, 'review');
+    const command = 'holdpoint init coding-agents --provider gate';
+    await page.getByText(command).first().waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Agent created' }).waitFor();
+    const again = join(shared.workspace, '..', 'same-gate');
+    shared.later(async () => rmSync(again, { recursive: true, force: true }));
+    const words = ['init', 'coding-agents', '--gate', '--dir', again];
+    expect(await holdpointHere(words)).toMatchObject({ code: 0 });
+    const made = readFileSync(join(shared.workspace, 'coding-agents', 'service.yaml'), 'utf8');
+    expect(made).toBe(readFileSync(join(again, 'service.yaml'), 'utf8'));
+  });
+
   it.each(authOffers.map(({ mode }) => mode))(
     'writes what was answered of signing in by %s, as the command that it shows does',
     async (mode) => {
