@@ -15,7 +15,7 @@ export interface AgentEndpoint {
 }
 
 export interface AgentRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Starts with a slash; user input in it is encoded. */
   path: string;
   body?: JsonValue;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatProblem, peopleFile, readPeople } from '../actors/config/config.ts';
-import type { People, PeopleDirectory } from '../actors/people/people.ts';
+import type { Delegating, People, PeopleDirectory } from '../actors/people/people.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { DaemonEvent } from './open-records.ts';
@@ -13,6 +13,7 @@ export interface KeepPeopleParts {
   /** The people that the agent was started with. */
   people: People;
   into: PeopleDirectory;
+  delegating: Pick<Delegating, 'refresh'>;
   record: (event: DaemonEvent) => Promise<void>;
   clock: Clock;
   log: Log;
@@ -37,6 +38,7 @@ export class PeopleKeeper {
   async start(): Promise<void> {
     this.#sha256 = await this.#digest();
     if (this.#sha256 !== null) await this.#loaded(this.#parts.people);
+    await this.#parts.delegating.refresh();
     this.#watch();
   }
 
@@ -57,7 +59,8 @@ export class PeopleKeeper {
   }
 
   async #look(): Promise<void> {
-    const { directory, env, into, log } = this.#parts;
+    const { directory, env, into, delegating, log } = this.#parts;
+    await delegating.refresh();
     const sha256 = await this.#digest();
     if (sha256 === this.#sha256) return;
     this.#sha256 = sha256;

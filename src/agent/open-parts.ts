@@ -1,5 +1,6 @@
 import { CardPublisher } from '../actors/card/card.ts';
 import { type Egress, PushNotifications } from '../actors/outbound/outbound.ts';
+import { Delegating } from '../actors/people/people.ts';
 import type { EgressRecord } from '../actors/ports/egress.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
@@ -39,6 +40,7 @@ export interface AgentParts {
   push: PushNotifications;
   mcp: McpServers;
   card: CardPublisher;
+  delegating: Delegating;
   /** The sandbox level of scripts; `null` if there are no scripts. */
   sandbox: string | null;
 }
@@ -82,7 +84,13 @@ export async function openParts(
     (opened) => opened.stop(),
   );
   await audit.recordStart();
-  const people = new PeopleKeeper({ ...start, clock, into: system.people, record: audit.record });
+  const delegating = new Delegating({
+    ...{ rows: audit.store.delegations, directory: system.people, clock, ids: start.ids },
+    record: ({ event, delegation: { id, from, to, until } }) =>
+      audit.record({ event, fields: { id, from, to, until: new Date(until).toISOString() } }),
+  });
+  const into = system.people;
+  const people = new PeopleKeeper({ ...start, clock, into, delegating, record: audit.record });
   stack.defer(() => people.stop());
   await people.start();
   for (const hop of start.hops) record(hop);
@@ -95,7 +103,7 @@ export async function openParts(
     new CardPublisher({ clock, record: (event) => audit.record(event) }),
     (published) => published.stop(),
   );
-  return { inspector, egress, audit, policies, system, push, mcp, card, sandbox };
+  return { inspector, egress, audit, policies, system, push, mcp, card, sandbox, delegating };
 }
 
 /** A value that is set after the parts that use it were opened; reading it earlier throws. */

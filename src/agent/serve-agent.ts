@@ -5,6 +5,7 @@ import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress, ListeningAddress, PushNotifications } from '../actors/outbound/outbound.ts';
+import type { Delegating } from '../actors/people/people.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
 import type { Authenticator } from '../actors/ports/authentication.ts';
 import type { CardSource } from '../actors/ports/card-source.ts';
@@ -40,6 +41,7 @@ export interface ServingParts extends AccessSettings {
   /** Puts the policy of the agent's files into force. */
   reloadPolicy: PolicyReloadPorts['reloadPolicy'];
   system: TaskSystem;
+  delegating: Delegating;
   push: PushNotifications;
   audit: AgentRecords;
   egress: Egress;
@@ -105,6 +107,7 @@ async function serveOn(
     auditKeys: keys.published,
     receipts: audit.receipts,
     reloadPolicy: parts.reloadPolicy,
+    delegating: parts.delegating,
     auditLag: () => store.unsynced,
     auditSinks: () => sinks.stats(),
     shared: audit.shared?.figures,

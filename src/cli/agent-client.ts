@@ -9,7 +9,7 @@ import type { AgentAddress } from './find-agent.ts';
 
 /** One request to an agent's HTTP API. */
 export interface AgentCall {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Starts with a slash; user input in it is already percent-encoded. */
   path: string;
   body?: JsonValue;

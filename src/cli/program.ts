@@ -7,6 +7,7 @@ import { cardCommand } from './card/card-command.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { addDaemonFlags } from './daemon-flags.ts';
+import { delegateCommand } from './delegate/delegate-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { guardCommand } from './guard/guard-command.ts';
 import { hookCommand } from './hook/hook-command.ts';
@@ -79,6 +80,7 @@ function createProgram(session: Session): Command {
     schemaCommand(session),
     buildCommand(session),
     policyCommand(session),
+    delegateCommand(session),
     auditCommand(session),
     receiptCommand(session),
     storeCommand(session),

@@ -53,6 +53,13 @@ import {
 } from './routes/audit-keys.ts';
 import { decisionList, decisions } from './routes/decisions.ts';
 import { type DeferralPorts, deferralsGet, deferralsList } from './routes/deferrals.ts';
+import {
+  type DelegationPorts,
+  delegationsEnd,
+  delegationsGive,
+  delegationsList,
+  delegationsPath,
+} from './routes/delegations.ts';
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
@@ -93,6 +100,7 @@ export interface AppPorts
     KeepAlivePorts,
     McpPorts,
     PagePorts,
+    DelegationPorts,
     PolicyReloadPorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   authenticator: Authenticator;
@@ -176,6 +184,9 @@ function createRouter(
   router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList());
   router.post('/policy/reload', policyReload(ports));
+  router.get(delegationsPath, delegationsList(ports));
+  router.post(delegationsPath, readJson(), delegationsGive(ports));
+  router.delete(`${delegationsPath}/:id`, readJson(), delegationsEnd(ports));
   if (ports.gate !== null) {
     const gate = { ...ports.gate, clock: ports.clock };
     router.post(holdsPath, readJson(), admit(ports, heldInvocation), holdsAsk(gate));

@@ -1,3 +1,6 @@
+import { Delegating, PeopleDirectory } from '../../src/actors/people/people.ts';
+import { randomIds } from '../../src/actors/random-ids.ts';
+import { systemClock } from '../../src/actors/system-clock.ts';
 import type { AppPorts } from '../../src/http/app.ts';
 
 /** A door that lets everybody in: no limit that tests reach, no admission, no pages from elsewhere. */
@@ -24,6 +27,11 @@ export const openDoor = {
   card: { current: () => null },
   record: () => Promise.resolve(),
   receipts: { issue: async () => ({ kind: 'unsigned' as const }) },
+  delegating: new Delegating({
+    rows: { all: async () => [], put: async () => undefined, delete: async () => false },
+    ...{ directory: new PeopleDirectory(), clock: systemClock(), ids: randomIds() },
+    record: async () => undefined,
+  }),
   reloadPolicy: async () => ({ problems: ['none'] }),
   authLog: { letIn() {}, letInToRead() {}, refused() {} },
   entity: {},

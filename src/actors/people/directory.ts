@@ -2,16 +2,9 @@ import type { Caller } from '../../machines/domain/task.ts';
 import { normaliseEmail } from '../../machines/governance/email.ts';
 import type { Delegator, Standing } from '../../machines/governance/standing.ts';
 import type { JsonValue } from '../../machines/json.ts';
+import type { Delegation } from '../ports/delegations.ts';
 import { nobody, type People } from './people-file.ts';
 import { onDuty } from './rotation.ts';
-
-/** The right to decide that one person gives to another for some time. Times are epoch milliseconds. */
-export interface Delegation {
-  from: string;
-  to: string;
-  since: number;
-  until: number;
-}
 
 /** A person who is about to decide or to read. */
 export interface PersonHere {

@@ -70,15 +70,15 @@ export async function refusalAtRelease(
   released: Task,
   { policies, sessions, ...ports }: ReleasePorts,
 ): Promise<string | null> {
-  const { id: taskId, hold, requester, contextId, tags = {} } = released;
+  const { id: taskId, hold, requester, contextId, tags = {}, approved: deferral } = released;
   const { granted, account } = hold ?? {};
   const [request] = released.history;
   if (hold === undefined || request === undefined) return null;
-  if (granted?.approved === undefined || account?.state !== 'granted') return null;
+  if (granted === undefined || deferral === undefined || account?.state !== 'granted') return null;
   const { current } = policies;
   const isFresh = ports.clock.now() - account.grantedAt <= freshFor;
   if (isFresh && granted.policySha256 === current.sha256) return null;
-  const { callId, approved: deferral, ...known } = granted;
+  const { callId, ...known } = granted;
   const call = { ...known, id: callId, tool: hold.tool, policySha256: current.sha256 };
   const held = { deferral, isReleased: true };
   const task = { surface: 'hold', session: contextId, tags };

@@ -5,6 +5,7 @@ import { cancel } from '../wire/cancel-reason.ts';
 import { decidedPage } from '../wire/decided-call.ts';
 import { decision, decisionAnswers, decisionList } from '../wire/decision.ts';
 import { deferralDetail, deferralEvent, deferralPage } from '../wire/deferral.ts';
+import { delegation, delegationList, delegationRequest } from '../wire/delegation.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
 import { policyReloaded, policyUnusable } from '../wire/policy-reload.ts';
@@ -289,6 +290,39 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: holding('The session.', session),
       404: holding('The caller has no session with this id.', refusal),
+    },
+    form,
+  },
+  'GET /delegations': {
+    id: 'listDelegations',
+    tag: 'approvals',
+    says: 'Lists the delegations that the caller gave or received; all of them for the token of the daemon.',
+    answers: { 200: holding('The delegations in force.', delegationList) },
+    form,
+  },
+  'POST /delegations': {
+    id: 'giveDelegation',
+    tag: 'approvals',
+    says: 'Lets another person decide for the caller, until a time.',
+    body: {
+      schema: delegationRequest,
+      types: [json],
+      example: { to: 'bob@example.com', until: '2026-12-27T09:00:00Z' },
+    },
+    answers: {
+      201: holding('The delegation.', delegation),
+      400: holding('The delegation is not possible; the error says why.', refusal),
+      403: holding('The caller may not delegate for this person.', refusal),
+    },
+    form,
+  },
+  'DELETE /delegations/:id': {
+    id: 'endDelegation',
+    tag: 'approvals',
+    says: 'Ends a delegation that the caller gave or received.',
+    answers: {
+      200: holding('The delegation that ended.', delegation),
+      404: holding('The caller has no delegation of this id.', refusal),
     },
     form,
   },

@@ -2,7 +2,7 @@ import type { Clock } from '../../actors/ports/clock.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { HoldTimes } from '../../machines/domain/hold.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
-import { isReceivedElsewhere } from '../../machines/hold/hold-machine.ts';
+import { isReceivedElsewhere } from '../../machines/task/held-elsewhere.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import { openHoldFor } from '../open-task.ts';
 import { preferredWait } from '../prefer.ts';

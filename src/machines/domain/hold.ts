@@ -1,5 +1,4 @@
 import type { JsonObject } from '../json.ts';
-import type { Deferral } from './task.ts';
 
 /** Time limits of the program of a call, in milliseconds. */
 export interface HoldTimes {
@@ -52,8 +51,6 @@ export interface GrantedCall {
   policySha256?: string;
   /** The deferral that released it; absent if no person was asked. */
   deferralId?: string;
-  /** The approved deferral, until the program receives the call: the policy in force then is applied again. */
-  approved?: Deferral;
 }
 
 /** The end of a call as its program reports it. */

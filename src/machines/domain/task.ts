@@ -417,6 +417,8 @@ export interface Task {
   usage?: Usage;
   /** The hold of a call that another program runs; absent for every other task. */
   hold?: Hold;
+  /** The deferral that released the call of a hold, until its program receives the call and the policy is applied again. */
+  approved?: Deferral;
 }
 
 /**

@@ -120,11 +120,3 @@ export function accountDueAt(hold: Hold | undefined): number | null {
   if (state === 'granted') return grantedAt + hold.releaseWithin;
   return state === 'released' && releasedAt !== null ? releasedAt + hold.outcomeWithin : null;
 }
-
-/** Returns whether a call was received by another process than the one with this claim. */
-export function isReceivedElsewhere(
-  { state, claim }: HoldAccount,
-  asking: string | undefined,
-): boolean {
-  return state !== 'granted' && (claim === undefined || claim !== asking);
-}

@@ -65,9 +65,15 @@ export function describeTask(
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
     ...(run.hold === undefined ? {} : { hold: run.hold }),
+    ...approvedOf(context),
   };
   // The program that runs the call of a hold reports its outcome later.
   return isFinal(state) && run.hold?.account === undefined ? withEveryOutcome(task) : task;
+}
+
+/** The approval of a hold is kept until its program receives the call. */
+function approvedOf({ run, held }: TaskContext): Pick<Task, 'approved'> {
+  return held !== null && run.hold?.account?.state === 'granted' ? { approved: held.deferral } : {};
 }
 
 function isEmpty(tags: object): boolean {

@@ -22,9 +22,7 @@ export function grantHold(context: TaskContext): Partial<TaskContext> {
     ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
     ...(hold.runsSha256 === undefined ? {} : { runsSha256: hold.runsSha256 }),
     ...(call.policySha256 === undefined ? {} : { policySha256: call.policySha256 }),
-    ...(isApproved && context.held !== null
-      ? { deferralId: call.id, approved: context.held.deferral }
-      : {}),
+    ...(isApproved ? { deferralId: call.id } : {}),
   };
   const { now: grantedAt } = context;
   const account: Hold['account'] = isApproved
@@ -33,7 +31,7 @@ export function grantHold(context: TaskContext): Partial<TaskContext> {
         ...{ state: 'released', grantedAt, releasedAt: grantedAt, outcome: null },
         ...(hold.claim === undefined ? {} : { claim: hold.claim }),
       };
-  return { run: { ...run, hold: { ...hold, granted, account } }, pending: [], held: null };
+  return { run: { ...run, hold: { ...hold, granted, account } }, pending: [] };
 }
 
 /**

@@ -12,15 +12,23 @@ export interface HoldStep {
 
 /** Returns the task of a granted hold after an event; `null` if the event changes nothing, or the hold is not granted. */
 export function holdAfter(task: Task, event: HoldEvent): HoldStep | null {
-  const { hold } = task;
+  const { hold, approved: _, ...rest } = task;
   if (hold?.granted === undefined || hold.account === undefined) return null;
   const account = accountAfter(hold.account, event);
   if (account === hold.account) return null;
-  const { approved: _, ...granted } = hold.granted;
-  const changed = { ...hold, granted, account };
-  const revised = { ...task, hold: changed, wakeAt: accountDueAt(changed) };
+  const { granted } = hold;
+  const changed = { ...hold, account };
+  const revised = { ...rest, hold: changed, wakeAt: accountDueAt(changed) };
   const fact = factOf(event, granted, changed);
   return { task: withEnd(revised, granted, account), fact };
+}
+
+/** Returns whether a call was received by another process than the one with this claim. */
+export function isReceivedElsewhere(
+  { state, claim }: HoldAccount,
+  asking: string | undefined,
+): boolean {
+  return state !== 'granted' && (claim === undefined || claim !== asking);
 }
 
 /** Returns whether an outcome is the one that a hold already has. */

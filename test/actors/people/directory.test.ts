@@ -50,7 +50,7 @@ describe('a directory', () => {
     expect([of(99), of(100), of(199), of(200)]).toEqual([
       ...[{ as: [] }, given, given, { as: [] }],
     ]);
-    directory.delegate([{ from: cy, to: bo, since: 0, until: 500 }]);
+    directory.delegate([{ id: 'd', from: cy, to: bo, since: 0, until: 500 }]);
     // A right that was delegated is not delegated again.
     expect(directory.standingOf({ email: bo, caller: null }, 150)).toEqual({
       ...{ as: ['oncall:ops'], for: [{ email: cy, as: [] }] },
@@ -71,7 +71,13 @@ const groups = fc.record({
   y: fc.subarray(everyone).map((members) => ({ members, slack: null })),
 });
 const delegations = fc.array(
-  fc.record({ from: anyone, to: anyone, since: fc.constant(0), until: fc.constant(10) }),
+  fc.record({
+    id: fc.constant('d'),
+    from: anyone,
+    to: anyone,
+    since: fc.constant(0),
+    until: fc.constant(10),
+  }),
   { maxLength: 6 },
 );
 const attempts = fc.array(

@@ -5,8 +5,8 @@ import {
   accountAfter,
   accountDueAt,
   type HoldEvent,
-  isReceivedElsewhere,
 } from '../../../src/machines/hold/hold-machine.ts';
+import { isReceivedElsewhere } from '../../../src/machines/task/held-elsewhere.ts';
 
 const granted: HoldAccount = {
   ...{ state: 'granted', grantedAt: 1, releasedAt: null, outcome: null },

@@ -52,9 +52,9 @@ function receivedHold(): Task {
 
 function approvedHold(): Task {
   const account = { state: 'granted', grantedAt: 500, releasedAt: null, outcome: null } as const;
-  const approved = { ...granted, approved: aDeferral({ id: 'call-1' }) };
-  const hold = { ...requested, granted: approved, account };
-  return aTask({ state: 'completed', hold, wakeAt: 90_500, ran: [started], decided });
+  const hold = { ...requested, granted, account };
+  const approved = aDeferral({ id: 'call-1' });
+  return aTask({ state: 'completed', hold, approved, wakeAt: 90_500, ran: [started], decided });
 }
 
 const closed = (outcome: HoldOutcome) =>
@@ -71,6 +71,7 @@ describe('a granted hold', () => {
       account: { ...account, claim: 'p-1' },
     });
     expect(step?.task.wakeAt).toBe(61_000);
+    expect(step?.task).not.toHaveProperty('approved');
   });
 
   it.each<[HoldEvent, Withdrawal]>([
@@ -182,7 +183,7 @@ describe('a run of a hold', () => {
     const { granted: call, account } = snapshot.context.run.hold ?? {};
     expect(snapshot.value).toBe('completed');
     expect(call?.deferralId).toBe('call-1');
-    expect(call?.approved?.id).toBe('call-1');
+    expect(snapshot.context.held?.deferral.id).toBe('call-1');
     expect(account).toEqual({
       state: 'granted',
       grantedAt: snapshot.context.now,

@@ -119,6 +119,11 @@ export const copiedTables: readonly CopiedTable[] = [
     select: 'SELECT session_id, call, key FROM acs_calls',
     columns: { session_id: text, call: text, key: text },
   },
+  {
+    name: 'delegations',
+    select: 'SELECT id, since, until, giver, taker FROM delegations',
+    columns: { id: text, since: bigint, until: bigint, giver: text, taker: text },
+  },
 ];
 
 /** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */

@@ -151,5 +151,22 @@ const acsSessions = `
   );
 `;
 
+/** Version 5: the delegations that people made. */
+const delegations = `
+  CREATE TABLE delegations (
+    id TEXT PRIMARY KEY,
+    since BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    giver TEXT NOT NULL,
+    taker TEXT NOT NULL
+  );
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
-export const postgresSteps: readonly string[] = [first, fellows, agentKeys, acsSessions];
+export const postgresSteps: readonly string[] = [
+  first,
+  fellows,
+  agentKeys,
+  acsSessions,
+  delegations,
+];

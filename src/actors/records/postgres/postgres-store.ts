@@ -18,6 +18,7 @@ import { postgresAcsSessions, pruneAcsSessions } from './postgres-acs-sessions.t
 import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
+import { postgresDelegations } from './postgres-delegations.ts';
 import { postgresChannelNames, postgresKeys, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
@@ -56,6 +57,7 @@ export class PostgresStore implements TaskStore {
   readonly channelNames: TaskStore['channelNames'];
   readonly keys: TaskStore['keys'];
   readonly acsSessions: TaskStore['acsSessions'];
+  readonly delegations: TaskStore['delegations'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** Commits are durable in the database; files are only copies. */
@@ -101,6 +103,7 @@ export class PostgresStore implements TaskStore {
     this.channelNames = postgresChannelNames(database);
     this.keys = postgresKeys(database);
     this.acsSessions = postgresAcsSessions(database);
+    this.delegations = postgresDelegations(database);
     this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,

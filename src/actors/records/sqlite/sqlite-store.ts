@@ -18,6 +18,7 @@ import { SqliteAcsSessions } from './sqlite-acs-sessions.ts';
 import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
 import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
 import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
+import { SqliteDelegations } from './sqlite-delegations.ts';
 import { SqliteKeyRows } from './sqlite-key-rows.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
@@ -66,6 +67,7 @@ export class SqliteStore implements TaskStore {
   readonly keys: SqliteKeyRows;
   /** Sessions of the Agent Control Standard. */
   readonly acsSessions: SqliteAcsSessions;
+  readonly delegations: SqliteDelegations;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -97,6 +99,7 @@ export class SqliteStore implements TaskStore {
     this.channelNames = new SqliteChannelNameRows(database);
     this.keys = new SqliteKeyRows(database);
     this.acsSessions = new SqliteAcsSessions(database);
+    this.delegations = new SqliteDelegations(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),

@@ -1,5 +1,6 @@
 import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Delegations } from '../../ports/delegations.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
 import type { AuditOpening, AuditRecovery } from './audit-opening.ts';
@@ -62,6 +63,8 @@ export interface TaskStore {
   readonly keys: KeyRows;
   /** Sessions of the Agent Control Standard. */
   readonly acsSessions: AcsSessions;
+  /** The delegations that people made. */
+  readonly delegations: Delegations;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */
