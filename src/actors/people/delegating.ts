@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import {
   type AskedDelegation,
   type Delegation,
-  type DelegationDesk,
+  type DelegationAccess,
   DelegationRefusal,
   type Delegations,
 } from '../ports/delegations.ts';
@@ -33,7 +33,7 @@ const longest = 366 * 86_400_000;
 const mostOfOne = 20;
 
 /** Gives and ends delegations, and keeps the directory equal to the store. */
-export class Delegating implements DelegationDesk {
+export class Delegating implements DelegationAccess {
   readonly #ports: DelegatingPorts;
   /** Changes are made one after the other, so that two of them do not form a circle. */
   readonly #changing = new InOrder();

@@ -14,7 +14,7 @@ export interface PersonHere {
   caller: Caller | null;
 }
 
-/** The people of an agent. Memberships are judged at the moment of each question. */
+/** The people of an agent. Memberships are evaluated at the moment of each question. */
 export class PeopleDirectory {
   #people: People;
   /** Members of Slack user groups, by id. */

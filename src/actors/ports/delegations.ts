@@ -16,7 +16,7 @@ export class DelegationRefusal extends Error {
 }
 
 /** Gives and ends delegations. */
-export interface DelegationDesk {
+export interface DelegationAccess {
   /** Returns the delegations in force. */
   all(): Promise<readonly Delegation[]>;
   /** Gives a right. Throws DelegationRefusal. */

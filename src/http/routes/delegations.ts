@@ -1,6 +1,6 @@
 import {
   type Delegation,
-  type DelegationDesk,
+  type DelegationAccess,
   DelegationRefusal,
 } from '../../actors/ports/delegations.ts';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
@@ -10,7 +10,7 @@ import { presentDelegation, readDelegation } from '../wire/delegation.ts';
 import { Problem } from '../wire/problem.ts';
 
 export interface DelegationPorts {
-  delegating: DelegationDesk;
+  delegating: DelegationAccess;
 }
 
 /** Path of the delegations. */

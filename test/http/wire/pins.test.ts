@@ -75,14 +75,16 @@ const held = aDeferral({
   runsSha256: runsDigest,
   repeats: { callId: 'call-0', at: 1_000, approver: 'Ann' },
   requests: 2,
-  approvers: ['ann@example.com'],
+  approvers: ['ann@example.com', 'group:finance'],
+  alsoBy: [['group:legal']],
   quorum: 2,
+  quorumOf: { 'group:finance': 2 },
   requireReason: 'both',
   isEditable: true,
   edits: [anEdit()],
   escalateAt: 2_000,
   escalateTo: 'channel:slack:#heads',
-  approvals: [{ approver: 'Ann', at: 1_500 }],
+  approvals: [{ approver: 'Ann', at: 1_500, as: ['group:finance'], for: 'bo@example.com' }],
   messages: [
     { from: null, text: 'hurry' },
     { from: 'rita@example.com', text: 'stop', at: 1_600 },
@@ -266,7 +268,7 @@ it('the OpenAPI document names each schema of the wire', async () => {
 });
 
 /** Fields with any keys, and the message of a status, which is always a text. */
-const open = /(^|\.)(args|data|workflow|status\.message)$/;
+const open = /(^|\.)(args|data|workflow|quorum_of|status\.message)$/;
 
 /** Returns the paths of all fields in these values, sorted. */
 function pathsIn(values: readonly unknown[], under = ''): string[] {
