@@ -127,6 +127,18 @@ describe('a decision that needs a reason', () => {
   });
 });
 
+describe('a waiting call', () => {
+  it('names the arguments that its rule shows in a list, which decide nothing', async () => {
+    const display = ['args.amount', 'args.card.last4'];
+    const agent = await startTestAgent(deferring({ display }));
+    const { held } = await parked(agent);
+    const lists = [await agent.get('/deferrals'), await agent.get('/deferrals?order=deadline')];
+    expect(lists.map(({ body }) => body.deferrals[0].display)).toEqual([display, display]);
+    expect((await agent.decide('t1', { decision: 'approve' })).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+});
+
 describe('a decision that counts', () => {
   it.each([' Approve ', 'APPROVE', 'approve\n', '\tapprove'])(
     'may be spelt %j',

@@ -68,6 +68,20 @@ const holdingRule = z.object({
     .boolean()
     .default(false)
     .describe('An approval may change the arguments; the changed call passes every layer again.'),
+  display: z
+    .array(
+      z.string().regex(/^args(\.[^.\s]+)+$/, {
+        error: 'this must be args.NAME, such as args.amount',
+      }),
+    )
+    .min(1, { error: 'the list names no argument; add one, or omit the key' })
+    .max(6, { error: 'a row of a list has room for 6 arguments; remove some' })
+    .optional()
+    .meta({
+      description:
+        'Arguments that a list of waiting calls shows, in this order; the short ones if omitted.',
+      example: ['args.amount', 'args.order_id'],
+    }),
   optional: optionalTool,
 });
 

@@ -78,6 +78,10 @@ export const deferral = z
       .describe('The decisions that need a note; absent for none.')
       .exactOptional(),
     edit: z.literal(true).describe('An approval may change the arguments.').exactOptional(),
+    display: z
+      .array(z.string())
+      .describe('The arguments that a list shows, such as args.amount; absent for the short ones.')
+      .exactOptional(),
     edits: z
       .array(callEdit)
       .describe('What approvers changed in the arguments, oldest first.')
@@ -198,6 +202,7 @@ export function presentDeferral(
     ...(held.quorumOf === undefined ? {} : { quorum_of: { ...held.quorumOf } }),
     ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
     ...(held.isEditable === true ? { edit: true } : {}),
+    ...(held.display === undefined ? {} : { display: [...held.display] }),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
     ...(stage !== 'escalated' && held.escalateAt !== null
       ? { escalates_at: timestamp(held.escalateAt) }

@@ -247,6 +247,8 @@ export interface Deferral {
   requireReason?: RequiredReason;
   /** True if an approval may change the arguments. */
   isEditable?: true;
+  /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
+  display?: readonly string[];
   approvals: Approval[];
   /** Epoch milliseconds, like the times below. */
   requestedAt: number;

@@ -1,6 +1,7 @@
 import type { Deferral, DeferralStage, RequiredReason, ToolCall } from '../domain/task.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
+import { argumentAt } from './argument-at.ts';
 
 /** A tool's deferral settings with all defaults applied (docs/contract/governance.md). */
 export interface DeferRule {
@@ -27,6 +28,8 @@ export interface DeferRule {
   requireReason?: RequiredReason;
   /** True if an approval may change the arguments. */
   isEditable?: true;
+  /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
+  display?: readonly string[];
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
@@ -67,22 +70,16 @@ export function renderContext(template: string, tool: string, args: JsonObject):
   return legible(
     text.replace(/\{(tool|args(?:\.[^{}\s]+)?)\}/g, (_, name: string) => {
       if (name === 'tool') return tool;
-      return name === 'args' ? JSON.stringify(args) : argumentAt(args, name.split('.').slice(1));
+      if (name === 'args') return JSON.stringify(args);
+      return onOneLine(argumentAt(args, name.split('.').slice(1)));
     }),
   );
 }
 
 /** A text is shown without quotes and on one line, so that it cannot imitate a line of the template. */
-function argumentAt(args: JsonObject, path: readonly string[]): string {
-  let found: JsonValue | undefined = args;
-  for (const name of path) found = memberOf(found, name);
+function onOneLine(found: JsonValue | undefined): string {
   if (typeof found === 'string') return found.replaceAll(/\r\n?|\n/g, '\\n');
   return found === undefined ? '(none)' : JSON.stringify(found);
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /**
@@ -120,7 +117,7 @@ export function openDeferral(
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf } = deferral;
+  const { alsoBy, quorumOf, display } = deferral;
   const { remindAt, escalateTo } = deferral;
   return {
     to: targets,
@@ -137,6 +134,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(requireReason === undefined ? {} : { requireReason }),
     ...(isEditable === undefined ? {} : { isEditable }),
+    ...(display === undefined ? {} : { display }),
     remind: remindAt !== null,
     escalateTo,
   };

@@ -121,6 +121,11 @@ it.each([
     'error 6:60 ~.tools.t.context_template | the placeholder { arg } is unknown; did you mean {args}?',
   ],
   [
+    'an argument of a list without its prefix',
+    'enabled: true\ntools: {t: {to: "channel:console:*", display: [amount]}}',
+    'error 6:52 ~.tools.t.display.0 | ~.tools.t.display.0: this must be args.NAME, such as args.amount',
+  ],
+  [
     'two rules for one tool',
     'enabled: true\ntools: {pay_x: {to: "channel:console:*"}, pay-x: {to: "channel:console:*"}}',
     'error 6:54 ~.tools.pay-x | pay-x and pay_x are one tool, as - and _ are one in its name; keep one of the two rules',

@@ -81,6 +81,7 @@ const held = aDeferral({
   quorumOf: { 'group:finance': 2 },
   requireReason: 'both',
   isEditable: true,
+  display: ['args.amount'],
   edits: [anEdit()],
   escalateAt: 2_000,
   escalateTo: 'channel:slack:#heads',

@@ -194,6 +194,7 @@ export class PolicyRules {
       escalateTo: rule.escalate_to ?? null,
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
       ...(rule.edit ? { isEditable: true } : {}),
+      ...(rule.display === undefined ? {} : { display: rule.display }),
     };
   }
 }

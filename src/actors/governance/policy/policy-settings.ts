@@ -42,6 +42,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   escalate_to?: string | undefined;
   require_reason?: RequiredReason | undefined;
   edit: boolean;
+  display?: readonly string[] | undefined;
 }
 
 /** Tools that require a stronger sign-in, and the levels from weak to strong. */

@@ -62,6 +62,7 @@ describe('the policy of a configuration', () => {
       four_eyes: true,
       require_reason: 'both' as const,
       remind: true,
+      display: ['args.amount', 'args.order.id'],
       escalate_to: 'channel:console:managers',
     };
     const beyond = { bind_approver: true, on_reject: 'tool_result' };
@@ -77,6 +78,7 @@ describe('the policy of a configuration', () => {
       distinctCallers: false,
       onReject: 'tool_result',
       requireReason: 'both',
+      display: ['args.amount', 'args.order.id'],
       remind: true,
       escalateTo: 'channel:console:managers',
     });
