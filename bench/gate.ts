@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { startDaemon } from './daemon.ts';
-import { type Figure, spread } from './figure.ts';
+import { type Figure, mebibytes, spread } from './figure.ts';
 import { holdsInProcess } from './in-process.ts';
-import { measure, medianOf } from './load.ts';
+import { measure, medianOf, percentile } from './load.ts';
+import { allAtRest } from './scenarios.ts';
 
 const service = `agent_id: bench
 gate: {tools: {Bash: {}}}
@@ -24,8 +25,7 @@ security:
 
 /** Calls of other programs over HTTP: allowed at once, and held, approved, released and closed. */
 export async function gateFigures(): Promise<Figure[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), service);
+  const directory = makeGateFolder();
   const daemon = await startDaemon(directory);
   const gate = new Gate(daemon.url, 100);
   try {
@@ -41,6 +41,71 @@ export async function gateFigures(): Promise<Figure[]> {
     await daemon.stop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Memory of a gate with many waiting calls, and its start after a kill. */
+export async function waitingHoldFigures(waiting: number): Promise<Figure[]> {
+  const directory = makeGateFolder();
+  try {
+    const first = await startDaemon(directory);
+    const gate = new Gate(first.url, 64);
+    await measure(16, 1_000, () => gate.ask('ls').then(() => undefined));
+    await allAtRest(first);
+    const before = await first.memory();
+    const ids: string[] = [];
+    await measure(64, waiting, async () => void ids.push(await gate.ask('rm -rf build')));
+    await allAtRest(first);
+    const after = await first.memory();
+    await gate.close();
+    const starts: number[] = [];
+    let daemon = first;
+    for (let round = 0; round < 3; round += 1) {
+      process.kill(daemon.pid, 'SIGKILL');
+      daemon = await startDaemon(directory);
+      starts.push(daemon.readyAfter);
+    }
+    const resumed = await daemon.memory();
+    const found = await firstAnswers(daemon.url, ids);
+    await daemon.stop();
+    const what = `${waiting.toLocaleString('en')} waiting holds`;
+    const heap = Math.round((after.heap - before.heap) / waiting);
+    return [
+      { what: `${what}: heap of each`, measured: `${heap} B`, aim: '1 KB' },
+      {
+        what: `${what}: process start to ready after kill -9`,
+        measured: `${Math.round(percentile(starts, 0.5))} ms`,
+        aim: '1 s',
+      },
+      {
+        what: `${what}: heap, resident after the start`,
+        measured: `${mebibytes(resumed.heap)}, ${mebibytes(resumed.resident)}`,
+        aim: '',
+      },
+      { what: `${what}: ask again for one of them`, measured: spread(found), aim: '' },
+    ];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds in which a program finds its hold again. */
+async function firstAnswers(url: string, ids: readonly string[]): Promise<number[]> {
+  const times: number[] = [];
+  for (let index = 0; index < 200; index += 1) {
+    const id = ids[index * Math.floor(ids.length / 200)] ?? '';
+    const began = performance.now();
+    const answer = await fetch(`${url}/holds/${id}`);
+    await answer.text();
+    if (answer.status !== 202) throw new Error(`GET /holds/${id}: ${answer.status}`);
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+function makeGateFolder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
+  writeFileSync(join(directory, 'service.yaml'), service);
+  return directory;
 }
 
 async function allowed(gate: Gate): Promise<Figure[]> {

@@ -12,7 +12,7 @@ import { checkCosts } from './check.ts';
 import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
-import { gateFigures } from './gate.ts';
+import { gateFigures, waitingHoldFigures } from './gate.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
 import { soakFigures } from './half-peak.ts';
@@ -50,6 +50,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
   gate: gateFigures,
+  waitingHolds100k: () => waitingHoldFigures(100_000),
   governance: governanceFigures,
   guardrails: guardrailFigures,
   egress: egressFigures,

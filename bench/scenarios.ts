@@ -173,7 +173,7 @@ async function parkedAtLeast(daemon: Daemon, count: number): Promise<void> {
   for (;;) if ((await readMetrics(daemon.url))('holdpoint_deferrals_pending') >= count) return;
 }
 
-async function allAtRest(daemon: Daemon): Promise<void> {
+export async function allAtRest(daemon: Daemon): Promise<void> {
   for (;;) if ((await readMetrics(daemon.url))('holdpoint_tasks_live') === 0) return;
 }
 
