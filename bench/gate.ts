@@ -7,6 +7,7 @@ import { startDaemon } from './daemon.ts';
 import { type Figure, mebibytes, spread } from './figure.ts';
 import { holdsInProcess } from './in-process.ts';
 import { measure, medianOf, percentile } from './load.ts';
+import { fillSqlite } from './parked-rows.ts';
 import { allAtRest } from './scenarios.ts';
 
 const service = `agent_id: bench
@@ -43,8 +44,8 @@ export async function gateFigures(): Promise<Figure[]> {
   }
 }
 
-/** Memory of a gate with many waiting calls, and its start after a kill. */
-export async function waitingHoldFigures(waiting: number): Promise<Figure[]> {
+/** Heap of each call that waits at a gate, and the start of a gate over many of them after a kill. */
+export async function waitingHoldFigures(asked: number, waiting: number): Promise<Figure[]> {
   const directory = makeGateFolder();
   try {
     const first = await startDaemon(directory);
@@ -53,12 +54,14 @@ export async function waitingHoldFigures(waiting: number): Promise<Figure[]> {
     await allAtRest(first);
     const before = await first.memory();
     const ids: string[] = [];
-    await measure(64, waiting, async () => void ids.push(await gate.ask('rm -rf build')));
+    await measure(64, asked, async () => void ids.push(await gate.ask('rm -rf build')));
     await allAtRest(first);
     const after = await first.memory();
     await gate.close();
+    await first.stop();
+    fillSqlite(join(directory, '.service/tasks.db'), waiting - asked, ids[0]);
     const starts: number[] = [];
-    let daemon = first;
+    let daemon = await startDaemon(directory);
     for (let round = 0; round < 3; round += 1) {
       process.kill(daemon.pid, 'SIGKILL');
       daemon = await startDaemon(directory);
@@ -67,21 +70,25 @@ export async function waitingHoldFigures(waiting: number): Promise<Figure[]> {
     const resumed = await daemon.memory();
     const found = await firstAnswers(daemon.url, ids);
     await daemon.stop();
-    const what = `${waiting.toLocaleString('en')} waiting holds`;
-    const heap = Math.round((after.heap - before.heap) / waiting);
+    const all = `${waiting.toLocaleString('en')} waiting holds`;
+    const heap = Math.round((after.heap - before.heap) / asked);
     return [
-      { what: `${what}: heap of each`, measured: `${heap} B`, aim: '1 KB' },
       {
-        what: `${what}: process start to ready after kill -9`,
+        what: `heap of a waiting hold, ${asked.toLocaleString('en')} of them`,
+        measured: `${heap} B`,
+        aim: '1 KB',
+      },
+      {
+        what: `${all}: process start to ready after kill -9`,
         measured: `${Math.round(percentile(starts, 0.5))} ms`,
         aim: '1 s',
       },
       {
-        what: `${what}: heap, resident after the start`,
+        what: `${all}: heap, resident after the start`,
         measured: `${mebibytes(resumed.heap)}, ${mebibytes(resumed.resident)}`,
         aim: '',
       },
-      { what: `${what}: ask again for one of them`, measured: spread(found), aim: '' },
+      { what: `${all}: ask again for one of them`, measured: spread(found), aim: '' },
     ];
   } finally {
     rmSync(directory, { recursive: true, force: true });

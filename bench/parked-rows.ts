@@ -16,33 +16,37 @@ export interface ParkedRows {
   left(until: number): Promise<number>;
 }
 
-/** The columns of a row but its position, and what each is in a copy. */
-const columns: Record<string, string> = {
-  id: `replace(id, '${firstParked}', 'parked-' || n.i)`,
-  state: 'state',
-  revision: 'revision',
-  changed_at: 'changed_at',
-  deadline_at: 'deadline_at',
-  deferral_id: "deferral_id || '-' || n.i",
-  machine_version: 'machine_version',
-  audit_seq: 'audit_seq',
-  started_call: 'started_call',
-  task: `replace(replace(task, '${firstParked}', 'parked-' || n.i), deferral_id, deferral_id || '-' || n.i)`,
-  snapshot: `replace(replace(snapshot, '${firstParked}', 'parked-' || n.i), deferral_id, deferral_id || '-' || n.i)`,
-  context_id: 'context_id',
-  contents: 'contents',
-  owner_org: 'owner_org',
-  owner: 'owner',
-};
-
-/** Copies the one row of a store until there are so many. */
-export function fillSqlite(path: string, count: number): void {
+/** Copies the one row of a waiting task until there are so many; the copies are parked-1, parked-2 and so on. */
+export function fillSqlite(path: string, count: number, first = firstParked): void {
+  const columns = columnsOf(first);
   const database = new DatabaseSync(path);
   database.exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
     INSERT INTO tasks (${Object.keys(columns).join(', ')})
-    SELECT ${Object.values(columns).join(', ')} FROM tasks seed, n WHERE seed.id = '${firstParked}'`);
+    SELECT ${Object.values(columns).join(', ')} FROM tasks seed, n WHERE seed.id = '${first}'`);
   database.close();
+}
+
+/** The columns of a row but its position, and what each is in a copy of the first one. */
+function columnsOf(first: string): Record<string, string> {
+  const copied = (column: string) => `replace(${column}, '${first}', 'parked-' || n.i)`;
+  return {
+    id: copied('id'),
+    state: 'state',
+    revision: 'revision',
+    changed_at: 'changed_at',
+    deadline_at: 'deadline_at',
+    deferral_id: "deferral_id || '-' || n.i",
+    machine_version: 'machine_version',
+    audit_seq: 'audit_seq',
+    started_call: 'started_call',
+    task: `replace(${copied('task')}, deferral_id, deferral_id || '-' || n.i)`,
+    snapshot: `replace(${copied('snapshot')}, deferral_id, deferral_id || '-' || n.i)`,
+    context_id: 'context_id',
+    contents: 'contents',
+    owner_org: 'owner_org',
+    owner: 'owner',
+  };
 }
 
 /** The rows of the file of an agent's folder. */

@@ -50,7 +50,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
   gate: gateFigures,
-  waitingHolds100k: () => waitingHoldFigures(100_000),
+  waitingHolds100k: () => waitingHoldFigures(10_000, 100_000),
   governance: governanceFigures,
   guardrails: guardrailFigures,
   egress: egressFigures,
