@@ -9,6 +9,7 @@ import { completionCommand } from './completion/completion-command.ts';
 import { addDaemonFlags } from './daemon-flags.ts';
 import { delegateCommand } from './delegate/delegate-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
+import { grantsCommand } from './grants/grants-command.ts';
 import { guardCommand } from './guard/guard-command.ts';
 import { hookCommand } from './hook/hook-command.ts';
 import type { InitOptions } from './init/init.ts';
@@ -81,6 +82,7 @@ function createProgram(session: Session): Command {
     buildCommand(session),
     policyCommand(session),
     delegateCommand(session),
+    grantsCommand(session),
     auditCommand(session),
     receiptCommand(session),
     storeCommand(session),

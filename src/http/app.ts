@@ -62,6 +62,7 @@ import {
 } from './routes/delegations.ts';
 import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
+import { grantsList, grantsPath, grantsRevoke } from './routes/grants.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
 import { hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
@@ -184,6 +185,8 @@ function createRouter(
   router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList());
   router.post('/policy/reload', policyReload(ports));
+  router.get(grantsPath, grantsList());
+  router.delete(`${grantsPath}/:id`, readJson(), grantsRevoke());
   router.get(delegationsPath, delegationsList(ports));
   router.post(delegationsPath, readJson(), delegationsGive(ports));
   router.delete(`${delegationsPath}/:id`, readJson(), delegationsEnd(ports));

@@ -18,10 +18,12 @@ import type {
   TaskRequest,
   TaskSystem,
 } from '../actors/tasks/tasks.ts';
+import type { Grant } from '../machines/domain/grant.ts';
 import type { HoldOutcome, HoldRequest } from '../machines/domain/hold.ts';
 import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
-import type { DecisionAttempt } from '../machines/governance/approvers.ts';
+import { type DecisionAttempt, runtimeProvider } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import { isSameName } from '../machines/governance/same-person.ts';
 import type { Standing } from '../machines/governance/standing.ts';
 import type { JsonObject } from '../machines/json.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
@@ -139,6 +141,27 @@ export class CallerTasks {
   async closeHold(id: string, outcome: HoldOutcome): Promise<OutcomeAnswer> {
     this.#refuseUnknown(id);
     return this.#system.holds.close(id, outcome);
+  }
+
+  /** Returns the releases of later calls that the caller gave or profits from; all for the daemon itself. */
+  async grants(): Promise<Grant[]> {
+    const all = await this.#system.remembering.all();
+    return all.filter((one) => this.#isOfGrant(one));
+  }
+
+  /** Ends a release of later calls that the caller may see; returns it, or `undefined` if there is none. */
+  async revokeGrant(id: string): Promise<Grant | undefined> {
+    const found = (await this.grants()).find((one) => one.id === id);
+    return found === undefined ? undefined : this.#system.remembering.revoke(id);
+  }
+
+  #isOfGrant({ approver, for: delegator, requester }: Grant): boolean {
+    const caller = this.#caller;
+    if (caller === null) return requester === null;
+    if (caller.provider === runtimeProvider) return true;
+    const isOwn = requester?.provider === caller.provider && requester.userId === caller.userId;
+    const names = [approver, delegator];
+    return isOwn || names.some((name) => isSameName(name, caller.email));
   }
 
   /** Counts one more request for a waiting task's call. Throws SystemError. */

@@ -11,6 +11,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     callerReads: nothingRead,
     changesOf: () => ({ changes: [], misfit: null }),
     deferRuleOf: () => ({ rule: null, name: null }),
+    holds: () => false,
     mayHold: () => false,
     isConditional: () => false,
     readsHistory: () => false,

@@ -64,6 +64,10 @@ const holdingRule = z.object({
     description: 'The decisions that need a `note`; without one they are refused with 400.',
     example: 'reject',
   }),
+  never_remember: z
+    .boolean()
+    .default(false)
+    .describe('No approval of this rule counts for later calls.'),
   edit: z
     .boolean()
     .default(false)
@@ -116,6 +120,18 @@ export const deferSchema = z
         'Maximum waiting calls of one caller; the next is refused with 429. All anonymous callers count as one.',
       example: 20,
     }),
+    remember: z
+      .object({
+        max_time: positiveDuration
+          .prefault('8h')
+          .meta({ description: 'Longest time of a remembered approval.', example: '1h' }),
+        max_uses: z.int().min(1).max(10_000).default(20).meta({
+          description: 'Maximum number of later calls that one approval releases.',
+          example: 5,
+        }),
+      })
+      .optional()
+      .describe('Lets approvals count for later calls; without it each call is asked for.'),
     on_restart: z
       .enum(['abandon', 'resume'])
       .default('abandon')

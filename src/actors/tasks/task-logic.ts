@@ -31,6 +31,7 @@ import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
+import type { Remembering } from './remembering.ts';
 import type { Sessions } from './sessions.ts';
 import type { Speaker } from './spoken-turn.ts';
 import type { WaitingLimit } from './waiting-limit.ts';
@@ -52,6 +53,7 @@ export interface TaskLogicPorts {
   /** Limits the waiting calls of each caller. */
   waits: WaitingLimit;
   sessions: Pick<Sessions, 'ran' | 'history'>;
+  remembering: Pick<Remembering, 'redeem'>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   onToolProgress: (id: string, report: ToolProgress) => void;
@@ -62,7 +64,7 @@ export interface TaskLogicPorts {
 /** Binds every port of the task chart; the only place where they are bound. */
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policies, issuer, egress, clock, ids, log, live } = ports;
-  const { onProgress, onToolProgress, speak, waits, sessions } = ports;
+  const { onProgress, onToolProgress, speak, waits, sessions, remembering } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -81,6 +83,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         ids,
         log,
         attribute: served,
+        redeem: (asked) => remembering.redeem(asked),
         ranInSession: (id, signal) => {
           const { run } = live(id).actor.getSnapshot().context;
           return whenReachable(() => sessions.ran(run), { clock, signal });

@@ -23,6 +23,7 @@ import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { proposedEdit } from './proposed-edit.ts';
 import { recover } from './recovery.ts';
+import { type RememberedCall, Remembering } from './remembering.ts';
 import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
 import { type Recalled, SentMessages } from './sent-messages.ts';
@@ -41,7 +42,7 @@ import { whenReachable } from './when-reachable.ts';
 export interface TaskSystemOptions
   extends Omit<
     LiveTasksOptions,
-    'watchers' | 'spoken' | 'onMeasured' | 'isShared' | 'waits' | 'sessions'
+    'watchers' | 'spoken' | 'onMeasured' | 'isShared' | 'waits' | 'sessions' | 'remembering'
   > {
   onRestart: 'abandon' | 'resume';
   /** Resource limits of a task's run. */
@@ -90,6 +91,8 @@ export class TaskSystem {
   readonly holds: Holds;
   /** Groups, rotations and delegations of the people who decide. */
   readonly people: PeopleDirectory;
+  /** Approvals that release later calls. */
+  readonly remembering: Remembering;
   /** Changes of all tasks. */
   readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
@@ -118,6 +121,7 @@ export class TaskSystem {
       isLive: (id) => this.#tasks.find(id) !== undefined,
     });
     this.people = options.people ?? new PeopleDirectory();
+    this.remembering = new Remembering({ ...options, people: this.people });
     this.feed = new TaskFeed(options.clock);
     this.watchers.subscribe(allTasks, {
       onOwnChange: (task, before) => {
@@ -131,6 +135,7 @@ export class TaskSystem {
       ...options,
       isShared,
       sessions: this.sessions,
+      remembering: this.remembering,
       waits,
       watchers: this.watchers,
       spoken: this.spoken,
@@ -238,7 +243,8 @@ export class TaskSystem {
   async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
     // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
-    const deciding = this.#tellParked(id, ({ actor }) => {
+    let remembered: RememberedCall | null = null;
+    const deciding = this.#tellParked(id, ({ actor }): DecisionAnswer | null => {
       const { deferral, run } = actor.getSnapshot().context;
       const { policies, clock } = this.#options;
       const { requester, ran } = run;
@@ -249,17 +255,33 @@ export class TaskSystem {
       const applied = deferral && policy.deferRuleOf(deferral, facts);
       const today = applied?.rule ?? null;
       const edit = proposedEdit(deferral, attempt, applied, { ...this.#options, policy });
+      const session = run.contextId;
+      if (deferral !== null) remembered = { deferral, attempt, applied, requester, session };
+      const fault = remembered === null ? null : this.remembering.faultOf(remembered);
+      if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
       return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');
     });
     this.#deciding.add(deciding);
     try {
       const answer = await deciding;
+      if (remembered !== null) await this.#remember(answer, remembered);
       if (answer !== null) return answer;
       // The live task may have been loaded from an older read.
       const stored = await this.#options.store.rows.find(id);
       return answerWithoutPending(stored?.settled ?? null);
     } finally {
       this.#deciding.delete(deciding);
+    }
+  }
+
+  /** An approval may release later calls; a rejection suspends such releases. */
+  async #remember(answer: DecisionAnswer | null, call: RememberedCall): Promise<void> {
+    if (answer?.kind !== 'resolved') return;
+    try {
+      if (call.attempt.verb === 'approve') await this.remembering.give(call);
+      else await this.remembering.rejected(call.deferral, call.requester);
+    } catch (error) {
+      this.#options.log.error({ error }, 'grants: a decision could not be remembered');
     }
   }
 

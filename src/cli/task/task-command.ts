@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { countValue, durationValue, jsonListValue, jsonValue } from '../option-values.ts';
+import { countValue, jsonListValue, jsonValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import { withAgentOptions } from '../with-agent-options.ts';
 import type { AgentOptions } from './agent-session.ts';
 import type { CancelOptions } from './task-cancel.ts';
 import type { DecideOptions } from './task-decide.ts';
@@ -24,17 +25,6 @@ export function taskCommand(session: Session): Command {
   ];
   for (const command of commands) task.addCommand(withAgentOptions(command));
   return task;
-}
-
-function withAgentOptions(command: Command): Command {
-  return command
-    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
-    .option('--url <url>', 'the address of an agent, instead of --dir')
-    .option(
-      '--token-file <file>',
-      "a file with the token (default: $SERVICE_TOKEN, then the agent's own)",
-    )
-    .option('--timeout <duration>', 'give up after this long, such as 90s; exit 7', durationValue);
 }
 
 function sendCommand(session: Session): Command {
@@ -126,10 +116,15 @@ function decideCommand(session: Session, decision: 'approve' | 'reject'): Comman
     .option('--deferral <id>', 'decide only if this deferral is pending')
     .option('--args-sha256 <hash>', 'decide only if the arguments match this digest');
   if (decision === 'approve') {
-    command.option(
-      '--args <json|file>',
-      'run the call with these arguments, if its rule allows it',
-    );
+    command
+      .option('--args <json|file>', 'run the call with these arguments, if its rule allows it')
+      .option(
+        '--remember <scope>',
+        'release later calls as well: those of the task, or of the caller',
+      )
+      .option('--for <duration>', 'how long --remember lasts (default: 1h)')
+      .option('--uses <n>', 'how many calls --remember releases (default: 5)', countValue)
+      .option('--when <condition>', 'the calls that --remember releases (default: equal ones)');
   }
   return command.action(async (id: string, options: DecideOptions) => {
     const { taskDecide } = await import('./task-decide.ts');

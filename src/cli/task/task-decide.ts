@@ -22,15 +22,22 @@ export interface DecideOptions extends AgentOptions {
   argsSha256?: string;
   /** The arguments to run the call with: JSON, or a file with JSON. */
   args?: string;
+  /** The scope of the later calls that the approval releases. */
+  remember?: string;
+  for?: string;
+  uses?: number;
+  when?: string;
 }
 
 /** `task approve ID` and `task reject ID`: decide on a task's held call (docs/contract/decisions.md). */
 export async function taskDecide(
   session: Session,
   { id, decision }: { id: string; decision: 'approve' | 'reject' },
-  { approver, email, note, deferral, argsSha256, args, ...options }: DecideOptions,
+  { approver, email, note, deferral, argsSha256, args, ...given }: DecideOptions,
 ): Promise<void> {
   const { output } = session;
+  const { remember: scope, for: time = '1h', uses = 5, when, ...options } = given;
+  const remember = { scope: scope ?? '', for: time, uses, ...(when === undefined ? {} : { when }) };
   const body = {
     decision,
     approver: approver ?? email ?? loginName(),
@@ -39,6 +46,7 @@ export async function taskDecide(
     ...(deferral === undefined ? {} : { deferral_id: deferral }),
     ...(argsSha256 === undefined ? {} : { args_sha256: argsSha256 }),
     ...(args === undefined ? {} : { args: readArguments(args) }),
+    ...(scope === undefined ? {} : { remember }),
   };
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
     const path = `/tasks/${encodeURIComponent(id)}/decisions`;

@@ -6,6 +6,7 @@ import { decidedPage } from '../wire/decided-call.ts';
 import { decision, decisionAnswers, decisionList } from '../wire/decision.ts';
 import { deferralDetail, deferralEvent, deferralPage } from '../wire/deferral.ts';
 import { delegation, delegationList, delegationRequest } from '../wire/delegation.ts';
+import { grant, grantList } from '../wire/grant.ts';
 import { inspection } from '../wire/inspection.ts';
 import { rpcAnswer } from '../wire/json-rpc.ts';
 import { policyReloaded, policyUnusable } from '../wire/policy-reload.ts';
@@ -290,6 +291,23 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: holding('The session.', session),
       404: holding('The caller has no session with this id.', refusal),
+    },
+    form,
+  },
+  'GET /grants': {
+    id: 'listGrants',
+    tag: 'approvals',
+    says: 'Lists the approvals that release later calls: those that the caller gave or profits from; all of them for the token of the daemon.',
+    answers: { 200: holding('The grants in force, also suspended ones.', grantList) },
+    form,
+  },
+  'DELETE /grants/:id': {
+    id: 'revokeGrant',
+    tag: 'approvals',
+    says: 'Ends an approval that releases later calls.',
+    answers: {
+      200: holding('The grant that ended.', grant),
+      404: holding('The caller has no grant of this id.', refusal),
     },
     form,
   },

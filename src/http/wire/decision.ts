@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { GrantRequest } from '../../machines/domain/grant.ts';
 import type { Caller } from '../../machines/domain/task.ts';
+import { parseDuration } from '../../machines/duration.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { JsonObject } from '../../machines/json.ts';
@@ -14,6 +16,23 @@ const text = (limit: number) =>
     error: `must be at most ${limit} characters`,
   });
 
+const rememberForm =
+  'must be {"scope": "task" or "caller", "for": a duration such as 2h, "uses": a number, "when"?: a condition}';
+
+const remember = z
+  .object(
+    {
+      scope: z.enum(['task', 'caller'], { error: rememberForm }),
+      for: z.string({ error: rememberForm }).describe('How long, such as 2h.'),
+      uses: z.int({ error: rememberForm }).min(1, { error: rememberForm }),
+      when: text(4_096)
+        .describe('CEL condition of the calls; those with equal arguments if omitted.')
+        .optional(),
+    },
+    { error: rememberForm },
+  )
+  .describe('The approval releases later calls as well, where the rule allows it.');
+
 /** The optional fields of a decision. */
 const decisionDetails = z.object({
   approver: text(254).nullish(),
@@ -27,6 +46,7 @@ const decisionDetails = z.object({
   args: jsonObject
     .describe('The arguments to run the call with, where its rule allows a change.')
     .optional(),
+  remember: remember.optional(),
 });
 
 export const decision = decisionDetails
@@ -108,6 +128,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
   }
   const { approver, approver_email, note, deferral_id, args_sha256, args, runs_sha256 } =
     result.data;
+  const { remember: remembered } = result.data;
   return {
     verb,
     approver: approver ?? null,
@@ -118,8 +139,18 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     argsSha256: args_sha256 ?? null,
     ...(args === undefined ? {} : { args: args as JsonObject }),
     ...(runs_sha256 === undefined ? {} : { runsSha256: runs_sha256 }),
+    ...(remembered === undefined ? {} : { remember: readRemember(remembered) }),
     at,
   };
+}
+
+function readRemember({ scope, for: time, uses, when }: z.output<typeof remember>): GrantRequest {
+  try {
+    const duration = parseDuration(time);
+    return { scope, duration, uses, ...(when === undefined ? {} : { when }) };
+  } catch {
+    throw new Problem(400, { error: `remember ${rememberForm}` });
+  }
 }
 
 /** Reads the body of several decisions; its entries are not checked yet. Throws a 400 Problem. */
@@ -182,6 +213,7 @@ export function presentAnswer(
     case 'notEditable':
       return { status: 400, body: { error: notEditable } };
     case 'unfit':
+    case 'notRememberable':
       return { status: 400, body: { error: answer.text } };
     case 'decided': {
       const { decision, approver, decidedAt } = answer.settled;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
+import type { UsedGrant } from './grant.ts';
 import type { HoldOutcome, HoldRequest } from './hold.ts';
 import type {
   Caller,
@@ -158,6 +159,8 @@ export type TaskFact =
       CallMark,
       'policySha256'
     >)
+  /** A call runs by the release that an approver gave with an earlier approval. */
+  | { type: 'grant.used'; call: CallMark; tool: string; grant: UsedGrant }
   /** `requests` is the number of times the caller has requested the call so far. */
   | { type: 'call.repeated'; tool: string; requests: number }
   | (DecisionReport & { type: 'deferral.decided' })

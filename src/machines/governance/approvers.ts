@@ -1,3 +1,4 @@
+import type { GrantRequest } from '../domain/grant.ts';
 import type { Caller, Deferral } from '../domain/task.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
@@ -27,6 +28,8 @@ export interface DecisionAttempt {
   at: number;
   /** The chat that submitted the decision and vouches for the caller, such as `slack`; absent for the HTTP endpoint. */
   source?: string;
+  /** How the approval shall count for later calls; absent for this call only. */
+  remember?: GrantRequest;
   /** The entries of approver lists that the approver fulfils now; absent for none. */
   standing?: Standing;
   /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */

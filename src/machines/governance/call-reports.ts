@@ -1,5 +1,7 @@
+import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
+import type { UsedGrant } from '../domain/grant.ts';
 import type { ArgumentChange, Layer } from '../domain/task.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { findDrift } from './intent-alignment.ts';
@@ -71,4 +73,11 @@ export function modifiedFacts({ call, modification }: ToolCallContext): TaskFact
   if (modification.kind !== 'modified') return [];
   const { rules } = modification;
   return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
+}
+
+/** Reports the grant that released a call. */
+export function usedGrant({ call }: ToolCallContext, grant: UsedGrant | null): TaskFact[] {
+  return grant === null
+    ? []
+    : [{ type: 'grant.used', call: markOfCall(call), tool: call.tool, grant }];
 }

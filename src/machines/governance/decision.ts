@@ -31,6 +31,8 @@ export type DecisionAnswer =
   | { kind: 'notEditable' }
   /** The changed arguments do not fit the tool; `text` is the finding. */
   | { kind: 'unfit'; text: string }
+  /** The approval cannot count for later calls; `text` is the reason. */
+  | { kind: 'notRememberable'; text: string }
   | { kind: 'decided'; settled: SettledDeferral }
   | { kind: 'otherDeferral'; pendingId: string }
   | { kind: 'otherArguments'; pendingSha256: string }

@@ -30,6 +30,8 @@ export interface DeferRule {
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
   display?: readonly string[];
+  /** How long, in milliseconds, and how often an approval may count for later calls; absent for never. */
+  remember?: { time: number; uses: number };
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
@@ -92,7 +94,7 @@ export function openDeferral(
   now: number,
   shown: JsonObject = call.args,
 ): Deferral {
-  const { to: targets, contextTemplate, remind, ...kept } = rule;
+  const { to: targets, contextTemplate, remind, remember: _, ...kept } = rule;
   return {
     ...kept,
     to: targets.join(', '),

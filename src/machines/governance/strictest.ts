@@ -18,7 +18,7 @@ export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
  * might decide as well.
  */
 export function strictest(
-  { isEditable, onTimeout, alsoBy, ...rule }: DeferRule,
+  { isEditable, remember, onTimeout, alsoBy, ...rule }: DeferRule,
   other: DeferRule,
 ): DeferRule {
   const lists = listedByBoth(rule, other);
@@ -27,6 +27,7 @@ export function strictest(
   return {
     ...rule,
     ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
+    ...shorterMemory(remember, other.remember),
     ...(isFailure ? {} : { onTimeout }),
     ...demanded(rule.requireReason, other.requireReason),
     ...(isNobody ? listsOf({ ...rule, ...(alsoBy && { alsoBy }) }) : lists),
@@ -43,4 +44,13 @@ export function strictest(
 
 function listsOf({ approvers, alsoBy }: DeferRule): Pick<DeferRule, 'approvers' | 'alsoBy'> {
   return { approvers, ...(alsoBy === undefined ? {} : { alsoBy }) };
+}
+
+function shorterMemory(
+  one: DeferRule['remember'],
+  other: DeferRule['remember'],
+): Pick<DeferRule, 'remember'> {
+  if (one === undefined || other === undefined) return {};
+  const { min } = Math;
+  return { remember: { time: min(one.time, other.time), uses: min(one.uses, other.uses) } };
 }

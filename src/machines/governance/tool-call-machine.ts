@@ -7,12 +7,14 @@ import {
   whenIdentified,
   whenModified,
   whenRecalled,
+  whenRedeemed,
   whenScreened,
 } from './tool-call-outcomes.ts';
 import {
   noModification,
   noPolicy,
   otherCalls,
+  type RedeemInput,
   type ToolCallContext,
   toolCallSetup,
 } from './tool-call-setup.ts';
@@ -125,6 +127,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
           },
           { guard: 'lacksApprovals', target: 'ruled', actions: whenIdentified.lacksApprovals },
           { guard: 'isReleased', target: 'ruled', actions: whenIdentified.released },
+          {
+            guard: 'isRememberable',
+            target: 'redeeming',
+            actions: whenIdentified.rememberable,
+          },
           { target: 'ruled', actions: whenIdentified.held },
         ],
         onError: [
@@ -140,9 +147,33 @@ export const toolCallMachine = toolCallSetup.createMachine({
         ],
       },
     },
+    redeeming: {
+      description:
+        'Uses the release that an approver gave with an earlier approval, if one covers the call. Without one, the call waits.',
+      invoke: {
+        src: 'redeem',
+        input: ({ context }) => redeemInput(context),
+        onDone: [
+          {
+            guard: { type: 'hasGrant', params: ({ event }) => event.output },
+            target: 'ruled',
+            actions: whenRedeemed.covered,
+          },
+          { target: 'ruled', actions: whenRedeemed.uncovered },
+        ],
+        onError: { target: 'ruled', actions: whenRedeemed.uncovered },
+      },
+    },
     ruled: { description: 'The ruling is final.', type: 'final' },
   },
 });
+
+function redeemInput(context: ToolCallContext): RedeemInput {
+  const { taskId, call, requester, task, rules, presented } = context;
+  const { runsSha256 } = presented;
+  if (rules.defer === null || runsSha256 === null) throw new Error('the call is not held');
+  return { taskId, call, requester, session: task.session, rule: rules.defer, runsSha256 };
+}
 
 const noTask = { surface: '', session: '', tags: {} };
 

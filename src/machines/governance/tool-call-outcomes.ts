@@ -1,5 +1,6 @@
 import type { DoneActorEvent } from 'xstate';
 import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/finding.ts';
+import type { UsedGrant } from '../domain/grant.ts';
 import type { DecisionRecord, Deferral, Layer } from '../domain/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
@@ -114,6 +115,17 @@ export const whenDeferChecked = {
   free: { type: 'allow', params: 'no approval is required' },
 } as const;
 
+const keepIdentity = {
+  type: 'keepIdentity',
+  params: ({ event }: { event: DoneActorEvent<string> }) => event.output,
+} as const;
+
+const held = [
+  'renameEdited',
+  'showCall',
+  { type: 'defer', params: ({ context }: Given) => deferralOf(context) },
+] as const;
+
 /** The digest of everything that decides the call's effect is known. */
 export const whenIdentified = {
   runsSomethingElse: deniedAtRelease(changedSinceApproval),
@@ -122,18 +134,30 @@ export const whenIdentified = {
     type: 'allow',
     params: 'its approvers released it, and the policy in force allows it',
   },
-  held: [
-    {
-      type: 'keepIdentity',
-      params: ({ event }: { event: DoneActorEvent<string> }) => event.output,
-    },
-    'renameEdited',
-    'showCall',
-    { type: 'defer', params: ({ context }: Given) => deferralOf(context) },
-  ],
+  rememberable: keepIdentity,
+  held: [keepIdentity, ...held],
   toolChanged: deniedAtRelease(toolChanged),
   unknown: refusedBy('deny', 'defer', () => [unidentified, 0]),
 } as const;
+
+/** A grant for the call was looked for. */
+export const whenRedeemed = {
+  covered: [
+    {
+      type: 'allow',
+      params: ({ event }: Redeemed) => `released by a grant of ${event.output?.approver}`,
+    },
+    {
+      type: 'report',
+      params: ({ context, event }: Redeemed) => report.usedGrant(context, event.output),
+    },
+  ],
+  uncovered: held,
+} as const;
+
+interface Redeemed extends Given {
+  event: DoneActorEvent<UsedGrant | null>;
+}
 
 interface Given {
   context: ToolCallContext;

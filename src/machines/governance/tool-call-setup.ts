@@ -2,6 +2,7 @@ import { assign, fromPromise, setup } from 'xstate';
 import { policyOf } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import { governanceFailed } from '../domain/finding.ts';
+import type { UsedGrant } from '../domain/grant.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -14,6 +15,7 @@ import type {
 import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
+import type { DeferRule } from './defer-policy.ts';
 import { needsNoOther } from './edited-approvals.ts';
 import type {
   HeldCall,
@@ -86,6 +88,14 @@ export interface JudgeIntentInput {
 /** The input for reading the calls of the session. */
 export type RecallInput = Pick<ToolCallInput, 'taskId' | 'call'>;
 
+/** The input of the look for a grant that covers a call. */
+export interface RedeemInput extends Pick<ToolCallInput, 'taskId' | 'call' | 'requester'> {
+  /** The session of the call. */
+  session: string;
+  rule: DeferRule;
+  runsSha256: string;
+}
+
 /** The input of the digest: everything that determines a call's effect. */
 export interface IdentifyInput extends Pick<ToolCallInput, 'taskId' | 'call'> {
   /**
@@ -142,6 +152,8 @@ export const toolCallSetup = setup({
   actors: {
     judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(unfilledPort),
     identify: fromPromise<string, IdentifyInput>(unfilledPort),
+    /** Output is the used grant, or `null` if none covers the call. */
+    redeem: fromPromise<UsedGrant | null, RedeemInput>(unfilledPort),
     /** Output is `null` if the calls are too many to be read. */
     recall: fromPromise<readonly RanCall[] | null, RecallInput>(unfilledPort),
   },
@@ -260,6 +272,10 @@ export const toolCallSetup = setup({
       modification.kind === 'modified' &&
       modification.call.argsSha256 !== held?.deferral.argsSha256,
     stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
+    /** A grant covers only a call that no approver was asked about. */
+    isRememberable: ({ context: { held, rules } }) =>
+      held === null && rules.defer?.remember !== undefined,
+    hasGrant: (_, grant: UsedGrant | null) => grant !== null,
     needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
     hasToolChanged: (_, error: unknown) =>
       error instanceof Error && 'code' in error && error.code === toolChangedCode,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assign, createActor, fromPromise, toPromise } from 'xstate';
 import type { TaskFact } from '../../../src/machines/domain/facts.ts';
 import type { Refusal } from '../../../src/machines/domain/finding.ts';
+import type { UsedGrant } from '../../../src/machines/domain/grant.ts';
 import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/domain/task.ts';
 import { editorsOf } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
@@ -16,6 +17,7 @@ import { toolCallMachine } from '../../../src/machines/governance/tool-call-mach
 import type {
   IdentifyInput,
   JudgeIntentInput,
+  RedeemInput,
   ToolCallInput,
 } from '../../../src/machines/governance/tool-call-setup.ts';
 import {
@@ -61,6 +63,7 @@ interface Ports {
   modification?: Modification;
   verdict?: IntentVerdict | Error;
   runs?: string | Error;
+  grant?: UsedGrant | null | Error;
   /** How many milliseconds each takes; none when left out. */
   took?: { policy: number; judge: number; modify: number };
 }
@@ -91,6 +94,13 @@ function ruleWith(ports: Ports, rules: Partial<ToolRules>, input: Partial<ToolCa
         if (ports.runs instanceof Error) throw ports.runs;
         return ports.runs ?? runsDigest;
       }),
+      redeem: fromPromise<UsedGrant | null, RedeemInput>(
+        async ({ input: { rule: of, runsSha256 } }) => {
+          asked.push(`redeem ${of.to.join()} ${runsSha256}`);
+          if (ports.grant instanceof Error) throw ports.grant;
+          return ports.grant ?? null;
+        },
+      ),
     },
   });
   const actor = createActor(logic, { input: toolCallInput(input) }).start();
@@ -645,6 +655,45 @@ describe('a part that another program put in', () => {
     await expect(toPromise(ruleBy({ guards: { needsIdentity: () => true } }))).rejects.toThrow(
       'a deferral was opened without a rule',
     );
+  });
+});
+
+describe('a call under a rule that remembers approvals', () => {
+  const remember = { time: 1_000, uses: 2 };
+  const rules = { defer: aDeferRule({ remember }) };
+  const grant = { id: 'g-1', approver: 'ann@example.com', usesLeft: 1 };
+  const looked = `redeem channel:slack:#refunds ${runsDigest}`;
+
+  it('runs by a grant that covers it, which is reported', async () => {
+    const { ruling, asked } = ruleWith({ grant }, rules);
+    const { kind, facts, records } = await ruling;
+    expect([kind, asked]).toEqual(['allow', ['modify', looked]]);
+    expect(records.at(-1)).toEqual(
+      record('defer', 'allow', 'released by a grant of ann@example.com'),
+    );
+    expect(facts).toEqual([
+      { type: 'grant.used', call: { callId: 'call-1' }, tool: 'issue_refund', grant },
+      ruledFact('defer', 'allow', 'released by a grant of ann@example.com'),
+    ]);
+  });
+
+  it.each([null, new Error('no store')])('waits without a grant: %s', async (none) => {
+    const { ruling, asked } = ruleWith({ grant: none }, rules);
+    expect([(await ruling).kind, asked]).toEqual(['defer', ['modify', looked]]);
+  });
+
+  it('is not looked up again while it waits, nor after its release', async () => {
+    for (const isReleased of [true, false]) {
+      const approvals = [{ approver: 'ann@example.com', at: 1 }];
+      const held = { deferral: aDeferral({ runsSha256: runsDigest, approvals }), isReleased };
+      const { ruling, asked } = ruleWith({ grant }, rules, { held });
+      expect([(await ruling).kind, asked]).toEqual([isReleased ? 'allow' : 'defer', ['modify']]);
+    }
+  });
+
+  it('waits under a rule that remembers nothing', async () => {
+    const { ruling, asked } = ruleWith({ grant }, { defer: aDeferRule() });
+    expect([(await ruling).kind, asked]).toEqual(['defer', ['modify']]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/domain/finding.ts';
+import type { UsedGrant } from '../../../machines/domain/grant.ts';
 import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
 import { withRan } from '../../../machines/domain/with-ran.ts';
 import type {
@@ -14,6 +15,7 @@ import {
   type JudgeIntentInput,
   noPolicy,
   type RecallInput,
+  type RedeemInput,
   type ToolCallContext,
   toolChangedCode,
 } from '../../../machines/governance/tool-call-setup.ts';
@@ -39,6 +41,8 @@ export interface GovernPorts {
   ranInSession?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[]>;
   /** Returns every call that started in the session of a task; `null` if there are too many to be read. */
   historyOf?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[] | null>;
+  /** Uses a grant that covers a call; no call is covered when absent. */
+  redeem?: (asked: RedeemInput) => Promise<UsedGrant | null>;
   /** Attributes the requests of an actor to their run; unattributed when absent. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -178,6 +182,14 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
+  const redeem = fromPromise<UsedGrant | null, RedeemInput>(async ({ input, signal }) => {
+    try {
+      return (await ports.redeem?.(input)) ?? null;
+    } catch (error) {
+      if (!signal.aborted) failed(error, input.call, 'the grants could not be read');
+      throw error;
+    }
+  });
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context)) })),
@@ -197,6 +209,7 @@ export function createGovern(ports: GovernPorts) {
       judgeIntent: attribute(judgeIntent),
       identify: attribute(identify),
       recall: attribute(recall),
+      redeem: attribute(redeem),
     },
   });
 }

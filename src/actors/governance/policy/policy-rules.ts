@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
-import { deciders } from '../../../machines/governance/quorum.ts';
+import { approvalsIn, deciders } from '../../../machines/governance/quorum.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import { readEntry } from '../../../machines/governance/standing.ts';
@@ -139,6 +139,11 @@ export class PolicyRules {
     return this.#matcher.first(rules, call, { facts, shadows, would })?.index ?? null;
   }
 
+  /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
+  holds(when: string, call: RuledCall, facts: CallFacts): boolean | string {
+    return this.#matcher.holds(when, call, facts);
+  }
+
   /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean {
     return this.#defer(tool).some(({ rule }) => !('allow' in rule) && !rule.shadow);
@@ -195,11 +200,21 @@ export class PolicyRules {
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
       ...(rule.edit ? { isEditable: true } : {}),
       ...(rule.display === undefined ? {} : { display: rule.display }),
+      ...memoryOf(rule, defer),
     };
   }
 }
 
 type Deferring = PolicySettings['defer']['tools'][string][number];
+
+/** One approval of several is not remembered, because the others did not give it. */
+function memoryOf(
+  { never_remember: isNever, quorum }: DeferredTool,
+  { remember }: PolicySettings['defer'],
+): Pick<DeferRule, 'remember'> {
+  if (remember === undefined || isNever === true || approvalsIn(quorum) > 1) return {};
+  return { remember: { time: remember.max_time, uses: remember.max_uses } };
+}
 
 /** Returns every entry of the approver lists. */
 function approversIn({ default_approvers, tools }: PolicySettings['defer']): string[] {

@@ -23,6 +23,7 @@ export interface DeferSettings {
   on_reject: 'fail' | 'tool_result';
   on_timeout: 'fail' | 'tool_result';
   default_approvers: string[];
+  remember?: { max_time: number; max_uses: number } | undefined;
   tools: Record<string, (DeferredTool | ReleasingRule)[]>;
 }
 
@@ -37,6 +38,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   context_template: string;
   approvers: string[];
   quorum: Quorum;
+  never_remember?: boolean;
   four_eyes: boolean;
   remind: boolean;
   escalate_to?: string | undefined;

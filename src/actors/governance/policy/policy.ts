@@ -27,6 +27,8 @@ export interface Policy {
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
   deferRuleOf(call: RuledCall, facts: CallFacts): AppliedRule;
+  /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
+  holds(when: string, call: RuledCall, facts: CallFacts): boolean | string;
   /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean;
   /** True if a rule of the tool has a condition. */
@@ -83,6 +85,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     }),
     callerReads: rules.callerReads,
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
+    holds: (when, call, facts) => rules.holds(when, call, facts),
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),
     readsHistory: (tool) => rules.readsHistory(tool),

@@ -94,6 +94,15 @@ export class RuleMatcher {
     return found;
   }
 
+  /** Returns whether a condition holds for a call, or why it cannot be used for the tool. */
+  holds(when: string, call: RuledCall, facts: CallFacts): boolean | string {
+    const condition = this.#condition(when, call.tool);
+    if (condition !== null) return condition.holds(call, facts) ?? 'it has no value for this call';
+    const parameters = this.#tools.get(call.tool)?.parameters ?? noParameters;
+    const compiled = this.#compiler.compile(when, parameters);
+    return 'message' in compiled ? compiled.message : 'it does not fit the tool';
+  }
+
   /** Returns a condition; `null` if it does not fit the tool, which a server may have changed. */
   #condition(text: string, tool: string): Condition | null {
     const parameters = this.#tools.get(tool)?.parameters ?? noParameters;

@@ -147,6 +147,13 @@ const wording: Wording = {
   ],
   'call.repeated': ({ tool, requests }) => ['task_deferred_repeated', { tool, requests }],
   'deferral.decided': (fact, policy) => ['task_deferred_decision', decisionFields(fact, policy)],
+  'grant.used': ({ call, tool, grant }, policy) => [
+    'grant_used',
+    {
+      ...{ ...callFields(call, policy), tool, grant_id: grant.id },
+      ...{ approver: grant.approver, for: grant.for, uses_left: grant.usesLeft },
+    },
+  ],
   'deferral.refused': (fact, policy) => [
     'task_deferred_decision',
     { ...decisionFields(fact, policy), authorized: false },

@@ -124,6 +124,14 @@ export const copiedTables: readonly CopiedTable[] = [
     select: 'SELECT id, since, until, giver, taker FROM delegations',
     columns: { id: text, since: bigint, until: bigint, giver: text, taker: text },
   },
+  {
+    name: 'grants',
+    select: 'SELECT id, tool, requester, until, uses_left, is_suspended, terms FROM grants',
+    columns: {
+      ...{ id: text, tool: text, requester: text, until: bigint },
+      ...{ uses_left: integer, is_suspended: integer, terms: text },
+    },
+  },
 ];
 
 /** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */

@@ -151,7 +151,7 @@ const acsSessions = `
   );
 `;
 
-/** Version 5: the delegations that people made. */
+/** Version 5: the delegations that people made, and the releases of later calls. */
 const delegations = `
   CREATE TABLE delegations (
     id TEXT PRIMARY KEY,
@@ -159,6 +159,15 @@ const delegations = `
     until BIGINT NOT NULL,
     giver TEXT NOT NULL,
     taker TEXT NOT NULL
+  );
+  CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    until BIGINT NOT NULL,
+    uses_left INTEGER NOT NULL,
+    is_suspended INTEGER NOT NULL,
+    terms TEXT NOT NULL
   );
 `;
 

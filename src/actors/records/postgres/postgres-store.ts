@@ -19,6 +19,7 @@ import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 import { postgresDelegations } from './postgres-delegations.ts';
+import { postgresGrants } from './postgres-grants.ts';
 import { postgresChannelNames, postgresKeys, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
@@ -58,6 +59,7 @@ export class PostgresStore implements TaskStore {
   readonly keys: TaskStore['keys'];
   readonly acsSessions: TaskStore['acsSessions'];
   readonly delegations: TaskStore['delegations'];
+  readonly grants: TaskStore['grants'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** Commits are durable in the database; files are only copies. */
@@ -104,6 +106,7 @@ export class PostgresStore implements TaskStore {
     this.keys = postgresKeys(database);
     this.acsSessions = postgresAcsSessions(database);
     this.delegations = postgresDelegations(database);
+    this.grants = postgresGrants(database);
     this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,

@@ -19,6 +19,7 @@ import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
 import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
 import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
 import { SqliteDelegations } from './sqlite-delegations.ts';
+import { SqliteGrants } from './sqlite-grants.ts';
 import { SqliteKeyRows } from './sqlite-key-rows.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
@@ -68,6 +69,7 @@ export class SqliteStore implements TaskStore {
   /** Sessions of the Agent Control Standard. */
   readonly acsSessions: SqliteAcsSessions;
   readonly delegations: SqliteDelegations;
+  readonly grants: SqliteGrants;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -100,6 +102,7 @@ export class SqliteStore implements TaskStore {
     this.keys = new SqliteKeyRows(database);
     this.acsSessions = new SqliteAcsSessions(database);
     this.delegations = new SqliteDelegations(database);
+    this.grants = new SqliteGrants(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),

@@ -1,6 +1,7 @@
 import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegations } from '../../ports/delegations.ts';
+import type { Grants } from '../../ports/grants.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
 import type { AuditOpening, AuditRecovery } from './audit-opening.ts';
@@ -65,6 +66,8 @@ export interface TaskStore {
   readonly acsSessions: AcsSessions;
   /** The delegations that people made. */
   readonly delegations: Delegations;
+  /** The releases of later calls that approvers gave. */
+  readonly grants: Grants;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */

@@ -142,6 +142,7 @@ const briefly = ({ kind, records, score, ...more }: Ruling) => ({
 });
 
 /** Walks the chart with one call before a configuration with or without intent alignment. */
+/** Nothing is remembered, so no grant is looked for. */
 function walk(asked: Asked, alignment: object | null, passing: readonly string[]): void {
   const { rules = {}, modification = { kind: 'unchanged' } } = asked;
   const said = { ...fixture.toolRules(rules), judgesIntent: alignment !== null, took: 0 };
@@ -153,7 +154,7 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
       },
     }),
     input: inputOf(asked),
-    passing,
+    passing: [...passing, 'redeeming'],
     look: ({ actors }, snapshot) => {
       if (snapshot.output === undefined) return;
       const ruling: Ruling = actors.at(-1)?.getSnapshot().output;

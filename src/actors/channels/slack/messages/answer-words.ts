@@ -60,6 +60,7 @@ export function answerWords(
       return `A reason is required to ${answer.decision} this call, so nothing was decided. Click again, or decide in the dashboard or on the command line with a note.`;
     case 'notEditable':
     case 'unfit':
+    case 'notRememberable':
       return 'The arguments cannot be changed here, so nothing was decided.';
     case 'decided':
       return answer.settled.id === request.deferralId

@@ -1,0 +1,60 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Grant } from '../../../machines/domain/grant.ts';
+import { type Grants, grantee } from '../../ports/grants.ts';
+
+/** The releases of later calls, in SQLite. */
+export class SqliteGrants implements Grants {
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    database.exec(`CREATE TABLE IF NOT EXISTS grants (
+      id TEXT PRIMARY KEY,
+      tool TEXT NOT NULL,
+      requester TEXT NOT NULL,
+      until INTEGER NOT NULL,
+      uses_left INTEGER NOT NULL,
+      is_suspended INTEGER NOT NULL,
+      terms TEXT NOT NULL
+    ) WITHOUT ROWID`);
+    this.#sql = prepare(database);
+  }
+
+  async all(now: number): Promise<Grant[]> {
+    return this.#sql.all.all(now).map((row) => ({
+      // Safe to cast: the column contains only values written by `put`.
+      ...(JSON.parse(String(row['terms'])) as Grant),
+      usesLeft: Number(row['uses_left']),
+      ...(row['is_suspended'] === 1 ? { isSuspended: true } : {}),
+    }));
+  }
+
+  async put(grant: Grant): Promise<void> {
+    const { id, tool, requester, until, usesLeft } = grant;
+    this.#sql.put.run(id, tool, grantee(requester), until, usesLeft, JSON.stringify(grant));
+  }
+
+  async use(id: string, now: number): Promise<number | null> {
+    const row = this.#sql.use.get(id, now);
+    return row === undefined ? null : Number(row['uses_left']);
+  }
+
+  async suspend(tool: string, requester: string): Promise<string[]> {
+    return this.#sql.suspend.all(tool, requester).map(({ id }) => String(id));
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return Number(this.#sql.delete.run(id).changes) === 1;
+  }
+}
+
+function prepare(database: DatabaseSync) {
+  return {
+    all: database.prepare('SELECT * FROM grants WHERE until > ? AND uses_left > 0 ORDER BY id'),
+    put: database.prepare('INSERT INTO grants VALUES (?, ?, ?, ?, ?, 0, ?)'),
+    use: database.prepare(`UPDATE grants SET uses_left = uses_left - 1
+      WHERE id = ? AND until > ? AND uses_left > 0 AND is_suspended = 0 RETURNING uses_left`),
+    suspend: database.prepare(`UPDATE grants SET is_suspended = 1
+      WHERE tool = ? AND requester = ? AND is_suspended = 0 RETURNING id`),
+    delete: database.prepare('DELETE FROM grants WHERE id = ?'),
+  };
+}
