@@ -243,6 +243,11 @@ export class LiveTasks {
     return true;
   }
 
+  /** True once the system has stopped. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Stops every actor immediately; committed data remains in the store. */
   stop(): void {
     this.#isStopped = true;

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { Log } from '../ports/log.ts';
 import type { TaskStore } from '../records/records.ts';
@@ -7,6 +8,9 @@ import type { SharedWork } from './shared-work.ts';
 
 /** Maximum held calls re-evaluated concurrently at start-up. */
 const reviewedAtOnce = 64;
+
+/** Maximum held calls re-evaluated before new tasks are accepted. */
+const reviewedBefore = 1_000;
 
 /** Tasks abandoned per commit after a restart. */
 const abandonedAtOnce = 500;
@@ -38,13 +42,34 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
   }
 }
 
-/** Re-evaluates held calls concurrently, since one may wait for its tool's server. */
+/**
+ * Re-evaluates held calls concurrently, since one may wait for its tool's server. Beyond a number that takes a moment,
+ * calls are re-evaluated after the start: each is ruled on again at its release in any case.
+ */
 async function reviewParked(ports: RecoveryPorts): Promise<void> {
-  const ids = (await ports.store.rows.parked()).values();
+  const ids = await ports.store.rows.parked();
+  await review(ports, ids.slice(0, reviewedBefore));
+  const later = ids.slice(reviewedBefore);
+  if (later.length > 0)
+    void review(ports, later).catch((error: unknown) => notReviewed(ports, error));
+}
+
+async function review(ports: RecoveryPorts, list: readonly string[]): Promise<void> {
+  const ids = list.values();
   const reviewer = async () => {
-    for (const id of ids) await skipUnreadable(ports, () => ports.tasks.review(id));
+    for (const id of ids) {
+      if (ports.tasks.isStopped) return;
+      await skipUnreadable(ports, () => ports.tasks.review(id));
+      // Requests are answered between the reviews.
+      await turn();
+    }
   };
   await Promise.all(Array.from({ length: reviewedAtOnce }, reviewer));
+}
+
+function notReviewed({ tasks, log }: RecoveryPorts, error: unknown): void {
+  // The store closes under a review that is under way.
+  if (!tasks.isStopped) log.error({ error }, 'tasks: some waiting calls were not ruled on again');
 }
 
 async function nameStrangers({ store, log }: RecoveryPorts): Promise<void> {

@@ -1,5 +1,46 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type RecoveryPorts, recover } from '../../../src/actors/tasks/recovery.ts';
+import { patient } from '../../helpers/patient.ts';
+
+/** The ports of a recovery with these parked tasks. */
+function portsOf(ids: readonly string[], tasks: object, log: object = {}): RecoveryPorts {
+  const rows = { strangers: async () => [], parked: async () => ids, working: async () => [] };
+  return {
+    tasks: { start: () => undefined, isStopped: false, ...tasks },
+    store: { rows, releases: { keep: async () => undefined } },
+    ...{ shared: null, onRestart: 'resume', release: '1', log },
+  } as unknown as RecoveryPorts;
+}
+
+const many = Array.from({ length: 1_500 }, (_, at) => `t-${at}`);
+
+it('starts before the last of many waiting calls are ruled on again', async () => {
+  const reviewed: string[] = [];
+  const review = async (id: string) => void reviewed.push(id);
+  await recover(portsOf(many, { review }));
+  expect(reviewed.length).toBeLessThan(1_100);
+  await vi.waitUntil(() => reviewed.length === 1_500, patient);
+  expect(reviewed.toSorted()).toEqual(many.toSorted());
+});
+
+it.each([true, false])('ends the later reviews of a system that stops: %s', async (isStopped) => {
+  const tasks = {
+    isStopped: false,
+    review: async (id: string) => {
+      if (id === 't-1200') {
+        tasks.isStopped = isStopped;
+        throw new Error('database is not open');
+      }
+    },
+  };
+  const errors: string[] = [];
+  const log = { error: (_: object, message: string) => void errors.push(message) };
+  const ports = portsOf(many, {}, log);
+  await recover({ ...ports, tasks: Object.assign(tasks, { start: () => undefined }) as never });
+  const expected = isStopped ? [] : ['tasks: some waiting calls were not ruled on again'];
+  await vi.waitUntil(() => tasks.isStopped || errors.length > 0, patient);
+  expect(errors).toEqual(expected);
+});
 
 it('rules on waiting calls at the same time when the service starts, as one server may be silent', async () => {
   const ids = Array.from({ length: 200 }, (_, at) => `t-${at}`);
@@ -10,12 +51,6 @@ it('rules on waiting calls at the same time when the service starts, as one serv
     reviewed.push(id);
     if (reviewed.length === 199) silent.resolve();
   };
-  const rows = { strangers: async () => [], parked: async () => ids, working: async () => [] };
-  const ports = {
-    tasks: { review, start: () => undefined },
-    store: { rows, releases: { keep: async () => undefined } },
-    ...{ shared: null, onRestart: 'resume', release: '1', log: {} },
-  };
-  await recover(ports as unknown as RecoveryPorts);
+  await recover(portsOf(ids, { review }));
   expect(reviewed).toEqual([...ids.slice(1), 't-0']);
 });
