@@ -66,7 +66,7 @@ const settings = (embeddings: string) => ({
         tell: defer({}),
         encode: defer({
           // PostgreSQL is asked twice a second for what is due.
-          ...{ timeout: isOverPostgres ? '4s' : '400ms', remind: true },
+          ...{ timeout: isOverPostgres ? '4s' : '1600ms', remind: true },
           escalate_to: 'channel:console:boss',
         }),
       },

@@ -116,10 +116,10 @@ const ills: [string, number, string | RegExp, Opened][] = [
     () => IllAgent.open((_, to) => stream(to, Buffer.alloc(64 * 1024, 'x'))),
   ],
   [
-    'sends 50 MB',
+    'sends 10 MB',
     502,
     'the answer of the agent is too long',
-    () => IllAgent.open((_, to) => void to.end(Buffer.alloc(50_000_000, ' '))),
+    () => IllAgent.open((_, to) => void to.end(Buffer.alloc(10_000_000, ' '))),
   ],
   [
     'is an impostor',
