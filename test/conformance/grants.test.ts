@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { patient } from '../helpers/patient.ts';
@@ -67,6 +68,20 @@ describe('an approval that is remembered', () => {
       ...{ grant_id: grant.id, tool: 'pay', approver: 'ann', uses_left: 2 },
       deferral_id: expect.any(String),
     });
+  });
+
+  it('is in the receipt of a call that it released', async () => {
+    const agent = await startTestAgent({ ...settings(), audit: { sign: true } });
+    const ask = asking(agent);
+    await approve(agent, (await ask({ amount: 5 })).id, equal);
+    const [grant] = await grantsOf(agent);
+    const { id } = await ask({ amount: 5 });
+    await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' });
+    const path = (await agent.get(`/holds/${id}`)).body.receipt;
+    const claims = decodeJwt(String((await agent.get(path)).body));
+    const at = expect.any(String);
+    expect(claims).toMatchObject({ grant: { grant_id: grant.id, approver: 'ann', at } });
+    expect(claims).not.toHaveProperty('deferral_id');
   });
 
   it('releases the calls of a condition, and no others', async () => {

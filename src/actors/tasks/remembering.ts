@@ -140,10 +140,11 @@ export class Remembering {
     if (grantee(grant.requester) !== grantee(requester)) return false;
     if (session !== undefined && session !== here) return false;
     if (grant.runsSha256 !== runsSha256 || grant.ruleSha256 !== digestOf(rule)) return false;
-    const email = delegator ?? approver;
-    const { as } = people.standingOf({ email, caller: null }, now);
-    // A person who may not approve any more releases nothing.
-    if (rule.approvers !== null && !isListed(rule, { email, as })) return false;
+    // A person who may not approve any more, or whose delegation is over, releases nothing.
+    const { as, for: delegators = [] } = people.standingOf({ email: approver, caller: null }, now);
+    const rights = [{ email: approver, as }, ...delegators];
+    const right = rights.find(({ email }) => email === (delegator ?? approver));
+    if (rule.approvers !== null && (right === undefined || !isListed(rule, right))) return false;
     if (when === undefined) return grant.argsSha256 === call.argsSha256;
     const facts = this.#factsOf({ taskId, requester, session: here });
     return policies.current.policy.holds(when, call, facts) === true;

@@ -93,15 +93,22 @@ class CallLines {
       decisions: this.#of('task_deferred_decision').map((line) =>
         told(line, [
           ...('edited_args_sha256' in fieldsOf(line) ? editedNames : []),
-          ...['decision', 'approver', 'note', 'method', 'vouched_by', 'provider', 'user_id'],
+          ...['decision', 'approver', 'for', 'note', 'method', 'vouched_by', 'provider', 'user_id'],
           ...['source', 'authorized', 'policy_sha256'],
         ]),
       ),
+      ...this.#grant(),
       ...(waitEnd === undefined
         ? {}
         : { wait_ended: { event: waitEnd['event'] ?? '', ...told(waitEnd, ['reason']) } }),
       ran: this.#ran(),
     };
+  }
+
+  /** The earlier approval that released the call. */
+  #grant(): JsonObject {
+    const [used] = this.#of('grant_used');
+    return used === undefined ? {} : { grant: told(used, ['grant_id', 'approver', 'for']) };
   }
 
   #asked(): JsonObject {

@@ -116,7 +116,9 @@ function decisionStory(decision: JsonObject): DecisionStory {
   const verb = text(decision['decision']);
   const isRefused = decision['authorized'] === false;
   return {
-    approver: text(decision['approver']),
+    approver: [text(decision['approver']), text(decision['for'])]
+      .filter((name) => name !== '')
+      .join(' for '),
     isRefused,
     verb: isRefused ? 'not allowed' : verb === 'approve' ? 'approved' : 'rejected',
     tone: isRefused ? 'plain' : (tones[verb] ?? 'plain'),
