@@ -95,7 +95,8 @@ export class AgentClient {
   async #jsonOf(response: Dispatcher.ResponseData, call: AgentCall): Promise<unknown> {
     const text = await response.body.text();
     const body = parseJson(text);
-    if (response.statusCode !== 200 || body === undefined) {
+    const isDone = response.statusCode === 200 || response.statusCode === 201;
+    if (!isDone || body === undefined) {
       const status = response.statusCode;
       throw refusal({ status, body }, this.#address, call.taskId);
     }

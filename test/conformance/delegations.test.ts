@@ -14,7 +14,7 @@ async function agentOf(rule: object = {}) {
   const pay = { to: 'channel:console:desk', approvers: [ann], timeout: '5m', ...rule };
   const folder = new AgentFolder({
     auth: { required: true, providers: [{ type: 'oidc', name: 'sso', settings }] },
-    security: { defer: { enabled: true, bind_approver: true, tools: { pay } } },
+    security: { defer: { enabled: true, bind_approver: true, remember: {}, tools: { pay } } },
   });
   const agent = await startTestAgent({}, { folder });
   const now = Math.floor(Date.now() / 1_000);
@@ -61,6 +61,28 @@ describe('POST /delegations', () => {
       ['delegation_given', facts],
       ['delegation_ended', facts],
     ]);
+  });
+
+  it('ends what the delegate remembered, once it is over', async () => {
+    const { agent, as } = await agentOf();
+    const rita = await as('rita@example.com');
+    const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+    const { id } = (await (await as(ann)).post('/delegations', { to: bo, until: soon })).body;
+    void rita.send('t1', script).catch(() => undefined);
+    await reached(rita, 't1', 'deferred');
+    const remember = { scope: 'caller', for: '1h', uses: 5 };
+    await (await as(bo)).post('/tasks/t1/decisions', { decision: 'approve', remember });
+    await reached(rita, 't1', 'completed');
+    await rita.send('t2', script);
+    await reached(rita, 't2', 'completed');
+    expect((await (await as(bo)).get('/grants')).body.grants).toMatchObject([
+      { approver: bo, for: ann, uses_left: 4 },
+    ]);
+    expect((await (await as(cy)).get('/grants')).body.grants).toEqual([]);
+    await (await as(ann)).request('DELETE', `/delegations/${id}`);
+    void rita.send('t3', script).catch(() => undefined);
+    await reached(rita, 't3', 'deferred');
+    expect(agent.folder.paid).toHaveLength(2);
   });
 
   it.each<[string, object, number, string]>([
