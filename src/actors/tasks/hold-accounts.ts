@@ -52,15 +52,9 @@ export class HoldAccounts {
    * it. Returns the hold, and whether it changed. Rejects with SystemError.
    */
   take(id: string, claim: string | undefined): Promise<Changed> {
-    const at = this.#ports.clock.now();
     return this.#changing.run(id, async () => {
       const stored = await this.#ports.store.rows.read(id);
-      const reason = stored === undefined ? null : await this.#ports.refusalOf(stored.task);
-      const event =
-        reason === null
-          ? ({ type: 'hold.taken', at, claim } as const)
-          : ({ type: 'hold.forbidden', reason } as const);
-      return this.#changeNow(id, event);
+      return this.#changeNow(id, await this.#takenEvent(stored?.task, claim));
     });
   }
 
@@ -85,6 +79,16 @@ export class HoldAccounts {
     if (task.wakeAt > at) return false;
     await this.#change(id, { type: 'hold.overdue' });
     return true;
+  }
+
+  /** The time to fetch the call may be over before the deadline wakes the hold. */
+  async #takenEvent(task: Task | undefined, claim: string | undefined): Promise<HoldEvent> {
+    const at = this.#ports.clock.now();
+    const isGranted = task?.hold?.account?.state === 'granted';
+    if (isGranted && task.wakeAt !== null && task.wakeAt <= at) return { type: 'hold.overdue' };
+    const reason = task === undefined ? null : await this.#ports.refusalOf(task);
+    if (reason !== null) return { type: 'hold.forbidden', reason };
+    return { type: 'hold.taken', at, claim };
   }
 
   #change(id: string, event: HoldEvent): Promise<Changed> {
