@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
+import { type ConfigProblem, type ConfigReading, peopleFile } from '../actors/config/config.ts';
 import { type Skill, serverCode, writableFolder } from '../actors/tools/tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -27,6 +27,8 @@ export async function readWritable(
     ...statePaths(config),
     // A script that could write the instructions file could give the model any instruction.
     ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
+    // A script that could write it could make anyone an approver.
+    peopleFile,
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
     ...serverCode(config.mcp.servers),

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatProblem } from '../../src/actors/config/config.ts';
@@ -162,5 +162,22 @@ it('lets nothing write the code of an MCP server', async () => {
   const { problems } = await readAgent(directory, {}, new ManualClock(0));
   expect(problems.map(({ message }) => message)).toEqual([
     'scripts may not write shop/server.js; name a folder apart from it',
+  ]);
+});
+
+it('lets no script write the people who approve, also through a link', async () => {
+  const directory = temporaryFolder();
+  mkdirSync(join(directory, 'work'));
+  writeFileSync(join(directory, 'work/people.yaml'), 'groups: {}');
+  symlinkSync('work/people.yaml', join(directory, 'people.yaml'));
+  const service = {
+    agent_id: 'x',
+    model: { provider: 'scripted' },
+    egress: { writable: ['work'] },
+  };
+  writeFileSync(join(directory, 'service.yaml'), JSON.stringify(service));
+  const { problems } = await readAgent(directory, {}, new ManualClock(0));
+  expect(problems.map(({ message }) => message)).toEqual([
+    'scripts may not write people.yaml; name a folder apart from it',
   ]);
 });
