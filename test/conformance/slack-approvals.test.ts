@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
 import { withoutCall } from '../helpers/call-fields.ts';
 import { type SlackAgent, startSlackAgent, vouchedInSlack } from '../helpers/slack-agent.ts';
 import { expectIntact, textOf } from '../helpers/test-agent.ts';
@@ -345,3 +346,36 @@ function inputOf(view: unknown): string {
   );
   return found?.[1] ?? found?.[2] ?? '';
 }
+
+describe('the hook of a coding agent', () => {
+  const rm = {
+    ...{ session_id: 's-1', transcript_path: '/t.jsonl', cwd: '/app' },
+    ...{ permission_mode: 'default', hook_event_name: 'PreToolUse', tool_name: 'Bash' },
+    ...{ tool_use_id: 'toolu_01', tool_input: { command: 'rm -rf build' } },
+  };
+  const settings = {
+    gate: { tools: { Bash: {} } },
+    security: {
+      defer: { enabled: true, tools: { Bash: { to: 'channel:slack:#refunds', timeout: '5m' } } },
+    },
+  } as ServiceSettings;
+
+  it.each([
+    ['Approve', 'allow'],
+    ['Reject', 'deny'],
+  ] as const)('waits for a click on %s in Slack', async (action, permissionDecision) => {
+    const chat = await startSlackAgent({ settings });
+    const waiting = chat.agent.post('/hooks/claude-code', rm);
+    const [message] = await chat.shows(/\[Approve\]/);
+    expect(message).toContain('rm -rf build');
+    expect(message).toContain('claude-code');
+    await chat.slack.click({ channel: 'refunds', action, user: 'ann' });
+    if (action === 'Reject') {
+      const view = await chat.slack.until(() => chat.slack.views.find(({ isOpen }) => isOpen));
+      await chat.slack.submit(view, { values: { [inputOf(view.content)]: 'not today' } });
+    }
+    const { body } = await waiting;
+    expect(body.hookSpecificOutput).toMatchObject({ permissionDecision });
+    await chat.shows(/ann@example\.com/);
+  });
+});
