@@ -3,6 +3,7 @@ export type SystemErrorCode =
   | 'starting'
   | 'shutting_down'
   | 'unrecorded'
+  | 'unchecked'
   | 'task_running'
   | 'unknown_task'
   | 'unknown_machine_version';
@@ -26,4 +27,11 @@ export function shuttingDown(): SystemError {
 export function unrecorded({ remedy }: { remedy: string }, cause?: unknown): SystemError {
   const message = `the service cannot record events at the moment, so it accepts no work; ${remedy}`;
   return new SystemError('unrecorded', message, { cause });
+}
+
+/** Creates the refusal of a decision whose approver may be in a group that cannot be read now. */
+export function uncheckedMember(): SystemError {
+  const message =
+    'the members of a group of approvers could not be checked, so nothing was decided; try again';
+  return new SystemError('unchecked', message);
 }

@@ -12,6 +12,8 @@ export interface Findings {
   config: ServiceConfig | null;
   /** The channel settings; `null` if `config` is `null`. */
   channels: NonNullable<AgentReading['agent']>['channels'] | null;
+  /** Ids of the Slack user groups whose members may approve. */
+  slackGroups: string[];
   /** The policy digest; `null` if the policy is invalid. */
   policySha256: string | null;
   /** Sorted names. */
@@ -41,6 +43,7 @@ export async function checkAgent(
     warnings: inOrder([...warnings, ...unlisted]),
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
+    slackGroups: Object.values(agent?.people.groups ?? {}).flatMap(({ slack }) => slack ?? []),
     policySha256: problems.length > 0 ? null : (agent?.policySha256 ?? null),
     skills: (agent?.toolbox.skills ?? []).map(({ id }) => id).toSorted(),
     unknownServers: [...(agent?.seen ?? [])].flatMap(([name, known]) =>

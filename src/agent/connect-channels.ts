@@ -43,6 +43,11 @@ export async function connectChannels(
     agentId: config.agent_id,
     settings,
     defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
+    people: {
+      addressesOf: (entries) => system.people.addressesOf(entries, system.now()),
+      slackGroups: () => system.people.slackGroups,
+      readSlackGroups: (members) => system.people.readSlackGroups(members),
+    },
     store,
     decide: (taskId, attempt) => system.decide(taskId, attempt),
     waiting: async () => {

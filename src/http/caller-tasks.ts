@@ -1,5 +1,5 @@
 import type { PushTarget, PushTargets } from '../actors/ports/push.ts';
-import { SystemError } from '../actors/system-error.ts';
+import { SystemError, uncheckedMember } from '../actors/system-error.ts';
 import type {
   AskedCall,
   ChangedHold,
@@ -56,20 +56,23 @@ export interface CallerTasksPorts {
 export class CallerTasks {
   readonly #system: TaskSystem;
   readonly #caller: Caller | null;
-  readonly #scope: TaskScope;
+  readonly #taskAccess: TaskAccess;
+  #scope: TaskScope;
   readonly #push: PushTargets | null;
   /** Tasks that this request started or read, and may follow. */
   readonly #known = new Set<string>();
   /** The entries of approver lists that the caller fulfils. */
-  readonly who: Standing;
+  who: Standing;
   /** Changes of the caller's tasks. */
   readonly changes: TaskChanges;
 
   constructor({ system, push, taskAccess }: CallerTasksPorts, caller: Caller | null) {
     this.#system = system;
     this.#caller = caller;
-    const email = caller?.email ?? null;
-    this.who = system.people.standingOf({ email, caller }, system.now());
+    this.#taskAccess = taskAccess;
+    this.who = this.#standing();
+    // A read does not wait for the members of a group; the next request of a member sees them.
+    if (this.who.unchecked !== undefined) void system.people.refresh(system.now());
     this.#scope = scopeOf(taskAccess, caller, this.who);
     this.#push = push;
     this.changes = new TaskChanges(system, this.#scope);
@@ -303,7 +306,14 @@ export class CallerTasks {
 
   /** Submits a decision to a task and returns the answer. Rejects with SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
-    if (await this.#isForeign(id, mayDecide)) return { kind: 'notPending' };
+    await this.#system.people.refresh(this.#system.now());
+    this.who = this.#standing();
+    this.#scope = scopeOf(this.#taskAccess, this.#caller, this.who);
+    const isUnchecked = this.who.unchecked !== undefined;
+    if (await this.#isForeign(id, mayDecide)) {
+      if (isUnchecked) throw uncheckedMember();
+      return { kind: 'notPending' };
+    }
     return this.#system.decide(id, attempt);
   }
 
@@ -315,6 +325,12 @@ export class CallerTasks {
   /** Notifies a task that the client of its stream has disconnected. */
   async callerLeft(id: string): Promise<void> {
     if (!(await this.#isForeign(id))) await this.#system.callerLeft(id);
+  }
+
+  #standing(): Standing {
+    const email = this.#caller?.email ?? null;
+    const { people } = this.#system;
+    return people.standingOf({ email, caller: this.#caller }, this.#system.now());
   }
 
   #visible(task: Task | undefined): Task | undefined {

@@ -13,6 +13,8 @@ export interface SlackAgentOptions {
   defer?: object;
   settings?: ServiceSettings;
   slack?: FakeSlackOptions;
+  /** Writes further files of the agent, and what is in Slack, before the start. */
+  prepare?: (parts: { folder: AgentFolder; slack: FakeSlack }) => void;
 }
 
 /** An agent that asks for releases of `pay` in a Slack on loopback. */
@@ -77,6 +79,7 @@ export async function startSlackAgent(options: SlackAgentOptions = {}): Promise<
   onTestFinished(() => folder.remove());
   const config = { adapter: 'slack', settings: { api_url: slack.apiUrl } };
   writeFileSync(join(folder.path, 'slack-config.yaml'), JSON.stringify(config));
+  options.prepare?.({ folder, slack });
   const started = new SlackAgent(slack, folder);
   await started.start();
   return started;

@@ -33,10 +33,17 @@ export const directoryMethods: Record<string, Method> = {
     scopes: ['im:write', 'mpim:write', 'channels:manage', 'groups:write'],
     answer: openDirect,
   },
+  'usergroups.users.list': { token: 'bot', scopes: ['usergroups:read'], answer: groupMembers },
   'users.info': { token: 'bot', scopes: ['users:read'], answer: oneUser },
   'users.list': { token: 'bot', scopes: ['users:read'], answer: listUsers },
   'users.lookupByEmail': { token: 'bot', scopes: ['users:read.email'], answer: userByEmail },
 };
+
+function groupMembers(args: JsonObject, { workspace }: MethodContext): JsonObject {
+  const members = workspace.userGroups.get(text(args, 'usergroup'));
+  if (members === undefined) throw new SlackRefusal('no_such_subteam');
+  return { users: [...members] };
+}
 
 function self(_args: JsonObject, { workspace }: MethodContext): JsonObject {
   return {

@@ -78,6 +78,8 @@ export class Workspace {
   readonly messages: FakeMessage[] = [];
   readonly files: FakeFile[] = [];
   readonly views: FakeView[] = [];
+  /** Ids of the members of user groups, by the id of the group. */
+  readonly userGroups = new Map<string, readonly string[]>();
   readonly #triggers = new Map<string, Trigger>();
   readonly #clock: Clock;
   #lastTs = 0;

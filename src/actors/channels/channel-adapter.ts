@@ -78,6 +78,22 @@ export interface KeptNotice {
   ref: MessageRef | null;
 }
 
+/** The people whom approver entries name, as emails and as Slack user groups. */
+export interface ApproverAddresses {
+  emails: readonly string[];
+  slackGroups: readonly string[];
+}
+
+/** The daemon's lookup of the people who may approve. */
+export interface ApproverPeople {
+  /** Returns the people whom approver entries name now. */
+  addressesOf(entries: readonly string[]): ApproverAddresses;
+  /** Ids of the Slack user groups whose members belong to groups. */
+  slackGroups(): readonly string[];
+  /** Reads the members of Slack user groups by this function from now on. */
+  readSlackGroups(members: (id: string) => Promise<readonly string[]>): void;
+}
+
 /** The daemon's interface for adapters through which people decide. */
 export interface ApprovalAuthority {
   /**

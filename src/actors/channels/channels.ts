@@ -9,6 +9,7 @@ import { askedThrough, type DeferRules } from './asked-through.ts';
 import type {
   ApprovalAuthority,
   ApprovalPlaces,
+  ApproverPeople,
   ChannelAdapter,
   ChannelState,
 } from './channel-adapter.ts';
@@ -24,6 +25,7 @@ export interface ChannelParts {
   agentId: string;
   settings: ChannelsReading;
   defer: DeferRules;
+  people: ApproverPeople;
   store: {
     approvals: ApprovalRows;
     conversations: ConversationRows;
@@ -171,7 +173,7 @@ async function openTalk(parts: ChannelParts): Promise<Talk | null> {
 }
 
 async function openSlack(
-  { outbound, defer, store, clock, log }: ChannelParts,
+  { outbound, defer, people, store, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['slack']>,
   authority: { approvals: ApprovalAuthority; places: ApprovalPlaces },
   talk: Talk | null,
@@ -187,10 +189,12 @@ async function openSlack(
     outbound,
     ...authority,
     names,
+    addressesOf: (entries) => people.addressesOf(entries),
     conversations: settings.conversations ? (talk?.conversations ?? null) : null,
     clock,
     log,
   });
+  people.readSlackGroups((id) => adapter.groups.members(id));
   const conversation = settings.conversations ? adapter.conversation : null;
   const begun = () =>
     reportSetup({
@@ -198,6 +202,7 @@ async function openSlack(
       outbound,
       directory: adapter.channels,
       log,
+      groups: people.slackGroups(),
       ...askedThrough('slack', defer),
     });
   return { adapter, conversation, begun };

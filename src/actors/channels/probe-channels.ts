@@ -14,17 +14,23 @@ export interface ChannelFinding extends SetupFinding {
 /** Discards log output: a probe returns its findings to the caller. */
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** The agent whose channels are checked. */
+interface ProbedAgent {
+  storePath: string;
+  /** Ids of the Slack user groups whose members may approve. */
+  slackGroups: readonly string[];
+}
+
 /**
- * Checks whether the chats of an agent can deliver approvals and receive messages; posts nothing. `storePath` is the
- * agent's store. Connects to the services directly, so do not use it in a running agent. Never rejects.
+ * Checks whether the chats of an agent can deliver approvals and receive messages; posts nothing. Connects to the services directly, so do not use it in a running agent. Never rejects.
  */
 export async function probeChannels(
   { slack, telegram }: ChannelsReading,
   defer: DeferRules,
-  storePath: string,
+  { storePath, slackGroups }: ProbedAgent,
 ): Promise<ChannelFinding[]> {
   const [inSlack, inTelegram] = await Promise.all([
-    slack === null ? [] : probeSlack(slack, defer, storePath),
+    slack === null ? [] : probeSlack(slack, defer, { storePath, slackGroups }),
     telegram === null ? [] : probeTelegram(telegram),
   ]);
   return [
@@ -36,7 +42,7 @@ export async function probeChannels(
 async function probeSlack(
   { botToken, appToken, apiUrl, conversations }: NonNullable<ChannelsReading['slack']>,
   defer: DeferRules,
-  storePath: string,
+  { storePath, slackGroups }: ProbedAgent,
 ): Promise<SetupFinding[]> {
   const [{ createSlackClient }, { ChannelDirectory }, { checkSlackSetup }] = await Promise.all([
     import('./slack/link/slack-client.ts'),
@@ -52,6 +58,7 @@ async function probeSlack(
     ...askedThrough('slack', defer),
     web,
     app: client(appToken),
+    groups: slackGroups,
     conversations,
     directory: new ChannelDirectory({ web, clock: systemClock(), names }),
   });

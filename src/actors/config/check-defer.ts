@@ -67,6 +67,7 @@ function checkEntry(entry: DeferEntry): Finding[] {
     ...checkQuorum(entry),
     ...checkWriteTimeout(entry),
     ...checkFourEyes(entry),
+    ...checkMention(entry),
   ];
 }
 
@@ -107,6 +108,14 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
     ...(config.auth.providers.length === 0 ? [warningAt(key, anonymous, providers)] : []),
     ...(config.channels.includes('telegram') ? [warningAt(key, nameless, ['channels'])] : []),
   ];
+}
+
+/** Checks that there is someone to mention. */
+function checkMention({ rule, path, config }: DeferEntry): Finding[] {
+  const { approvers } = deciders(rule, config.security.defer.default_approvers);
+  if (rule.mention !== true || approvers !== null) return [];
+  const message = 'mention has no effect without approvers; list them, or remove it';
+  return [warningAt([...path, 'mention'], message, defaultList)];
 }
 
 /** Checks that a request may stay open for as long as a call waits for its decision (docs/contract/governance.md). */

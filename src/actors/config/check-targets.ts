@@ -1,5 +1,6 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import { normaliseEmail } from '../../machines/governance/email.ts';
 import { builtinAdapters } from './check-channel-settings.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
@@ -57,8 +58,8 @@ export function checkTarget(to: string, path: Path, config: ServiceConfig): Find
     const message = `the ${adapter} adapter is not in channels, so ${direct}`;
     findings.push(warningAt(path, message, ['channels']));
   }
-  if (adapter === 'slack' && !isSlackChannel(target)) {
-    const message = `{value} is not a Slack channel, so ${direct}; write a name such as #refunds, or an id`;
+  if (adapter === 'slack' && !isSlackTarget(target)) {
+    const message = `{value} is not a Slack channel, so ${direct}; write a name such as #refunds, an id, or a person such as @ann@example.com`;
     findings.push(warningAt(path, message));
   }
   return findings;
@@ -76,8 +77,12 @@ function checkWindow({ rule, path, isWritten }: DeferEntry): Finding[] {
   return [warningAt(own, message, defaultTimeout)];
 }
 
-/** Slack channel names consist of letters of any language, digits, hyphens and underscores; ids match as well. */
-function isSlackChannel(target: string): boolean {
+/**
+ * Slack channel names consist of letters of any language, digits, hyphens and underscores; ids match as well. A person is
+ * `@` and the email.
+ */
+function isSlackTarget(target: string): boolean {
+  if (target.startsWith('@')) return normaliseEmail(target.slice(1)) !== null;
   return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
 }
 

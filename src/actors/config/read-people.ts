@@ -41,7 +41,7 @@ export function readPeople(directory: string, env: Environment): PeopleReading {
 export function unknownApprovers(
   { config, problemAt }: PlacedPolicy,
   people: People,
-  { auth }: Pick<ServiceConfig, 'auth'>,
+  { auth, channels }: Pick<ServiceConfig, 'auth' | 'channels'>,
 ): ConfigProblem[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
@@ -57,7 +57,7 @@ export function unknownApprovers(
   ];
   return lists.flatMap(({ path, entries }) =>
     entries.flatMap((entry, index) => {
-      const message = faultOf(entry, people, auth.providers);
+      const message = faultOf(entry, people, { providers: auth.providers, channels });
       const at = path.at(-1) === 'quorum' ? entry : index;
       return message === null ? [] : [problemAt([...path, at], message)];
     }),
@@ -67,7 +67,10 @@ export function unknownApprovers(
 function faultOf(
   entry: string,
   { groups, oncall }: People,
-  providers: ServiceConfig['auth']['providers'],
+  {
+    providers,
+    channels,
+  }: Pick<ServiceConfig, 'channels'> & { providers: ServiceConfig['auth']['providers'] },
 ): string | null {
   const read = readEntry(entry);
   if (read === null) return null;
@@ -88,6 +91,9 @@ function faultOf(
   if (group === undefined) {
     if (hasTokenGroups) return null;
     return `no one is in this group: ${peopleFile} has none of this name, and no provider has a groups_claim${advice(name, Object.keys(groups))}`;
+  }
+  if (group.slack !== null && !channels.includes('slack')) {
+    return `the members of this group are in the Slack user group ${group.slack}, and slack is not in channels; add it`;
   }
   const isEmpty = group.members.length === 0 && group.slack === null && !hasTokenGroups;
   return isEmpty ? `no one is in this group; add members to it in ${peopleFile}` : null;

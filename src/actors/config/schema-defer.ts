@@ -55,6 +55,10 @@ const holdingRule = z.object({
       example: 2,
     }),
   four_eyes: z.boolean().default(false).describe('The requester may not decide the call.'),
+  mention: z
+    .boolean()
+    .optional()
+    .describe('Messages in Slack mention the approvers, their user groups and who is on call.'),
   remind: z.boolean().default(false).describe('Sends a reminder when half of the time is over.'),
   escalate_to: target.optional().meta({
     description: 'Additional target, notified when three quarters of the time are over.',

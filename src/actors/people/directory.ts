@@ -1,6 +1,6 @@
 import type { Caller } from '../../machines/domain/task.ts';
 import { normaliseEmail } from '../../machines/governance/email.ts';
-import type { Delegator, Standing } from '../../machines/governance/standing.ts';
+import { type Delegator, readEntry, type Standing } from '../../machines/governance/standing.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Delegation } from '../ports/delegations.ts';
 import { nobody, type People } from './people-file.ts';
@@ -14,11 +14,36 @@ export interface PersonHere {
   caller: Caller | null;
 }
 
+/** The people whom approver entries name, as emails and as Slack user groups. */
+export interface ApproverAddresses {
+  emails: readonly string[];
+  slackGroups: readonly string[];
+}
+
+/** Returns the emails of the members of a Slack user group. Rejects if the members cannot be read now. */
+export type SlackMembers = (id: string) => Promise<readonly string[]>;
+
+/** The members of a Slack user group as read at a moment, in epoch milliseconds. */
+interface ReadGroup {
+  members: readonly string[];
+  at: number;
+}
+
+/**
+ * Time in which the members of a Slack user group count, after which they are read again, and after which a failed
+ * look-up is repeated, in milliseconds.
+ */
+const slackGroups = { countFor: 60_000, readAfter: 30_000, repeatAfter: 1_000 };
+
 /** The people of an agent. Memberships are evaluated at the moment of each question. */
 export class PeopleDirectory {
   #people: People;
   /** Members of Slack user groups, by id. */
-  readonly #slack = new Map<string, readonly string[]>();
+  readonly #slack = new Map<string, ReadGroup>();
+  readonly #reading = new Map<string, Promise<void>>();
+  /** Times of failed look-ups, by id. */
+  readonly #failed = new Map<string, number>();
+  #slackMembers: SlackMembers | null = null;
   #delegations: readonly Delegation[] = [];
 
   constructor(people: People = nobody) {
@@ -33,6 +58,12 @@ export class PeopleDirectory {
     return this.#delegations;
   }
 
+  /** Ids of the Slack user groups whose members belong to groups. */
+  get slackGroups(): string[] {
+    const { groups } = this.#people;
+    return [...new Set(Object.values(groups).flatMap(({ slack }) => slack ?? []))];
+  }
+
   /** Replaces the content of `people.yaml`. */
   replace(people: People): void {
     this.#people = people;
@@ -43,12 +74,28 @@ export class PeopleDirectory {
     this.#delegations = delegations;
   }
 
-  /** Replaces the members of a Slack user group. */
-  keepSlackGroup(id: string, emails: readonly string[]): void {
-    this.#slack.set(
-      id,
-      emails.flatMap((email) => normaliseEmail(email) ?? []),
-    );
+  /** Reads the members of Slack user groups by this function from now on. */
+  readSlackGroups(members: SlackMembers): void {
+    this.#slackMembers = members;
+  }
+
+  /** Replaces the members of a Slack user group as read at a moment. */
+  keepSlackGroup(id: string, emails: readonly string[], at: number): void {
+    const members = emails.flatMap((email) => normaliseEmail(email) ?? []);
+    this.#slack.set(id, { members, at });
+  }
+
+  /**
+   * Reads the members of Slack user groups that were read more than half a minute ago. `null` if there are none to
+   * read. Never rejects: a group that cannot be read keeps its members until they are a minute old.
+   */
+  refresh(at: number): Promise<void> | null {
+    const members = this.#slackMembers;
+    const ids = this.slackGroups;
+    for (const id of this.#slack.keys()) if (!ids.includes(id)) this.#slack.delete(id);
+    const due = ids.filter((id) => this.#isDue(id, at));
+    if (members === null || due.length === 0) return null;
+    return Promise.all(due.map((id) => this.#read(id, members, at))).then(() => undefined);
   }
 
   /**
@@ -60,7 +107,13 @@ export class PeopleDirectory {
     const own = normal === null ? [] : this.#entriesOf(normal, at);
     const as = [...new Set([...own, ...(caller === null ? [] : entriesOfToken(caller))])];
     const delegators = normal === null ? [] : this.#delegatorsOf(normal, at);
-    return { as, ...(delegators.length === 0 ? {} : { for: delegators }) };
+    const unknown = normal === null ? [] : this.#uncheckedAt(at);
+    const unchecked = unknown.filter((entry) => !as.includes(entry));
+    return {
+      as,
+      ...(delegators.length === 0 ? {} : { for: delegators }),
+      ...(unchecked.length === 0 ? {} : { unchecked }),
+    };
   }
 
   /** Returns the people who are on call at a moment; `null` for an unknown rotation. */
@@ -70,11 +123,20 @@ export class PeopleDirectory {
   }
 
   /** Returns the emails of a group's members; `null` for an unknown group. */
-  membersOf(name: string): readonly string[] | null {
-    const group = this.#people.groups[name];
+  membersOf(name: string, at: number): readonly string[] | null {
+    const { groups } = this.#people;
+    const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
     if (group === undefined) return null;
-    const ofSlack = group.slack === null ? [] : (this.#slack.get(group.slack) ?? []);
-    return [...new Set([...group.members, ...ofSlack])];
+    return [...new Set([...group.members, ...(this.#ofSlack(group.slack, at) ?? [])])];
+  }
+
+  /** Returns the people whom approver entries name at a moment. Claims name no one. */
+  addressesOf(entries: readonly string[], at: number): ApproverAddresses {
+    const found = entries.map((entry) => this.#addressOf(entry, at));
+    return {
+      emails: [...new Set(found.flatMap(({ emails }) => emails))],
+      slackGroups: [...new Set(found.flatMap(({ slackGroups: ids }) => ids))],
+    };
   }
 
   /** Returns true if a person is away at a moment. */
@@ -84,11 +146,58 @@ export class PeopleDirectory {
     );
   }
 
+  #addressOf(entry: string, at: number): ApproverAddresses {
+    const named = readEntry(entry);
+    if (named === null) {
+      const email = normaliseEmail(entry);
+      return { emails: email === null ? [] : [email], slackGroups: [] };
+    }
+    if (named.kind === 'oncall')
+      return { emails: this.onCall(named.name, at) ?? [], slackGroups: [] };
+    if (named.kind === 'claim') return { emails: [], slackGroups: [] };
+    const { groups } = this.#people;
+    const slack = Object.hasOwn(groups, named.name) ? groups[named.name]?.slack : null;
+    const emails = [...(this.membersOf(named.name, at) ?? [])];
+    return { emails, slackGroups: slack ? [slack] : [] };
+  }
+
+  #isDue(id: string, at: number): boolean {
+    const { readAfter, repeatAfter } = slackGroups;
+    const isOld = at - (this.#slack.get(id)?.at ?? Number.NEGATIVE_INFINITY) >= readAfter;
+    return isOld && at - (this.#failed.get(id) ?? Number.NEGATIVE_INFINITY) >= repeatAfter;
+  }
+
+  #read(id: string, members: SlackMembers, at: number): Promise<void> {
+    const underway = this.#reading.get(id);
+    if (underway !== undefined) return underway;
+    const reading = members(id)
+      .then(
+        (emails) => this.keepSlackGroup(id, emails, at),
+        () => void this.#failed.set(id, at),
+      )
+      .finally(() => this.#reading.delete(id));
+    this.#reading.set(id, reading);
+    return reading;
+  }
+
+  /** Returns the members of a Slack user group, `[]` without a group; `null` while they are unknown. */
+  #ofSlack(id: string | null, at: number): readonly string[] | null {
+    if (id === null) return [];
+    const read = this.#slack.get(id);
+    return read !== undefined && at - read.at < slackGroups.countFor ? read.members : null;
+  }
+
+  #uncheckedAt(at: number): string[] {
+    return Object.entries(this.#people.groups)
+      .filter(([, { slack }]) => this.#ofSlack(slack, at) === null)
+      .map(([name]) => `group:${name}`);
+  }
+
   #entriesOf(email: string, at: number): string[] {
     const { groups, oncall } = this.#people;
     return [
       ...Object.keys(groups)
-        .filter((name) => this.membersOf(name)?.includes(email))
+        .filter((name) => this.membersOf(name, at)?.includes(email))
         .map((name) => `group:${name}`),
       ...Object.keys(oncall)
         .filter((name) => this.onCall(name, at)?.includes(email))

@@ -2,9 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../machines/domain/finding.ts';
 import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
 import { causesOf } from '../../machines/error-code.ts';
-import { attemptedBy, type DecisionAttempt } from '../../machines/governance/approvers.ts';
+import {
+  attemptedBy,
+  type DecisionAttempt,
+  isUnchecked,
+} from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
+import { tightened } from '../../machines/governance/tightened.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
@@ -12,7 +17,7 @@ import { ruledTask } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
 import { PeopleDirectory } from '../people/people.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
-import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
+import { SystemError, shuttingDown, uncheckedMember, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
 import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
@@ -241,6 +246,8 @@ export class TaskSystem {
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
   async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
+    const refreshed = this.people.refresh(this.now());
+    if (refreshed !== null) await refreshed;
     // A decision now would start work that is stopped at once, with an unknown outcome.
     if (this.#isDrained) throw shuttingDown();
     let remembered: RememberedCall | null = null;
@@ -254,6 +261,7 @@ export class TaskSystem {
       const { policy } = policies.current;
       const applied = deferral && policy.deferRuleOf(deferral, facts);
       const today = applied?.rule ?? null;
+      if (deferral && isUnchecked(tightened(deferral, today, []), attempt)) throw uncheckedMember();
       const edit = proposedEdit(deferral, attempt, applied, { ...this.#options, policy });
       const session = run.contextId;
       if (deferral !== null) remembered = { deferral, attempt, applied, requester, session };

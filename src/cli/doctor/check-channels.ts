@@ -19,7 +19,7 @@ const adapters = ['slack', 'telegram', 'webhook'] as const;
 
 /** Checks that the channels can reach approvers. Returns one line for each problem, otherwise one for each channel. */
 export async function checkChannels(
-  { directory }: Pick<Subject, 'directory'>,
+  { directory, slackGroups = [] }: Pick<Subject, 'directory'> & { slackGroups?: string[] },
   config: Findings['config'],
   { channels, withheldAdapters }: Pick<Sendable, 'channels' | 'withheldAdapters'>,
 ): Promise<Named[]> {
@@ -27,11 +27,10 @@ export async function checkChannels(
   if (config === null || channels === null || listed.length === 0) {
     return [['slack', { status: 'pass', message: 'no chat adapter' }]];
   }
-  const found = await probeChannels(
-    channels,
-    rulesOf(config),
-    resolve(directory, config.store.path),
-  );
+  const found = await probeChannels(channels, rulesOf(config), {
+    storePath: resolve(directory, config.store.path),
+    slackGroups,
+  });
   const checks = listed.map(async (adapter): Promise<Named[]> => {
     if (withheldAdapters.has(adapter)) return [[adapter, withheld]];
     if (channels[adapter] === null) return [[adapter, idle(adapter, directory)]];

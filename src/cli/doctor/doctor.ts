@@ -71,7 +71,7 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
     ['admission', await checkAdmission({ env: sendable.admission }, config?.agent_id ?? null)],
     ['model', await checkModel(config, sendable.models)],
     ['identity', await checkIdentity(sendable)],
-    ...(await checkChannels(subject, config, sendable)),
+    ...(await checkChannels({ ...subject, slackGroups: findings.slackGroups }, config, sendable)),
     ['daemon', await checkDaemon(subject)],
     ...checkPolicy(subject, findings),
   ];

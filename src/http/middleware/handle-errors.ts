@@ -26,6 +26,7 @@ const statusOf: Record<SystemErrorCode, number> = {
   starting: 503,
   shutting_down: 503,
   unrecorded: 503,
+  unchecked: 503,
   unknown_machine_version: 409,
 };
 

@@ -44,6 +44,8 @@ export interface ApprovalRequest {
   fourEyes: boolean;
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if the message mentions the approvers; absent for no mention. */
+  mention?: true;
   approvals: Approval[];
   stage: DeferralStage;
   /** Timeout in milliseconds. */

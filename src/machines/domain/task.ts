@@ -249,6 +249,8 @@ export interface Deferral {
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
   display?: readonly string[];
+  /** True if messages in a chat mention the approvers; absent for no mention. */
+  mention?: true;
   approvals: Approval[];
   /** Epoch milliseconds, like the times below. */
   requestedAt: number;

@@ -93,6 +93,26 @@ export function rightOf(deferral: Deferral, attempt: DecisionAttempt): Right | n
   return delegator === undefined ? null : { ...delegator, for: delegator.email };
 }
 
+/**
+ * Returns true if an attempt can be judged only by the members of a group that cannot be read now: the approver may
+ * decide as a member only, or the approval fills a place of the group.
+ */
+export function isUnchecked(deferral: Deferral, attempt: DecisionAttempt): boolean {
+  const { unchecked = [], as, for: delegators = [] } = attempt.standing ?? { as: [] };
+  if (unchecked.length === 0) return false;
+  const right = rightOf(deferral, attempt);
+  if (right === null) {
+    const asMember = {
+      as: [...as, ...unchecked],
+      for: delegators.map((one) => ({ ...one, as: [...one.as, ...unchecked] })),
+    };
+    return rightOf(deferral, { ...attempt, standing: asMember }) !== null;
+  }
+  const places = Object.keys(deferral.quorumOf ?? {});
+  const fillsOne = places.some((entry) => fulfils(right, entry));
+  return attempt.verb === 'approve' && !fillsOne && places.some((one) => unchecked.includes(one));
+}
+
 /** Returns the person who makes an attempt; `caller` is `null` if the attempt names someone else than the caller. */
 export function attemptedBy({ caller, email: claimed }: DecisionAttempt): {
   email: string | null;

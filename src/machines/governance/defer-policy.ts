@@ -32,6 +32,8 @@ export interface DeferRule {
   display?: readonly string[];
   /** How long, in milliseconds, and how often an approval may count for later calls; absent for never. */
   remember?: { time: number; uses: number };
+  /** True if messages in a chat mention the approvers; absent for no mention. */
+  mention?: true;
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
@@ -119,7 +121,7 @@ export function openDeferral(
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf, display } = deferral;
+  const { alsoBy, quorumOf, display, mention } = deferral;
   const { remindAt, escalateTo } = deferral;
   return {
     to: targets,
@@ -137,6 +139,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     ...(requireReason === undefined ? {} : { requireReason }),
     ...(isEditable === undefined ? {} : { isEditable }),
     ...(display === undefined ? {} : { display }),
+    ...(mention === undefined ? {} : { mention }),
     remind: remindAt !== null,
     escalateTo,
   };

@@ -8,6 +8,8 @@ export interface Standing {
   as: readonly string[];
   /** People who delegated their decisions to this person; absent for none. */
   for?: readonly Delegator[];
+  /** Entries whose members cannot be read now, so that the person may fulfil them; absent for none. */
+  unchecked?: readonly string[];
 }
 
 /** A person who delegated decisions to another one, with the entries that the person fulfils. */

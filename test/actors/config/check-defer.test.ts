@@ -319,7 +319,7 @@ describe('a chat channel', () => {
   it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b'])('cannot be called %s', (name) => {
     const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
     expect(deferring(lines, 'channels: [slack]\n')).toEqual([
-      `warning 6:21 ~.tools.t.to | channel:slack:${name} is not a Slack channel, ${direct}; write a name such as #refunds, or an id`,
+      `warning 6:21 ~.tools.t.to | channel:slack:${name} is not a Slack channel, ${direct}; write a name such as #refunds, an id, or a person such as @ann@example.com`,
     ]);
   });
 
@@ -330,7 +330,7 @@ describe('a chat channel', () => {
         line.includes('Slack'),
       ),
     ).toEqual([
-      `warning 6:55 ~.tools.t.escalate_to | channel:slack:* is not a Slack channel, ${direct}; write a name such as #refunds, or an id`,
+      `warning 6:55 ~.tools.t.escalate_to | channel:slack:* is not a Slack channel, ${direct}; write a name such as #refunds, an id, or a person such as @ann@example.com`,
     ]);
   });
 });

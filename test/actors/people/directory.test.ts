@@ -25,7 +25,7 @@ const people: People = {
 describe('a directory', () => {
   it('knows groups, rotations, tokens and Slack groups', () => {
     const directory = new PeopleDirectory(people);
-    directory.keepSlackGroup('S0LEGAL', ['Bo@Example.com', 'nonsense']);
+    directory.keepSlackGroup('S0LEGAL', ['Bo@Example.com', 'nonsense'], 0);
     const caller = aCaller({
       ...{ email: bo, groups: ['staff'], claims: { level: 3, roles: ['a', 'b'], deep: { x: 1 } } },
     });
@@ -39,12 +39,56 @@ describe('a directory', () => {
       ],
     });
     expect(directory.standingOf({ email: null, caller: null }, 0)).toEqual({ as: [] });
-    expect(directory.membersOf('none')).toBeNull();
+    expect(directory.membersOf('none', 0)).toBeNull();
     expect(directory.onCall('none', 0)).toBeNull();
+  });
+
+  it('reads a Slack group every half minute, and counts its members for a minute at most', async () => {
+    const directory = new PeopleDirectory(people);
+    const answers: (string[] | Error)[] = [[bo], new Error('503'), new Error('503')];
+    const read: string[] = [];
+    directory.readSlackGroups(async (id) => {
+      read.push(id);
+      const answer = answers.shift() ?? [];
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+    const of = async (at: number) => {
+      await directory.refresh(at);
+      const { as, unchecked } = directory.standingOf({ email: bo, caller: null }, at);
+      return [as.includes('group:legal'), unchecked];
+    };
+    expect(directory.standingOf({ email: null, caller: null }, 0)).toEqual({ as: [] });
+    const unknown = ['group:legal'];
+    expect(directory.standingOf({ email: bo, caller: null }, 0).unchecked).toEqual(unknown);
+    expect([await of(0), await of(29_999), await of(30_000), await of(30_500)]).toEqual([
+      ...[0, 1, 2, 3].map(() => [true, undefined]),
+    ]);
+    expect([await of(60_000), await of(61_000)]).toEqual([
+      [false, unknown],
+      [false, undefined],
+    ]);
+    expect(read).toEqual(['S0LEGAL', 'S0LEGAL', 'S0LEGAL', 'S0LEGAL']);
+  });
+
+  it('names the people of approver entries', () => {
+    const directory = new PeopleDirectory(people);
+    const entries = [
+      'group:legal',
+      'group:finance',
+      'oncall:ops',
+      'claim:a=b',
+      'group:x',
+      'Cy@Example.com',
+    ];
+    expect(directory.addressesOf(entries, 0)).toEqual({
+      ...{ emails: [ann, bo, cy], slackGroups: ['S0LEGAL'] },
+    });
   });
 
   it('has a delegation while it lasts, with the groups of the person who gave it', () => {
     const directory = new PeopleDirectory(people);
+    directory.keepSlackGroup('S0LEGAL', [], 0);
     const of = (at: number) => directory.standingOf({ email: cy, caller: null }, at);
     const given = { as: [], for: [{ email: ann, as: ['group:finance'] }] };
     expect([of(99), of(100), of(199), of(200)]).toEqual([

@@ -10,6 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type {
   ApprovalAuthority,
   ApprovalPlaces,
+  ApproverPeople,
   ChannelAdapter,
   ChannelState,
 } from '../channel-adapter.ts';
@@ -27,6 +28,8 @@ import { deliveryError } from './link/slack-failure.ts';
 import type { SlackSocketOptions } from './link/slack-socket.ts';
 import { fetchUntil, untilAborted } from './link/until-aborted.ts';
 import { readUserChange, UserDirectory } from './link/user-directory.ts';
+import { UserGroups } from './link/user-groups.ts';
+import { Mentions } from './messages/mentions.ts';
 import { readDeletion } from './talk/message-event.ts';
 import { SlackConversation } from './talk/slack-conversation.ts';
 
@@ -38,6 +41,8 @@ export interface SlackOptions {
   places?: ApprovalPlaces;
   /** Channels that names first resolved to; nothing is stored when absent. */
   names?: KeptNames;
+  /** Returns the people whom approver entries name now; messages mention no one when absent. */
+  addressesOf?: ApproverPeople['addressesOf'];
   clock: Clock;
   log: Log;
   /** Receives chat messages and resolves with whether they were stored; when absent, the adapter ignores them. */
@@ -62,6 +67,7 @@ export class SlackAdapter implements ChannelAdapter {
   readonly capabilities;
   readonly conversation: SlackConversation;
   readonly channels: ChannelDirectory;
+  readonly groups: UserGroups;
   readonly #options: SlackOptions;
   readonly #connection: SlackConnection;
   readonly #deliveries: SlackDeliveries;
@@ -72,7 +78,7 @@ export class SlackAdapter implements ChannelAdapter {
   readonly #people: UserDirectory[] = [];
 
   constructor(options: SlackOptions) {
-    const { settings, approvals, names, clock, outbound } = options;
+    const { settings, approvals, names, addressesOf, clock, outbound, log } = options;
     const look = { dashboardUrl: settings.dashboardUrl };
     const web = this.#createClient(options, 3);
     const once = this.#createClient(options, 0);
@@ -90,7 +96,10 @@ export class SlackAdapter implements ChannelAdapter {
       channels,
       limiter: new RateLimiter(clock),
       look,
+      ...(addressesOf && { mentions: new Mentions({ people: channels.people, addressesOf, log }) }),
     });
+    const own = () => this.#connection.self;
+    this.groups = new UserGroups({ web: quick, clock, self: own, log });
     const deciding = { ...this.#meeting(quick), approvals, look, clock, outbound };
     this.#interactions = new SlackInteractions(deciding);
     this.conversation = new SlackConversation({

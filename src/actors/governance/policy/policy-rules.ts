@@ -201,6 +201,7 @@ export class PolicyRules {
       ...(rule.edit ? { isEditable: true } : {}),
       ...(rule.display === undefined ? {} : { display: rule.display }),
       ...memoryOf(rule, defer),
+      ...(rule.mention === true ? { mention: true } : {}),
     };
   }
 }

@@ -45,6 +45,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   require_reason?: RequiredReason | undefined;
   edit: boolean;
   display?: readonly string[] | undefined;
+  mention?: boolean | undefined;
 }
 
 /** Tools that require a stronger sign-in, and the levels from weak to strong. */

@@ -13,6 +13,7 @@ import { readEntry } from '../../../../machines/governance/standing.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
+import { SystemError } from '../../../system-error.ts';
 import type { ApprovalAuthority } from '../../channel-adapter.ts';
 import { pause } from '../../time-limit.ts';
 import { linkFault } from '../link/slack-failure.ts';
@@ -141,6 +142,9 @@ export class SlackDecisions {
       return { words, isRecorded: true };
     } catch (error) {
       log.warn({ error, task_id: taskId }, 'slack: a decision could not be recorded');
+      if (error instanceof SystemError && error.code === 'unchecked') {
+        return { words: refusalWords.uncheckedMember, isRecorded: false };
+      }
       return { words: refusalWords.unrecorded, isRecorded: false };
     }
   }

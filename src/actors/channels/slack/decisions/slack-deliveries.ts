@@ -10,6 +10,7 @@ import type { ChannelDirectory } from '../link/channel-directory.ts';
 import type { RateLimiter } from '../link/rate-limiter.ts';
 import { deliveryError } from '../link/slack-failure.ts';
 import { localTime } from '../messages/blocks.ts';
+import type { Mentions } from '../messages/mentions.ts';
 import { type MessageLook, messageOf } from '../messages/message.ts';
 
 export interface SlackDeliveriesOptions {
@@ -19,6 +20,8 @@ export interface SlackDeliveriesOptions {
   channels: Pick<ChannelDirectory, 'resolve'>;
   limiter: RateLimiter;
   look: MessageLook;
+  /** Mentions of the approvers; messages mention no one when absent. */
+  mentions?: Pick<Mentions, 'of'>;
 }
 
 /** Posts and updates approval messages; every method rejects with DeliveryError. */
@@ -31,15 +34,16 @@ export class SlackDeliveries {
 
   /** Posts a notice to the channel of its target; the ref holds the channel and the message's `ts`. */
   async post(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
-    const { channels, limiter, look } = this.#options;
+    const { channels, limiter, look, mentions } = this.#options;
     const { deferralId, target } = notice.request;
     const channel = await channels.resolve(splitTarget(target).target);
+    const mention = (await mentions?.of(notice.request)) ?? null;
     await limiter.turn(channel);
     // The caller has given up and posts the notice again later.
     signal.throwIfAborted();
     const posted = await this.#postNow({
       channel,
-      ...messageOf(notice, look),
+      ...messageOf(notice, { ...look, mention }),
       unfurl_links: false,
       unfurl_media: false,
       metadata: { event_type: 'holdpoint_approval', event_payload: { deferral_id: deferralId } },

@@ -1,11 +1,13 @@
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
+import { normaliseEmail } from '../../../../machines/governance/email.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
+import { PeopleByEmail } from './people-by-email.ts';
 import { deliveryError } from './slack-failure.ts';
 
 export interface ChannelDirectoryOptions {
-  web: Pick<WebClient, 'conversations'>;
+  web: Pick<WebClient, 'conversations' | 'users'>;
   clock: Clock;
   /** Stores the channel that a name first resolved to; nothing is stored when absent. */
   names?: KeptNames;
@@ -41,19 +43,24 @@ export class ChannelDirectory {
   readonly #options: ChannelDirectoryOptions;
   readonly #known = new LRUCache<string, KnownChannels>({ max: 500 });
   readonly #underway = new Map<string, Promise<string[]>>();
+  readonly people: PeopleByEmail;
 
   constructor(options: ChannelDirectoryOptions) {
     this.#options = options;
+    this.people = new PeopleByEmail(options);
   }
 
   /**
-   * Returns the channel id of a target that gives an id or a name, with or without `#`. A name stays bound to the
+   * Returns the channel id of a target that gives an id, a name with or without `#`, or a person as `@` and the email;
+   * the id of a person is the channel of their direct messages. A name stays bound to the
    * channel it first resolved to, even if that channel is renamed. Rejects with a DeliveryError; its fault is `target`
    * if the name matches no channel, several channels, or a different channel than before.
    */
   async resolve(target: string): Promise<string> {
     const asked = target.trim();
     if (channelId.test(asked)) return asked;
+    const person = personOf(asked);
+    if (person !== null) return this.people.idOf(person);
     const name = asked.replace(/^#/, '').toLowerCase();
     if (name === '' || name === '*') {
       throw targetError('the target names no channel; write its name or id in "to"');
@@ -141,6 +148,11 @@ export class ChannelDirectory {
       throw deliveryError(error, 'looking up the channel');
     }
   }
+}
+
+/** Returns the email of a target `@ann@example.com`; `null` for a channel. */
+export function personOf(target: string): string | null {
+  return target.startsWith('@') ? normaliseEmail(target.slice(1)) : null;
 }
 
 function targetError(words: string): DeliveryError {

@@ -16,6 +16,8 @@ export const refusalWords = {
   unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
   unchecked:
     'Slack could not identify you just now, so nothing was decided. Try again in a moment.',
+  uncheckedMember:
+    'The members of a group of approvers could not be checked, so nothing was decided. Try again in a moment.',
   uncheckable:
     'Slack does not allow the agent to look up users, so nothing was decided. Contact the operator of the agent; its log names the missing scope.',
   unshown:

@@ -25,6 +25,11 @@ export function section(...lines: string[]): SectionBlock {
   return { type: 'section', text: plainText(lines.join('\n')) };
 }
 
+/** Creates a paragraph in Slack's markup; its text must be the app's own. */
+export function markup(text: string): SectionBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
+}
+
 /**
  * Creates a box for untrusted text without markup, so that the text cannot imitate the app's own. Must not be empty.
  */

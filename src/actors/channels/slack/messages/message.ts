@@ -8,7 +8,7 @@ import {
 } from '../../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../../machines/duration.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
-import { header, localTime, plainText, quotation, section, smallPrint } from './blocks.ts';
+import { header, localTime, markup, plainText, quotation, section, smallPrint } from './blocks.ts';
 import { callBlocks, writtenBlocks } from './call-blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
 import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
@@ -22,6 +22,8 @@ export const rejectAction = 'holdpoint_reject';
 export interface MessageLook {
   /** The dashboard URL, without a trailing slash; `null` for no link. */
   dashboardUrl: string | null;
+  /** Slack's markup that mentions the approvers; absent for none. Only a new message notifies them. */
+  mention?: string | null;
 }
 
 /** A message in Slack's API format. */
@@ -77,6 +79,7 @@ function waiting(request: ApprovalRequest, look: MessageLook): KnownBlock[] {
   const asked = stageWords[request.stage];
   return [
     section(...whoMayDecide(request)),
+    ...(look.mention ? [markup(look.mention)] : []),
     smallPrint(
       ...(asked === null ? [] : [asked]),
       `Auto-deny ${localTime(request.expiresAt)}, ${after}.`,

@@ -10,10 +10,7 @@ interface Need {
 }
 
 /** Lists the scopes that the bot's token lacks, each with its purpose; empty if Slack does not list scopes. */
-export function scopeFindings(
-  self: SlackSelf,
-  setup: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>,
-): SetupFinding[] {
+export function scopeFindings(self: SlackSelf, setup: ScopeNeeds): SetupFinding[] {
   const needs = needsOf(setup);
   const missing = missingScopes(
     self,
@@ -29,12 +26,10 @@ export function scopeFindings(
     }));
 }
 
-function needsOf({
-  targets,
-  approvers,
-  conversations,
-}: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>): Need[] {
-  const identity = approvers.length > 0 ? 'error' : 'warning';
+type ScopeNeeds = Pick<SlackSetup, 'targets' | 'approvers' | 'groups' | 'conversations'>;
+
+function needsOf({ targets, approvers, groups, conversations }: ScopeNeeds): Need[] {
+  const identity = approvers.length + groups.length > 0 ? 'error' : 'warning';
   return [
     { scope: 'chat:write', purpose: 'with which it posts', severity: 'error' },
     ...(targets.length > 0 ? naming : []),
@@ -44,6 +39,7 @@ function needsOf({
       purpose: 'which checks whether a user is an approver',
       severity: identity,
     },
+    ...(groups.length > 0 ? grouping : []),
     ...(conversations ? speaking : []),
   ];
 }
@@ -51,6 +47,14 @@ function needsOf({
 const naming: Need[] = [
   { scope: 'channels:read', purpose: 'which finds public channels by name', severity: 'warning' },
   { scope: 'groups:read', purpose: 'which finds private channels by name', severity: 'warning' },
+];
+
+const grouping: Need[] = [
+  {
+    scope: 'usergroups:read',
+    purpose: 'without which no member of a Slack user group can decide',
+    severity: 'error',
+  },
 ];
 
 const speaking: Need[] = [

@@ -1,6 +1,7 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { namesOnePerson } from '../../../../machines/governance/email.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
+import { personOf } from '../link/channel-directory.ts';
 import { linkFault, slackCode } from '../link/slack-failure.ts';
 import { readSelf } from '../link/slack-self.ts';
 import { checkEach, wordsOf } from './check-each.ts';
@@ -16,10 +17,12 @@ export async function checkSlackSetup(setup: SlackSetup): Promise<SetupFinding[]
 }
 
 async function checkBot(setup: SlackSetup): Promise<SetupFinding[]> {
-  const { web, targets, approvers } = setup;
+  const { web, targets, approvers, groups } = setup;
   try {
     const self = await readSelf(web);
     const canLookUp = self.scopes.length === 0 || self.scopes.includes('users:read.email');
+    const canList = self.scopes.length === 0 || self.scopes.includes('usergroups:read');
+    const ids = canList ? groups : [];
     const emails = canLookUp ? approvers.filter(namesOnePerson) : [];
     return [
       {
@@ -30,6 +33,7 @@ async function checkBot(setup: SlackSetup): Promise<SetupFinding[]> {
       ...scopeFindings(self, setup),
       ...(await checkEach(targets, (target) => checkTarget(setup, target), 'channels')),
       ...(await checkEach(emails, (email) => checkApprover(setup, email), 'approvers')),
+      ...(await checkEach(ids, (id) => checkGroup(setup, id), 'user groups')),
     ];
   } catch (error) {
     const message = `the bot cannot speak to Slack: ${linkFault(error).message}`;
@@ -42,7 +46,11 @@ async function checkTarget({ web, directory }: SlackSetup, target: string): Prom
     return { severity: 'error', subject: target, message, fix };
   };
   try {
-    const { channel } = await web.conversations.info({ channel: await directory.resolve(target) });
+    const id = await directory.resolve(target);
+    const email = personOf(target);
+    if (email !== null)
+      return { severity: 'ok', subject: target, message: `${email} is asked directly` };
+    const { channel } = await web.conversations.info({ channel: id });
     if (channel?.is_archived === true) {
       return finding(
         `${target} is archived, so no approver is notified there`,
@@ -78,6 +86,27 @@ async function checkApprover({ web }: SlackSetup, email: string): Promise<SetupF
     subject: email,
     message: `${email} is no Slack user, so that person cannot decide there`,
     fix: 'correct the address among the approvers, or let that person decide elsewhere',
+  };
+}
+
+async function checkGroup({ web }: SlackSetup, id: string): Promise<SetupFinding> {
+  try {
+    const { users = [] } = await web.usergroups.users.list({ usergroup: id });
+    if (users.length > 0) {
+      return {
+        severity: 'ok',
+        subject: id,
+        message: `the user group ${id} has ${users.length} members`,
+      };
+    }
+  } catch (error) {
+    if (slackCode(error) !== 'no_such_subteam') throw error;
+  }
+  return {
+    severity: 'error',
+    subject: id,
+    message: `Slack has no user group ${id} with members, so no one can decide as its member`,
+    fix: 'correct the id in people.yaml, or add members to the group in Slack',
   };
 }
 

@@ -10,6 +10,8 @@ export interface SetupParts {
   /** The approval targets named by `to`, and all listed approvers. */
   targets: string[];
   approvers: string[];
+  /** Ids of the user groups whose members may approve. */
+  groups: readonly string[];
   outbound: Pick<Outbound, 'fetch'>;
   /** The adapter's own channel directory, so that channels are listed only once. */
   directory: ChannelDirectory;
@@ -21,13 +23,15 @@ export async function reportSetup({
   settings,
   targets,
   approvers,
+  groups,
   outbound,
   directory,
   log,
 }: SetupParts): Promise<void> {
   const { botToken: token, apiUrl, conversations } = settings;
   const web = createSlackClient({ token, apiUrl, fetch: outbound.fetch, log });
-  const findings = await checkSlackSetup({ web, targets, approvers, conversations, directory });
+  const setup = { web, targets, approvers, groups, conversations, directory };
+  const findings = await checkSlackSetup(setup);
   for (const { severity, subject, message, fix } of findings) {
     if (severity === 'ok') continue;
     log.warn({ subject, ...(fix === undefined ? {} : { fix }) }, `slack: ${message}`);

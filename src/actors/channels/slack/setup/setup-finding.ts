@@ -13,10 +13,12 @@ export interface SetupFinding {
 
 /** The setup to check. */
 export interface SlackSetup {
-  web: Pick<WebClient, 'auth' | 'conversations' | 'users'>;
+  web: Pick<WebClient, 'auth' | 'conversations' | 'usergroups' | 'users'>;
   /** Channel names or ids, in the notation of targets. */
   targets: readonly string[];
   approvers: readonly string[];
+  /** Ids of the user groups whose members may approve. */
+  groups: readonly string[];
   /** True if users' messages become tasks. */
   conversations: boolean;
   directory: Pick<ChannelDirectory, 'resolve'>;

@@ -14,6 +14,7 @@ import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
 interface Wanted {
   targets?: string[];
   approvers?: string[];
+  groups?: string[];
   conversations?: boolean;
   botToken?: string;
   appToken?: string;
@@ -26,14 +27,15 @@ async function fakeSlack(options: FakeSlackOptions = {}): Promise<FakeSlack> {
 }
 
 async function check(slack: FakeSlack, wanted: Wanted = {}): Promise<SetupFinding[]> {
-  const { targets = [], approvers = [], conversations = true, botToken, appToken } = wanted;
+  const { targets = [], approvers = [], groups = [], conversations = true } = wanted;
+  const { botToken, appToken } = wanted;
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const client = (token: string) =>
     createSlackClient({ token, apiUrl: slack.apiUrl, fetch: globalThis.fetch, log: silent });
   const web = client(botToken ?? slack.botToken);
   const directory = new ChannelDirectory({ web, clock: systemClock() });
   const app = appToken === undefined ? {} : { app: client(appToken) };
-  return checkSlackSetup({ web, targets, approvers, conversations, directory, ...app });
+  return checkSlackSetup({ web, targets, approvers, groups, conversations, directory, ...app });
 }
 
 const bot: SetupFinding = {
@@ -251,6 +253,42 @@ it('says so when Slack is not there', async () => {
       severity: 'error',
       subject: 'bot token',
       message: 'the bot cannot speak to Slack: the connection broke (ECONNREFUSED)',
+    },
+  ]);
+});
+
+it('checks the user groups of approvers, and the scope that reads them', async () => {
+  const slack = await fakeSlack({ scopes: [...botScopes(), 'usergroups:read'] });
+  slack.workspace.userGroups.set('S0LEGAL', ['U0ANN00001']);
+  const [ok, unknown] = [
+    { severity: 'ok', subject: 'S0LEGAL', message: 'the user group S0LEGAL has 1 members' },
+    {
+      ...{ severity: 'error', subject: 'S0NONE' },
+      message: 'Slack has no user group S0NONE with members, so no one can decide as its member',
+      fix: 'correct the id in people.yaml, or add members to the group in Slack',
+    },
+  ];
+  expect(await check(slack, { groups: ['S0LEGAL', 'S0NONE'] })).toEqual([bot, ok, unknown]);
+  const poor = await fakeSlack();
+  expect(await check(poor, { groups: ['S0LEGAL'] })).toEqual([
+    bot,
+    {
+      ...{ severity: 'error', subject: 'usergroups:read', fix: install },
+      message:
+        "the bot's token lacks the scope usergroups:read, without which no member of a Slack user group can decide",
+    },
+  ]);
+});
+
+it('finds a person who is asked directly', async () => {
+  const slack = await fakeSlack();
+  expect(await check(slack, { targets: ['@ann@example.com', '@zoe@example.com'] })).toEqual([
+    bot,
+    { severity: 'ok', subject: '@ann@example.com', message: 'ann@example.com is asked directly' },
+    {
+      ...{ severity: 'error', subject: '@zoe@example.com' },
+      message:
+        'no approver is notified in @zoe@example.com: no one in the workspace has the email zoe@example.com; correct it, or ask in a channel',
     },
   ]);
 });
