@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { normalName } from '../tool-name.ts';
 import { editYaml, valueOf, type YamlEdit, YamlTextError } from './edit-yaml.ts';
-import { fieldsOf, keyOf, rulesIn, rulesOfTool, type ToolRulesEdit } from './rules-in.ts';
+import {
+  fieldsOf,
+  isOnlyText,
+  keyOf,
+  rulesIn,
+  rulesOfTool,
+  type ToolRulesEdit,
+} from './rules-in.ts';
 
 const byHand = 'security is written in a way that its rules cannot be edited in; change it by hand';
 
@@ -73,8 +80,10 @@ function editsOf(text: string, rules: ToolRulesEdit): YamlEdit[] {
   const entryEdits = (layer: Layer, put: ((path: string[]) => YamlEdit[]) | null): YamlEdit[] => {
     const keys = Object.keys(fieldsOf(fieldsOf(security[layer])['tools']));
     const path = ['security', layer, 'tools', keyOf(keys, tool)];
-    if (Array.isArray(fieldsOf(fieldsOf(security[layer])['tools'])[keyOf(keys, tool)])) {
-      throw new YamlTextError(`${path.join('.')} is a list of rules; edit it in service.yaml`);
+    const entry = fieldsOf(fieldsOf(security[layer])['tools'])[keyOf(keys, tool)];
+    if (isOnlyText(entry)) {
+      const what = Array.isArray(entry) ? 'is a list of rules' : 'asks several groups';
+      throw new YamlTextError(`${path.join('.')} ${what}; edit it in service.yaml`);
     }
     if (put !== null) return [switched(layer, true), ...put(path)];
     // A layer without entries would be invalid while it is enabled.

@@ -14,7 +14,7 @@ export interface ToolRulesEdit {
   acr: string;
   /** Its entry in `security.modify.tools` as YAML; empty for none. */
   modify: string;
-  /** Layers with a list of rules for it, of which only the conditions can be edited in place. */
+  /** Layers whose entry is a list of rules, or asks several groups: only its conditions can be edited in place. */
   listed: RuleLayer[];
   /** All its rules with their conditions, in the order of the layers. */
   conditions: RuleCondition[];
@@ -58,7 +58,7 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
       ...{ step_up: entryOf(stepUp, tool), modify: entryOf(modify, tool) },
       defer: entryOf(defer, tool),
     };
-    const listed = ruleLayers.filter((layer) => Array.isArray(entries[layer]));
+    const listed = ruleLayers.filter((layer) => isOnlyText(entries[layer]));
     const alone = (layer: RuleLayer) => (listed.includes(layer) ? undefined : entries[layer]);
     const held = alone('defer');
     const { to, timeout, quorum, approvers } = fieldsOf(held);
@@ -90,6 +90,11 @@ export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[]
 export function rulesOfTool(text: string, tool: string): RuleInText[] {
   const { guardrails, ...layers } = fieldsOf(fieldsOf(valueOf(text))['security']);
   return placedIn(denialsIn(guardrails), layers, tool);
+}
+
+/** True for an entry that the fields of a rule cannot show: a list, or a quorum by groups. */
+export function isOnlyText(entry: unknown): boolean {
+  return Array.isArray(entry) || typeof fieldsOf(entry)['quorum'] === 'object';
 }
 
 const ruleLayers: readonly RuleLayer[] = ['step_up', 'modify', 'defer'];

@@ -61,6 +61,19 @@ describe('rules of tools in service.yaml', () => {
     );
   });
 
+  it('are left alone where a tool asks several groups', () => {
+    const grouped = text.replace(
+      /pay: # money[\s\S]*?# short/,
+      'pay: {to: "channel:console:*", quorum: {"group:legal": 1}}',
+    );
+    const [rules] = rulesIn(grouped, ['pay']);
+    expect(rules).toMatchObject({ listed: ['defer'], defer: null });
+    expect(edited('pay', {}, grouped)).toBe(grouped);
+    expect(() => edited('pay', { defer: held }, grouped)).toThrow(
+      'security.defer.tools.pay asks several groups; edit it in service.yaml',
+    );
+  });
+
   it.each([
     [
       'of a lone rule',
