@@ -63,7 +63,7 @@ it('edits the condition of a rule of a list, with the tests and the effect on ke
   const { page } = await shared.browser.page();
   await openEditor(page);
   const row = await editCondition(page, 'pay', 'defer.tools.pay[0]');
-  expect(await row.getByText('a list of rules, below').count()).toBe(1);
+  expect(await row.getByText('edited in service.yaml; conditions are below').count()).toBe(1);
   await page.keyboard.type('double(args.amount) <= 60.0');
   await row.getByText('The condition is valid.').waitFor();
   await page.getByRole('button', { name: 'Preview' }).click();
