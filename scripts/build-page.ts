@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Plugin } from 'vite';
+import type { BuildOptions, Plugin } from 'vite';
 import { isPageBuilt } from '../src/dashboard/server/built-page.ts';
 
 /**
- * Writes the page of the dashboard to `dist/ui/dashboard`, and that of an evidence bundle to `dist/ui/bundle.html`, when
+ * Writes the page of the dashboard to `dist/ui/dashboard`, the approvals page to `dist/ui/approvals`, and that of an evidence bundle to `dist/ui/bundle.html`, when
  * they are missing or older than their sources; `--force` writes them whatever their age. The finished folder takes the place of the last one at once, so that a server of it never reads a
  * half.
  */
@@ -14,6 +14,8 @@ const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/ui/dashboard');
 const bundleSource = join(root, 'src/ui/bundle');
 const built = join(root, 'dist/ui/dashboard');
+const approvalsSource = join(root, 'src/ui/approvals');
+const builtApprovals = join(root, 'dist/ui/approvals');
 
 /** Few files, as each costs a phone a way to the server: what asks first, what every view needs, and a file for a view. */
 const groups = [
@@ -31,23 +33,38 @@ const groups = [
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
 if (values.force || !isPageBuilt()) {
-  await build();
+  await build(builtApprovals, approvalsSource);
+  await build(
+    built,
+    source,
+    {
+      manifest: 'manifest.json',
+      license: { fileName: 'licenses.md' },
+      rolldownOptions: { output: { codeSplitting: { groups } } },
+    },
+    [preloadBegin()],
+  );
   await buildBundlePage();
 }
 
-async function build(): Promise<void> {
+async function build(
+  target: string,
+  sources: string,
+  output: BuildOptions = {},
+  plugins: Plugin[] = [],
+): Promise<void> {
   // Both packages ask as they are loaded whether this is a build for use.
   process.env['NODE_ENV'] = 'production';
   const { build: viteBuild } = await import('vite');
   const { svelte } = await import('@sveltejs/vite-plugin-svelte');
-  const fresh = `${built}.${process.pid}`;
+  const fresh = `${target}.${process.pid}`;
   try {
     await viteBuild({
       configFile: false,
-      root: source,
+      root: sources,
       base: './',
       logLevel: 'warn',
-      plugins: [svelte({ configFile: false, compilerOptions: { runes: true } }), preloadBegin()],
+      plugins: [svelte({ configFile: false, compilerOptions: { runes: true } }), ...plugins],
       build: {
         outDir: fresh,
         emptyOutDir: true,
@@ -57,12 +74,10 @@ async function build(): Promise<void> {
         // One small file of all styles: no view is drawn before its own have come.
         cssCodeSplit: false,
         assetsInlineLimit: 0,
-        manifest: 'manifest.json',
-        license: { fileName: 'licenses.md' },
-        rolldownOptions: { output: { codeSplitting: { groups } } },
+        ...output,
       },
     });
-    if (values.force || !isPageBuilt()) await replace(fresh);
+    if (values.force || !isPageBuilt()) await replace(fresh, target);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
@@ -110,9 +125,9 @@ function preloadBegin(): Plugin {
 }
 
 /** Puts the folder where the last one is; whoever builds at the same time may be first, with the same files. */
-async function replace(fresh: string): Promise<void> {
-  const last = join(dirname(built), `.dashboard.${process.pid}`);
-  await rename(built, last).catch(() => undefined);
-  await rename(fresh, built).catch(() => undefined);
+async function replace(fresh: string, target: string): Promise<void> {
+  const last = join(dirname(target), `.replaced.${process.pid}`);
+  await rename(target, last).catch(() => undefined);
+  await rename(fresh, target).catch(() => undefined);
   await rm(last, { recursive: true, force: true });
 }

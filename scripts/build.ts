@@ -20,7 +20,12 @@ const { status } = spawnSync(process.execPath, [page], { cwd: root, stdio: 'inhe
 if (status !== 0) process.exit(status ?? 1);
 
 for (const path of globSync(['*', 'ui/*'], { cwd: built })) {
-  if (['ui', join('ui', 'dashboard'), join('ui', 'bundle.html')].includes(path)) continue;
+  if (
+    ['ui', join('ui', 'approvals'), join('ui', 'dashboard'), join('ui', 'bundle.html')].includes(
+      path,
+    )
+  )
+    continue;
   rmSync(join(built, path), { recursive: true, force: true });
 }
 const packages = bundledPackages(await writeBundle(built));

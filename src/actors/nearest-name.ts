@@ -5,6 +5,7 @@ import { closest, distance } from 'fastest-levenshtein';
  * differ.
  */
 export function nearestName(written: string, known: readonly string[], share = 0.4): string | null {
+  if (known.length === 0) return null;
   const swapped = known.find((name) => isSwap(written, name));
   if (swapped !== undefined) return swapped;
   const near = closest(written, [...known]);

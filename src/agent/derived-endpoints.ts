@@ -42,6 +42,7 @@ export function derivedEndpoints(
     ...config.auth.providers.map(
       (provider, index): Named => [`auth.providers.${index}`, verifierAddress(provider)],
     ),
+    ['approvals.sign_in', config.approvals?.sign_in.issuer ?? null],
     ['SERVICE_ADMISSION_URL', admissionUrl],
     ['security.intent_alignment', embedderAddress(security.intent_alignment)],
     ...modelAddresses(config.model),

@@ -20,6 +20,7 @@ import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
 import type { McpFace } from '../http/mcp/mcp-face.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
+import { approvalsPage } from './approvals-page.ts';
 import type { AgentPolicies } from './create-system.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
@@ -30,6 +31,7 @@ const defaultPort = 8080;
 
 export interface ServingParts extends AccessSettings {
   config: ServiceConfig;
+  env: NodeJS.ProcessEnv;
   host: string;
   /** `null` selects 8080, one of the next ten ports, or any free port. */
   port: number | null;
@@ -76,7 +78,9 @@ async function serveOn(
   const record = (event: AuditEvent): Promise<void> => store.record([event]);
   // Flushed after the last request, while the log is still writable.
   const authLog = stack.adopt(new AuthLog({ clock, record }), (opened) => opened.flush());
+  const approvals = await approvalsPage(parts);
   const app = createApp({
+    ...(approvals === null ? {} : { approvals }),
     system,
     push,
     authenticator: parts.authenticator,

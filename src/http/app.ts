@@ -11,6 +11,7 @@ import type { AnswerPlace } from '../machines/domain/task.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';
+import { type ApprovalsPage, approvalsRouter } from './approvals/approvals-router.ts';
 import type { AuthLog } from './auth-log.ts';
 import type { CallerTasksPorts } from './caller-tasks.ts';
 import { type McpPorts, mcpPath, mcpRoute } from './mcp/mcp-route.ts';
@@ -121,6 +122,8 @@ export interface AppPorts
   a2aAnswer: AnswerPlace;
   /** Settings of a gate; `null` for an agent that runs its tools itself. */
   gate: (HoldTimes & { acs: AcsSettings | null }) | null;
+  /** The approvals page; absent if it is not configured. */
+  approvals?: ApprovalsPage;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -151,6 +154,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(keepAlive(ports));
   app.use(bindTasks(ports));
   const router = createRouter(ports, metrics.route);
+  if (ports.approvals !== undefined) app.use(approvalsRouter(ports.approvals, ports).routes());
   app.use(allowMethods(router));
   app.use(router.routes());
   return app;
@@ -158,7 +162,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
 
 /** Routes access tasks only through `ctx.state`, which is restricted to the caller's tasks. */
 function createRouter(
-  { system, push: _, ...ports }: AppPorts,
+  { system, push: _, approvals: __, ...ports }: AppPorts,
   metrics: Metrics['route'],
 ): Router<RequestState> {
   const a2a = a2aCalls(ports);

@@ -1,5 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
+import type { OpenSession } from '../actors/ports/web-access.ts';
 import type { Caller } from '../machines/domain/task.ts';
 import type { CallerTasks } from './caller-tasks.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -36,6 +37,8 @@ export interface RequestState {
   tasks: CallerTasks;
   /** Added by `bindTasks`: sets the caller of a route whose body is signed. */
   actAs: (caller: Caller) => void;
+  /** Added by `requireSession`: the session of a request of the approvals page. */
+  webSession?: OpenSession;
   /** Added by `handleErrors`: the reason why a response that had begun was cut off; absent otherwise. */
   cutOff?: string;
   /** Set by `failCall`: a JSON-RPC call was refused in its response; absent otherwise. */

@@ -47,6 +47,12 @@ describe('the hosts of an agent', () => {
     );
   });
 
+  it('are those of the issuer of the approvals page', () => {
+    const sign_in = { issuer: 'https://id.example/realm', client_id: 'c' };
+    const approvals = { public_url: 'https://a.example', sign_in };
+    expect(lines({ approvals })).toEqual(['approvals.sign_in id.example:443 named']);
+  });
+
   it('are those of MCP servers over HTTP', () => {
     const servers = [
       { name: 'files', command: 'node' },

@@ -24,6 +24,7 @@ const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 const { 'service.yaml': service = {}, ...others } = describedFiles();
 const keys = keysOf(service);
 const env = {
+  APPROVALS_CLIENT_SECRET: 'secret-of-the-page',
   ACS_HMAC_SECRET: 'secret-of-the-clients-of-the-gate',
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
@@ -46,6 +47,7 @@ const servers = (server: object) => ({ mcp: { servers: [server] } });
 const beside: readonly (readonly [string, object])[] = [
   ['model.provider', { model: { name: 'example-model' } }],
   ['auth.required', { auth: signsIn }],
+  ['approvals', { auth: signsIn }],
   [
     'security.step_up.enabled',
     { auth: signsIn, security: { step_up: { tools: { example: 'gold' } } } },

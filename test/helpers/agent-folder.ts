@@ -23,6 +23,7 @@ export interface ServiceSettings {
   channels?: string[];
   mcp?: object;
   tools?: { name: string; idempotent: boolean }[];
+  approvals?: object;
   auth?: object;
   audit?: object;
   security?: {

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { isPageBuilt } from '../../src/dashboard/server/built-page.ts';
-import { pageHeaders } from '../../src/dashboard/server/harden-page.ts';
+import { pageHeaders } from '../../src/http/middleware/page-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'dist/ui/dashboard');

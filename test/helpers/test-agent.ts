@@ -71,6 +71,8 @@ export interface TestAgentOptions {
   folder?: AgentFolder;
   /** Its environment; empty when absent. */
   env?: NodeJS.ProcessEnv;
+  /** A free one when absent. */
+  port?: number;
   /** As `run --keep-log` does. */
   keepLog?: boolean;
   /** As `run --inspect` does; 0 takes a free port. */
@@ -115,7 +117,7 @@ export async function launchAgent(
   const agent = await startAgent({
     directory: folder.path,
     host: '127.0.0.1',
-    port: 0,
+    port: options.port ?? 0,
     noAuth: options.noAuth ?? false,
     inspectPort: options.inspectPort ?? null,
     env: { ...storeEnvironment(), ...options.env },

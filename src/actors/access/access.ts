@@ -13,3 +13,4 @@ export {
 export { cardSchemes, probeProvider, providerAddress } from './auth/auth.ts';
 export { createAuthenticator } from './auth/authenticator.ts';
 export { configuredVerifiers } from './auth/configured-verifiers.ts';
+export { loadWebAccess } from './sign-in/load-web-access.ts';

@@ -37,11 +37,14 @@ export function readPeople(directory: string, env: Environment): PeopleReading {
   };
 }
 
+/** The settings by which people are identified. */
+type Access = Pick<ServiceConfig, 'approvals' | 'auth' | 'channels'>;
+
 /** Finds approvers of a policy that no one fulfils, so that its calls would wait until they expire. */
 export function unknownApprovers(
   { config, problemAt }: PlacedPolicy,
   people: People,
-  { auth, channels }: Pick<ServiceConfig, 'auth' | 'channels'>,
+  access: Access,
 ): ConfigProblem[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
@@ -57,7 +60,7 @@ export function unknownApprovers(
   ];
   return lists.flatMap(({ path, entries }) =>
     entries.flatMap((entry, index) => {
-      const message = faultOf(entry, people, { providers: auth.providers, channels });
+      const message = faultOf(entry, people, access);
       const at = path.at(-1) === 'quorum' ? entry : index;
       return message === null ? [] : [problemAt([...path, at], message)];
     }),
@@ -67,10 +70,7 @@ export function unknownApprovers(
 function faultOf(
   entry: string,
   { groups, oncall }: People,
-  {
-    providers,
-    channels,
-  }: Pick<ServiceConfig, 'channels'> & { providers: ServiceConfig['auth']['providers'] },
+  { approvals, auth: { providers }, channels }: Access,
 ): string | null {
   const read = readEntry(entry);
   if (read === null) return null;
@@ -85,8 +85,8 @@ function faultOf(
     return `${peopleFile} has no rotation of this name${advice(name, Object.keys(oncall))}`;
   }
   const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
-  const hasTokenGroups = providers.some(
-    (one) => 'groups_claim' in one && one.groups_claim !== undefined,
+  const hasTokenGroups = [...providers, approvals?.sign_in].some(
+    (one) => one !== undefined && 'groups_claim' in one && one.groups_claim !== undefined,
   );
   if (group === undefined) {
     if (hasTokenGroups) return null;

@@ -32,7 +32,8 @@ const staticTokenSettings = z.object({
 /** Settings of a `static_token` provider (docs/contract/authentication.md). */
 export type StaticTokenSettings = z.output<typeof staticTokenSettings>;
 
-const groupsClaim = name.optional().meta({
+/** Claim with the groups of a user. */
+export const groupsClaim = name.optional().meta({
   description:
     'Claim with the groups of the user, for conditions; a path such as `realm_access.roles` for a nested one.',
   example: 'groups',
@@ -48,7 +49,8 @@ const staticToken = z.object({
   settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
 });
 
-const issuerUrl = z.string().refine(isTrustworthyUrl, {
+/** URL of an issuer. */
+export const issuerUrl = z.string().refine(isTrustworthyUrl, {
   error: 'this must be an https URL, or http on a loopback host, without credentials, ? and #',
 });
 
@@ -62,6 +64,35 @@ const longestSkew = 300_000;
 const tokenLifetime = positiveDuration
   .prefault('25h')
   .meta({ description: 'Longest life of a token that is accepted.', example: '8h' });
+
+/** How far the clocks of an issuer and the daemon may differ, in milliseconds. */
+export const clockSkew = duration
+  .refine((milliseconds) => milliseconds <= longestSkew, {
+    error: 'the clocks may differ by at most 5m; set the clock right instead',
+  })
+  .prefault('30s')
+  .meta({
+    description: 'How far the clocks of issuer and daemon may differ; 5m at most.',
+    example: '1m',
+  });
+
+/** Claims from which the identity of a user is read. */
+export const claimMap = z
+  .object({
+    user_id: name.default('sub').meta({ description: 'Claim of the user id.', example: 'oid' }),
+    email: name.default('email').meta({ description: 'Claim of the email.', example: 'upn' }),
+    org_id: name
+      .default('org_id')
+      .meta({ description: 'Claim of the organisation.', example: 'tenant' }),
+    workspace_id: name
+      .default('workspace_id')
+      .meta({ description: 'Claim of the workspace.', example: 'team' }),
+    acr: name
+      .default('acr')
+      .meta({ description: 'Claim of the assurance level.', example: 'level' }),
+  })
+  .prefault({})
+  .describe('Claims of the token that are read.');
 
 const oidcSettings = z.object({
   issuer: issuerUrl.meta({
@@ -84,15 +115,7 @@ const oidcSettings = z.object({
     description: "How long the issuer's keys are cached.",
     example: '10m',
   }),
-  clock_skew: duration
-    .refine((milliseconds) => milliseconds <= longestSkew, {
-      error: 'the clocks may differ by at most 5m; set the clock right instead',
-    })
-    .prefault('30s')
-    .meta({
-      description: 'How far the clocks of issuer and daemon may differ; 5m at most.',
-      example: '1m',
-    }),
+  clock_skew: clockSkew,
   max_token_lifetime: tokenLifetime,
   require_email_verified: z
     .boolean()
@@ -100,22 +123,7 @@ const oidcSettings = z.object({
     .describe(
       'Accepts an email only if `email_verified` is true; same as `security.defer.bind_approver` if omitted.',
     ),
-  claim_map: z
-    .object({
-      user_id: name.default('sub').meta({ description: 'Claim of the user id.', example: 'oid' }),
-      email: name.default('email').meta({ description: 'Claim of the email.', example: 'upn' }),
-      org_id: name
-        .default('org_id')
-        .meta({ description: 'Claim of the organisation.', example: 'tenant' }),
-      workspace_id: name
-        .default('workspace_id')
-        .meta({ description: 'Claim of the workspace.', example: 'team' }),
-      acr: name
-        .default('acr')
-        .meta({ description: 'Claim of the assurance level.', example: 'level' }),
-    })
-    .prefault({})
-    .describe('Claims of the token that are read.'),
+  claim_map: claimMap,
 });
 
 /** Settings of an `oidc` provider; times in milliseconds (docs/contract/authentication.md). */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { kebabCase } from '../../machines/kebab-case.ts';
+import { approvalsSchema } from './schema-approvals.ts';
 import { auditSchema } from './schema-audit.ts';
 import { authSchema } from './schema-auth.ts';
 import {
@@ -129,6 +130,9 @@ export const serviceSchema = z.object({
     })
     .prefault({})
     .describe('Additions to the agent card.'),
+  approvals: approvalsSchema
+    .optional()
+    .describe('A page in the browser on which people sign in and decide (docs/approvals.md).'),
   auth: authSchema.prefault({}).describe('Who is accepted.'),
   server: serverSchema.prefault({}).describe('How the daemon is called.'),
   security: securitySchema.prefault({}).describe('The layers that judge each tool call.'),

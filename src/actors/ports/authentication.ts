@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 /** The kind of credential that was verified (docs/contract/authentication.md). */
-export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime';
+export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime' | 'session';
 
 /**
  * Why authentication failed (docs/contract/authentication.md). `missing_token`: no credentials. `rejected`: unknown

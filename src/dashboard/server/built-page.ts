@@ -21,13 +21,17 @@ const sources = ['src/ui', 'src/actors/records/log'].map((path) => join(packageR
 /** Folder of the built page, in a clone and in the package. */
 const folder = join(packageRoot, 'dist/ui/dashboard');
 
+/** The built approvals page of an agent, in a clone and in the package. */
+const approvalsPage = join(packageRoot, 'dist/ui/approvals/index.html');
+
 /** The built page of an evidence bundle, in a clone and in the package. */
 const bundlePage = join(packageRoot, 'dist/ui/bundle.html');
 
 /** True if the pages need no build: in the package, and in a clone whose pages are newer than their sources. */
 export function isPageBuilt(): boolean {
   if (!existsSync(builder)) return true;
-  const built = Math.min(changedAt(join(folder, 'index.html')), changedAt(bundlePage));
+  const pages = [join(folder, 'index.html'), approvalsPage, bundlePage];
+  const built = Math.min(...pages.map(changedAt));
   const lock = join(packageRoot, 'package-lock.json');
   const files = [builder, lock, ...sources.flatMap(filesBelow)];
   return files.every((file) => changedAt(file) <= built);

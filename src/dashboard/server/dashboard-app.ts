@@ -6,6 +6,7 @@ import { correlate } from '../../http/middleware/correlate.ts';
 import { handleErrors, logBrokenResponses } from '../../http/middleware/handle-errors.ts';
 import { hardenResponse } from '../../http/middleware/harden-response.ts';
 import { keepAlive } from '../../http/middleware/keep-alive.ts';
+import { type PageFiles, servePage } from '../../http/middleware/page-files.ts';
 import { refuseAmbiguous } from '../../http/middleware/refuse-ambiguous.ts';
 import type { RequestState } from '../../http/request-state.ts';
 import { addA2aRoutes } from '../routes/a2a-routes.ts';
@@ -24,7 +25,6 @@ import { compressAnswers } from './compress-answers.ts';
 import { guardHost } from './guard-host.ts';
 import { guardOrigin } from './guard-origin.ts';
 import { hardenPage } from './harden-page.ts';
-import { type PageFiles, servePage } from './page-files.ts';
 import { requireToken } from './require-token.ts';
 
 /**

@@ -14,6 +14,7 @@ import {
   type Workspace,
 } from '../../actors/workspace/workspace.ts';
 import { listen } from '../../http/listen.ts';
+import { readPageFiles } from '../../http/middleware/page-files.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
 import { dashboardFeed } from '../workspace/dashboard-feed.ts';
@@ -23,7 +24,6 @@ import { HeldLooks } from '../workspace/held-looks.ts';
 import { builtPage } from './built-page.ts';
 import { createDashboardApp } from './dashboard-app.ts';
 import { openServices } from './open-services.ts';
-import { readPageFiles } from './page-files.ts';
 
 export interface DashboardOptions {
   /** The folder of the workspace. */

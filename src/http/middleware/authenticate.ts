@@ -36,6 +36,9 @@ const publicPaths: ReadonlySet<string> = new Set([
 /** Path of the Guardian of the Agent Control Standard. */
 export const acsPath = '/acs';
 
+/** Path of the approvals page. */
+export const approvalsPath = '/approvals';
+
 /** Maximum number of characters of a path in an event. */
 const longestPath = 256;
 
@@ -55,7 +58,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
       iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
       orgId: orgOf(ctx.get('X-Service-Org-ID')),
     });
-    record(ports, ctx, verdict);
+    recordVerdict(ports, ctx, verdict);
     if (verdict.kind === 'rejected') {
       throw new Problem(
         401,
@@ -76,6 +79,8 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
 /** `/` serves the card on GET and JSON-RPC on POST. The requests of `/acs` are signed, and its route verifies them. */
 function isPublic({ path, method }: Context): boolean {
   if (path === acsPath && method === 'POST') return true;
+  // The routes of the approvals page authenticate by its cookie.
+  if (path === approvalsPath || path.startsWith(`${approvalsPath}/`)) return true;
   return publicPaths.has(path) || method === 'OPTIONS' || (path === '/' && isRead(method));
 }
 
@@ -104,7 +109,8 @@ function orgOf(header: string): string | null {
   return /^[\x21-\x7e]{1,256}$/.test(header) ? header : null;
 }
 
-function record(ports: AuthenticatePorts, ctx: Context, verdict: Verification): void {
+/** Records an authentication or a refusal in the audit log. */
+export function recordVerdict(ports: AuthenticatePorts, ctx: Context, verdict: Verification): void {
   if (verdict.kind === 'verified') recordVerified(ports, ctx, verdict);
   if (verdict.kind === 'rejected') recordRejected(ports, ctx, verdict);
 }

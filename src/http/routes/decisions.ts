@@ -14,11 +14,16 @@ import {
   taskIdIn,
 } from '../wire/decision.ts';
 
+/** Changes the attempt that a body describes to that of its sender. Throws a Problem. */
+type AttemptOf = (attempt: DecisionAttempt) => DecisionAttempt;
+
+const asSent: AttemptOf = (attempt) => attempt;
+
 /** `POST /tasks/{id}/decisions`: submits a decision to the task and returns the result (docs/contract/decisions.md). */
-export function decisions({ clock }: { clock: Clock }) {
+export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, own = asSent) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
-    const attempt = readDecision(ctx.request.body, ctx.state.caller, clock.now());
+    const attempt = own(readDecision(ctx.request.body, ctx.state.caller, clock.now()));
     const { status, body } = await answerTo(ctx.state.tasks, id, attempt);
     ctx.status = status;
     ctx.body = body;
@@ -29,12 +34,15 @@ export function decisions({ clock }: { clock: Clock }) {
  * `POST /deferrals/decisions`: submits each decision to its task, one after the other, and returns each result in the
  * order of the request (docs/contract/decisions.md).
  */
-export function decisionList({ clock, log }: { clock: Clock; log: Log }) {
+export function decisionList(
+  { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
+  own = asSent,
+) {
   async function answerOf(item: unknown, { caller, tasks }: RequestState): Promise<ListedAnswer> {
     const task_id = taskIdIn(item);
     try {
       const { taskId, attempt } = readListedDecision(item, caller, clock.now());
-      return { task_id, ...(await answerTo(tasks, taskId, attempt)) };
+      return { task_id, ...(await answerTo(tasks, taskId, own(attempt))) };
     } catch (error) {
       const { status, body } = problemOf(error);
       if (status === 500) log.error({ error, task_id }, 'http: a decision failed');

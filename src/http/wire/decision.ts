@@ -176,12 +176,16 @@ export function readListedDecision(
   const attempt = readDecision(item, caller, at);
   const taskId = taskIdIn(item);
   if (taskId === null) throw new Problem(400, { error: 'task_id must be a string' });
-  const { verb, deferralId, argsSha256 } = attempt;
+  refuseUnpinned(attempt);
+  return { taskId, attempt };
+}
+
+/** Refuses an approval that does not name the call that the approver has seen. Throws a 400 Problem. */
+export function refuseUnpinned({ verb, deferralId, argsSha256 }: DecisionAttempt): void {
   if (verb === 'approve' && (deferralId === null || argsSha256 === null)) {
-    const error = 'an approval in a list needs deferral_id and args_sha256';
+    const error = 'an approval in a list or on the page needs deferral_id and args_sha256';
     throw new Problem(400, { error });
   }
-  return { taskId, attempt };
 }
 
 /** Returns the task of one of several decisions; `null` without one. */

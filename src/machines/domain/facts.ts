@@ -44,10 +44,10 @@ export interface CallMark {
 }
 
 /**
- * How the sender of a decision was authenticated: by a chat, by a caller's token, by the daemon's own token, or not at
- * all.
+ * How the sender of a decision was authenticated: by a chat, by a caller's token, by the daemon's own token, by signing in
+ * to the approvals page at an OpenID Connect issuer, or not at all.
  */
-export type DecisionMethod = 'chat' | 'token' | 'runtime_token' | 'none';
+export type DecisionMethod = 'chat' | 'token' | 'runtime_token' | 'oidc' | 'none';
 
 /** The reported data of a decision, counted or refused. */
 export interface DecisionReport {

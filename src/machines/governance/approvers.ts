@@ -32,6 +32,8 @@ export interface DecisionAttempt {
   remember?: GrantRequest;
   /** The entries of approver lists that the approver fulfils now; absent for none. */
   standing?: Standing;
+  /** True if the caller has signed in to the approvals page. */
+  isSignedIn?: true;
   /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */
   isUntrusted?: true;
 }

@@ -221,9 +221,10 @@ function markOf(context: TaskContext): CallMark {
   return markOfDeferral(held.deferral, call);
 }
 
-function methodOf({ caller, source }: DecisionAttempt): DecisionMethod {
+function methodOf({ caller, source, isSignedIn }: DecisionAttempt): DecisionMethod {
   if (source !== undefined) return 'chat';
   if (caller === null) return 'none';
+  if (isSignedIn === true) return 'oidc';
   return caller.provider === runtimeProvider ? 'runtime_token' : 'token';
 }
 

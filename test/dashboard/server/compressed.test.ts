@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { beforeAll, expect, it } from 'vitest';
-import { pageHeaders } from '../../../src/dashboard/server/harden-page.ts';
+import { pageHeaders } from '../../../src/http/middleware/page-files.ts';
 import { buildPage } from '../../helpers/built-page.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 

@@ -361,6 +361,11 @@ describe('the facts of a wait', () => {
       },
     ],
     [
+      'a person who signed in to the approvals page',
+      { caller: aCaller(), isSignedIn: true as const },
+      { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted', method: 'oidc' },
+    ],
+    [
       'a chat',
       { source: 'slack' },
       { caller: null, source: 'slack', vouchedBy: 'chat:slack', method: 'chat' },

@@ -171,6 +171,12 @@ const delegations = `
   );
 `;
 
+/** Version 6: sessions of the approvals page. */
+const webSessions = `
+  CREATE TABLE web_sessions (id TEXT PRIMARY KEY, expires_at BIGINT NOT NULL, session TEXT NOT NULL);
+  CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
 export const postgresSteps: readonly string[] = [
   first,
@@ -178,4 +184,5 @@ export const postgresSteps: readonly string[] = [
   agentKeys,
   acsSessions,
   delegations,
+  webSessions,
 ];

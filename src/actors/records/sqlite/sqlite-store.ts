@@ -24,6 +24,7 @@ import { SqliteKeyRows } from './sqlite-key-rows.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
+import { SqliteWebSessions } from './sqlite-web-sessions.ts';
 
 interface PendingSave {
   collect: () => TaskWrite;
@@ -70,6 +71,8 @@ export class SqliteStore implements TaskStore {
   readonly acsSessions: SqliteAcsSessions;
   readonly delegations: SqliteDelegations;
   readonly grants: SqliteGrants;
+  /** Sessions of the approvals page. */
+  readonly webSessions: SqliteWebSessions;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -103,6 +106,7 @@ export class SqliteStore implements TaskStore {
     this.acsSessions = new SqliteAcsSessions(database);
     this.delegations = new SqliteDelegations(database);
     this.grants = new SqliteGrants(database);
+    this.webSessions = new SqliteWebSessions(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),

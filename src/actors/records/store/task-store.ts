@@ -2,6 +2,7 @@ import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegations } from '../../ports/delegations.ts';
 import type { Grants } from '../../ports/grants.ts';
+import type { WebSessions } from '../../ports/web-sessions.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
 import type { AuditOpening, AuditRecovery } from './audit-opening.ts';
@@ -68,6 +69,8 @@ export interface TaskStore {
   readonly delegations: Delegations;
   /** The releases of later calls that approvers gave. */
   readonly grants: Grants;
+  /** Sessions of the approvals page. */
+  readonly webSessions: WebSessions;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */

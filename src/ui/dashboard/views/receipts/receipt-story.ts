@@ -136,6 +136,7 @@ function decisionStory(decision: JsonObject): DecisionStory {
 const methods: Record<string, string> = {
   token: 'signed in with a token',
   runtime_token: 'operator of the machine',
+  oidc: 'signed in to the approvals page',
   chat: 'identified by the chat',
   none: 'not authenticated',
 };

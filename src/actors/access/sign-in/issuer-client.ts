@@ -1,0 +1,206 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  type ServerMetadata,
+} from 'openid-client';
+import { collectBytes } from '../../collect-bytes.ts';
+import type { Outbound } from '../../ports/egress.ts';
+
+/** What the page needs of its client at an issuer. */
+export interface IssuerClientSettings {
+  issuer: string;
+  clientId: string;
+  /** `null` for a public client. */
+  clientSecret: string | null;
+  scopes: readonly string[];
+  redirectUri: string;
+  /** Where the issuer sends the browser after a sign-out. */
+  signedOutUri: string;
+  /** Claims that are requested from the issuer's userinfo endpoint if the ID token lacks one of them. */
+  wantedClaims: readonly string[];
+  /** Allowed clock skew, in milliseconds. */
+  skew: number;
+}
+
+/** Values that a sign-in keeps in the browser until its callback. */
+export interface SignInSecrets {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Time for which the issuer's metadata is cached, in milliseconds. */
+const metadataAge = 3_600_000;
+
+/** Timeout of a request to the issuer, in seconds. */
+const patience = 10;
+
+const largest = 256 * 1024;
+
+/** The client of the page at its OpenID Connect issuer: authorization code flow with PKCE. */
+export class IssuerClient {
+  readonly #settings: IssuerClientSettings;
+  readonly #outbound: Outbound | undefined;
+  readonly #now: () => number;
+  #known: { configuration: Promise<Configuration>; until: number } | null = null;
+
+  constructor(settings: IssuerClientSettings, outbound: Outbound | undefined, now: () => number) {
+    this.#settings = settings;
+    this.#outbound = outbound;
+    this.#now = now;
+  }
+
+  /** Returns the authorization URL of a new sign-in. Rejects if the issuer's metadata is unavailable or invalid. */
+  async authorize(): Promise<{ url: string; secrets: SignInSecrets }> {
+    const configuration = await this.#configuration();
+    const secrets = {
+      state: randomState(),
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+    };
+    const url = buildAuthorizationUrl(configuration, {
+      redirect_uri: this.#settings.redirectUri,
+      scope: this.#settings.scopes.join(' '),
+      state: secrets.state,
+      nonce: secrets.nonce,
+      code_challenge: await calculatePKCECodeChallenge(secrets.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { url: url.href, secrets };
+  }
+
+  /** Exchanges the code in a callback's query for the verified claims of its user. Rejects if anything is invalid. */
+  async exchange(
+    query: string,
+    { state, nonce, verifier }: SignInSecrets,
+  ): Promise<Record<string, unknown>> {
+    const configuration = await this.#configuration();
+    // Built from the settings, so that no header of the request chooses the redirect URI.
+    const callback = new URL(this.#settings.redirectUri);
+    callback.search = query;
+    const tokens = await authorizationCodeGrant(configuration, callback, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('the issuer sent no ID token');
+    const isComplete = this.#settings.wantedClaims.every((name) => isPresent(claims, name));
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (isComplete || !hasUserInfo) return claims;
+    const info = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    return withUserInfo(claims, info);
+  }
+
+  /** Returns the sign-out URL of the issuer; `null` if it has none or is unavailable. It contains no token. */
+  async signOutUrl(): Promise<string | null> {
+    const configuration = await this.#configuration().catch(() => null);
+    if (configuration?.serverMetadata().end_session_endpoint === undefined) return null;
+    const parameters = { post_logout_redirect_uri: this.#settings.signedOutUri };
+    return buildEndSessionUrl(configuration, parameters).href;
+  }
+
+  #configuration(): Promise<Configuration> {
+    const known = this.#known;
+    if (known !== null && this.#now() < known.until) return known.configuration;
+    const configuration = this.#discover();
+    this.#known = { configuration, until: this.#now() + metadataAge };
+    configuration.catch(() => {
+      this.#known = null;
+    });
+    return configuration;
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret, skew } = this.#settings;
+    const isLocal = issuer.startsWith('http:');
+    const configuration = await discovery(
+      new URL(issuer),
+      clientId,
+      { [clockTolerance]: Math.ceil(skew / 1_000) },
+      clientAuth(clientSecret),
+      {
+        [customFetch]: (url, options) => this.#fetch(url, options as RequestInit),
+        timeout: patience,
+        execute: [enableNonRepudiationChecks, ...(isLocal ? [allowInsecureRequests] : [])],
+      },
+    );
+    this.#checkEndpoints(configuration.serverMetadata());
+    return configuration;
+  }
+
+  /** The issuer may have endpoints on other hosts. These are reported as discovered, since the operator has not named them. */
+  #checkEndpoints(metadata: ServerMetadata): void {
+    const issuer = new URL(this.#settings.issuer);
+    if (metadata.issuer !== this.#settings.issuer)
+      throw new Error('the metadata names another issuer');
+    const called = [metadata.token_endpoint, metadata.jwks_uri, metadata.userinfo_endpoint];
+    const opened = [metadata.authorization_endpoint, metadata.end_session_endpoint];
+    for (const [index, text] of [...called, ...opened].entries()) {
+      if (text === undefined) continue;
+      const url = new URL(text);
+      if (url.origin === issuer.origin) continue;
+      if (url.protocol !== 'https:')
+        throw new Error('the metadata names an endpoint that is not https');
+      if (index >= called.length) continue;
+      const port = Number(url.port === '' ? 443 : url.port);
+      const source = 'approvals.sign_in (discovered)';
+      this.#outbound?.discovered?.({ host: url.hostname, port, source });
+    }
+  }
+
+  async #fetch(url: string, options: RequestInit): Promise<Response> {
+    const fetchIt = this.#outbound?.fetch ?? globalThis.fetch;
+    const { status, headers, body } = await fetchIt(url, { ...options, redirect: 'manual' });
+    const tooLong = () => new Error('the issuer answered more than 256 KiB');
+    const bytes = await collectBytes(body, largest, tooLong);
+    return new Response(bytes.length === 0 ? null : bytes, { status, headers });
+  }
+}
+
+/** Sends the secret in the body, unless the issuer accepts it only in a header. */
+function clientAuth(secret: string | null): ClientAuth {
+  if (secret === null) return None();
+  const [inBody, inHeader] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
+  return (server, ...others) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_post') ? inBody : inHeader)(server, ...others);
+  };
+}
+
+/** An email and its verification come from one document, so that neither vouches for the other one's address. */
+function withUserInfo(
+  claims: Record<string, unknown>,
+  info: Record<string, unknown>,
+): Record<string, unknown> {
+  const { email: _, email_verified: __, ...others } = info;
+  return isPresent(claims, 'email')
+    ? { ...others, ...claims }
+    : { ...info, ...withoutProof(claims) };
+}
+
+function withoutProof({ email_verified: _, xms_edov: __, ...claims }: Record<string, unknown>) {
+  return claims;
+}
+
+/** The first part of a dotted path, such as `realm_access.roles`, is the name of a claim as well. */
+function isPresent(claims: Record<string, unknown>, name: string): boolean {
+  return Object.hasOwn(claims, name) || Object.hasOwn(claims, name.split('.')[0] ?? name);
+}

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { createActor, fromPromise, waitFor } from 'xstate';
+import type { Caller } from '../../../machines/domain/task.ts';
+import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
+import { signInMachine } from '../../../machines/sign-in/sign-in-machine.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
+import type { OpenSession, SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
+import type { WebSession, WebSessions } from '../../ports/web-sessions.ts';
+import { callerOfClaims } from '../auth/caller-of-claims.ts';
+import { IssuerClient, type SignInSecrets } from './issuer-client.ts';
+import { SealedCookies } from './sealed-cookies.ts';
+
+type Approvals = NonNullable<ServiceConfig['approvals']>;
+
+export interface WebAccessPorts {
+  /** Name of the provider of the people who sign in. */
+  provider: string;
+  env: NodeJS.ProcessEnv;
+  sessions: WebSessions;
+  /** Returns the random key of a purpose, which all daemons over the store share. */
+  key: (purpose: string) => Promise<Buffer>;
+  /** Returns what rules read of callers. */
+  reads: () => CallerReads;
+  clock: Clock;
+  log: Log;
+  outbound?: Outbound;
+}
+
+/** Time for a sign-in at the issuer, in milliseconds; as in `signInMachine`. */
+const signInTime = 600_000;
+
+const expired = 'the sign-in has expired, or another browser started it; sign in again';
+
+const unavailable = 'the issuer is not available; try again later';
+
+/** Opens the sign-in of the approvals page. Sends no request before the first sign-in. */
+export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAccess {
+  const { public_url: origin, sign_in: signIn, idle, lifetime } = settings;
+  const { clock, log, sessions } = ports;
+  const cookies = new SealedCookies(origin, () => ports.key('approvals-cookies'), clock);
+  const client = new IssuerClient(
+    {
+      issuer: signIn.issuer,
+      clientId: signIn.client_id,
+      clientSecret: secretOf(signIn.client_secret_env, ports.env),
+      scopes: signIn.scopes,
+      redirectUri: `${origin}/approvals/callback`,
+      signedOutUri: `${origin}/approvals/`,
+      wantedClaims: [signIn.claim_map.email, signIn.groups_claim ?? []].flat(),
+      skew: signIn.clock_skew,
+    },
+    ports.outbound,
+    () => clock.now(),
+  );
+
+  async function cookieOf(id: string, { expiresAt }: WebSession): Promise<SealedCookie> {
+    const left = Math.min(idle, expiresAt - clock.now());
+    return { value: await cookies.seal('session', { sid: id }, left), seconds: toSeconds(left) };
+  }
+
+  async function signedIn(
+    claims: Record<string, unknown>,
+    call: string | null,
+  ): Promise<SignInEnd> {
+    const caller = callerOf(claims);
+    if (caller === null) {
+      const problem = `your account has no claim ${signIn.claim_map.user_id}; ask the operator`;
+      return { kind: 'refused', problem };
+    }
+    const now = clock.now();
+    const session: WebSession = {
+      caller,
+      name: nameOf(claims) ?? caller.email ?? caller.userId,
+      csrf: randomBytes(24).toString('base64url'),
+      signedInAt: now,
+      expiresAt: now + lifetime,
+    };
+    const id = randomBytes(24).toString('base64url');
+    await sessions.add(id, session, now);
+    return { kind: 'signedIn', session, cookie: await cookieOf(id, session), call };
+  }
+
+  function callerOf(claims: Record<string, unknown>): Caller | null {
+    return callerOfClaims(ports.provider, withDomainProof(claims), signIn.claim_map, {
+      needsProof: signIn.require_email_verified,
+      groupsClaim: signIn.groups_claim,
+      reads: ports.reads(),
+      others: claims,
+    });
+  }
+
+  return {
+    origin,
+    async start(call) {
+      try {
+        const { url, secrets } = await client.authorize();
+        const value = await cookies.seal('sign-in', { ...secrets, call }, signInTime);
+        return { kind: 'started', url, cookie: { value, seconds: toSeconds(signInTime) } };
+      } catch (error) {
+        log.warn({ error: causeOf(error) }, 'approvals: a sign-in could not start');
+        return { kind: 'refused', problem: unavailable };
+      }
+    },
+    async finish(query, cookie) {
+      const kept = cookie === null ? null : await cookies.open('sign-in', cookie, signInTime);
+      if (kept === null) return { kind: 'refused', problem: expired };
+      const secrets = kept as unknown as SignInSecrets & { call: string | null };
+      const parameters = new URLSearchParams(query);
+      // Before the chart, because an error of a foreign callback must not end the sign-in of this browser.
+      if (parameters.get('state') !== secrets.state) return { kind: 'refused', problem: expired };
+      const run = await runSignIn(parameters, clock, async () => {
+        try {
+          return await client.exchange(query, secrets);
+        } catch (error) {
+          log.warn({ error: causeOf(error) }, 'approvals: a sign-in was refused');
+          throw new Error('the issuer did not confirm the sign-in; sign in again');
+        }
+      });
+      if (run.claims === null) return { kind: 'refused', problem: run.problem };
+      return signedIn(run.claims, secrets.call);
+    },
+    async find(cookie) {
+      const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
+      const id = kept?.['sid'];
+      if (typeof id !== 'string') return null;
+      const session = await sessions.find(id);
+      if (session === undefined || session.expiresAt <= clock.now()) return null;
+      return { id, session };
+    },
+    renew: ({ id, session }: OpenSession) => cookieOf(id, session),
+    async end({ id }) {
+      await sessions.delete(id);
+      return client.signOutUrl();
+    },
+  };
+}
+
+/**
+ * Continues a sign-in at its callback. While the person is at the issuer, the browser keeps the sign-in, so that any of
+ * several daemons can continue it.
+ */
+async function runSignIn(
+  parameters: URLSearchParams,
+  clock: Clock,
+  exchange: () => Promise<Record<string, unknown>>,
+): Promise<{ claims: Record<string, unknown> } | { claims: null; problem: string }> {
+  let claims: Record<string, unknown> | null = null;
+  const chart = signInMachine.provide({
+    actors: {
+      exchange: fromPromise<void, { parameters: string }>(async () => {
+        claims = await exchange();
+      }),
+    },
+  });
+  const actor = createActor(chart, { clock });
+  actor.start();
+  const error = parameters.get('error');
+  if (error === null && parameters.has('code')) {
+    actor.send({ type: 'callback.code', parameters: parameters.toString() });
+  } else actor.send({ type: 'callback.refused', error: error ?? '' });
+  const ended = await waitFor(
+    actor,
+    (snapshot) => snapshot.matches('done') || snapshot.matches('failed'),
+  );
+  actor.stop();
+  if (ended.matches('done') && claims !== null) return { claims };
+  return { claims: null, problem: ended.context.error ?? expired };
+}
+
+/** Entra ID sends no `email_verified`; its optional claim `xms_edov` states that it verified the domain of the email. */
+function withDomainProof(claims: Record<string, unknown>): Record<string, unknown> {
+  const isVerified = ['1', 'true'].includes(String(claims['xms_edov']));
+  return isVerified && claims['email_verified'] === undefined
+    ? { ...claims, email_verified: true }
+    : claims;
+}
+
+function secretOf(variable: string | undefined, env: NodeJS.ProcessEnv): string | null {
+  return variable === undefined ? null : (env[variable] ?? null);
+}
+
+function nameOf({ name }: Record<string, unknown>): string | null {
+  return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
+}
+
+/** The message of a provider library without the values that it refused. */
+function causeOf(error: unknown): string {
+  const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
+  return [name, code, message]
+    .filter((part) => typeof part === 'string')
+    .join(': ')
+    .slice(0, 300);
+}
+
+function toSeconds(milliseconds: number): number {
+  return Math.max(0, Math.floor(milliseconds / 1_000));
+}

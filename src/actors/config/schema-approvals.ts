@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
+import { claimMap, clockSkew, groupsClaim, issuerUrl } from './schema-auth.ts';
+import { name, positiveDuration, variableName } from './schema-value.ts';
+
+const origin = z
+  .string()
+  .refine((text) => isTrustworthyUrl(text) && URL.parse(text)?.origin === text, {
+    error:
+      'this must be the origin of the page, such as https://approvals.example.com: https, or http on a loopback host, in lower case and without a path',
+  });
+
+const signIn = z.object({
+  issuer: issuerUrl.meta({
+    description: 'OpenID Connect issuer at which people sign in.',
+    example: 'https://id.example.com/realms/staff',
+  }),
+  client_id: name.meta({
+    description:
+      'Client of the page at the issuer; its redirect URI is `<public_url>/approvals/callback`.',
+    example: 'holdpoint-approvals',
+  }),
+  client_secret_env: variableName.optional().meta({
+    description: 'Variable with the secret of the client; omitted for a public client.',
+    example: 'APPROVALS_CLIENT_SECRET',
+  }),
+  scopes: z
+    .array(name)
+    .default(['openid', 'profile', 'email'])
+    .meta({
+      description: 'Scopes that are requested; `openid` is required.',
+      example: ['openid', 'profile', 'email', 'groups'],
+    }),
+  name: name.optional().meta({
+    description:
+      'Name of the provider in the log. People of one provider with one user id are the same person; default is the `oidc` provider of `auth.providers` with this issuer, otherwise `sign_in`.',
+    example: 'staff',
+  }),
+  groups_claim: groupsClaim,
+  claim_map: claimMap,
+  require_email_verified: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Accepts an email only if `email_verified`, or `xms_edov` of Entra ID, is true. A person without an email decides nothing.',
+    ),
+  clock_skew: clockSkew,
+});
+
+/** `approvals`: the approvals page of the daemon; durations are in milliseconds (docs/approvals.md). */
+export const approvalsSchema = z.object({
+  public_url: origin.meta({
+    description: 'Origin at which browsers open the page, which is at `/approvals` below it.',
+    example: 'https://approvals.example.com',
+  }),
+  sign_in: signIn.describe('How people sign in.'),
+  idle: positiveDuration.prefault('30m').meta({
+    description: 'Time without an action after which a session ends.',
+    example: '10m',
+  }),
+  lifetime: positiveDuration.prefault('8h').meta({
+    description:
+      'Longest life of a session. Groups and claims are those of the sign-in, so a change at the issuer applies at the latest after this time.',
+    example: '1h',
+  }),
+});

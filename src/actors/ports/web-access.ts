@@ -1,0 +1,39 @@
+import type { WebSession } from './web-sessions.ts';
+
+/** A value for a cookie, encrypted by the daemon. */
+export interface SealedCookie {
+  value: string;
+  /** Seconds until it expires. */
+  seconds: number;
+}
+
+/** The start of a sign-in: where the browser goes, and what it keeps meanwhile. */
+export type SignInStart =
+  | { kind: 'started'; url: string; cookie: SealedCookie }
+  | { kind: 'refused'; problem: string };
+
+/** The end of a sign-in; `call` is the id of the call to show. A problem is one sentence without provider text. */
+export type SignInEnd =
+  | { kind: 'signedIn'; session: WebSession; cookie: SealedCookie; call: string | null }
+  | { kind: 'refused'; problem: string };
+
+/** A session that has not ended. */
+export interface OpenSession {
+  id: string;
+  session: WebSession;
+}
+
+/** Signs people in with a browser, and keeps their sessions (docs/contract/approvals-page.md). */
+export interface WebAccess {
+  /** Origin at which browsers open the page. */
+  readonly origin: string;
+  start(call: string | null): Promise<SignInStart>;
+  /** Ends the sign-in that `cookie` started, with the query of the callback. */
+  finish(query: string, cookie: string | null): Promise<SignInEnd>;
+  /** Returns the session of a cookie; `null` for one that is forged, idle, expired or signed out. */
+  find(cookie: string | null): Promise<OpenSession | null>;
+  /** Returns the cookie of a session whose idle time starts again. */
+  renew(open: OpenSession): Promise<SealedCookie>;
+  /** Ends a session at every daemon; returns the sign-out URL of the issuer, `null` if there is none. */
+  end(open: OpenSession): Promise<string | null>;
+}

@@ -1,0 +1,35 @@
+import type { Context } from 'koa';
+import type { SealedCookie } from '../../actors/ports/web-access.ts';
+
+/** A cookie of the approvals page. */
+export interface PageCookie {
+  read(ctx: Context): string | null;
+  write(ctx: Context, cookie: SealedCookie): void;
+  clear(ctx: Context): void;
+}
+
+/**
+ * Creates the two cookies of the page at an origin. Over https their names make browsers accept them from this host
+ * alone. On loopback without https they have another name, with the port, because browsers share cookies between ports.
+ */
+export function approvalsCookies(origin: string): { session: PageCookie; signIn: PageCookie } {
+  const { protocol, port } = new URL(origin);
+  const isSecure = protocol === 'https:';
+  const name = isSecure ? '__Host-holdpoint' : `holdpoint-${port}`;
+  const attributes = `Path=/; HttpOnly${isSecure ? '; Secure' : ''}`;
+  return {
+    session: cookie(name, `${attributes}; SameSite=Strict`),
+    // The callback is a navigation from the issuer, with which browsers send no strict cookie.
+    signIn: cookie(`${name}-sign-in`, `${attributes}; SameSite=Lax`),
+  };
+}
+
+function cookie(name: string, attributes: string): PageCookie {
+  const put = (ctx: Context, { value, seconds }: SealedCookie) =>
+    ctx.append('Set-Cookie', `${name}=${value}; ${attributes}; Max-Age=${seconds}`);
+  return {
+    read: (ctx) => ctx.cookies.get(name) ?? null,
+    write: put,
+    clear: (ctx) => put(ctx, { value: '', seconds: 0 }),
+  };
+}

@@ -1,0 +1,149 @@
+import type { z } from 'zod';
+import type { SessionJson, SignedOutJson } from '../../http/wire/approvals-page.ts';
+import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
+import type { decidedPage } from '../../http/wire/decided-call.ts';
+import type {
+  DecisionDetails,
+  DecisionOutcome,
+  Verb,
+} from '../dashboard/views/approvals/decision-machine.ts';
+
+type DecidedJson = z.output<typeof decidedPage>['deferrals'][number];
+
+/** The calls of the person: those that wait, and those that the person decided. */
+export interface Calls {
+  waiting: DeferralJson[];
+  decided: DecidedJson[];
+}
+
+/** A held call with all that the person may read. */
+export type CallJson = DeferralJson & { may_decide: boolean };
+
+/** A refusal of the daemon, or no answer (status 0), with the sentence to display. */
+export class RefusedError extends Error {
+  readonly status: number;
+  readonly body: unknown;
+
+  constructor(status: number, message: string, body: unknown = null) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** The client of the page's routes. The browser sends the cookie of the session, which no script can read. */
+export class ApprovalsClient {
+  /** Called after a decision. */
+  decided: () => void = () => undefined;
+  /** Called when the session has ended. */
+  ended: () => void = () => undefined;
+  readonly #heard: (at: number) => void;
+  #session: SessionJson | null = null;
+
+  /** `heard` receives the time of the daemon in epoch milliseconds. */
+  constructor(heard: (at: number) => void) {
+    this.#heard = heard;
+  }
+
+  /** Returns the session; `null` without one. Rejects with RefusedError. */
+  async session(): Promise<SessionJson | null> {
+    try {
+      this.#session = await this.#ask<SessionJson>('session');
+      return this.#session;
+    } catch (error) {
+      if (error instanceof RefusedError && error.status === 401) return null;
+      throw error;
+    }
+  }
+
+  /** Returns the calls of the person, the earliest deadlines first. Rejects with RefusedError. */
+  async calls(signal: AbortSignal): Promise<Calls> {
+    const [waiting, decided] = await Promise.all([
+      this.#ask<{ deferrals: DeferralJson[] }>('deferrals?order=deadline&limit=100', { signal }),
+      this.#ask<{ deferrals: DecidedJson[] }>('deferrals?decided_by=me&limit=20', { signal }),
+    ]);
+    const agent_id = this.#session?.agent_id ?? '';
+    return {
+      waiting: waiting.deferrals.map((one) => ({ ...one, agent_id })),
+      decided: decided.deferrals,
+    };
+  }
+
+  /** Returns one call; `null` if it waits no more, or is not the person's. Rejects with RefusedError. */
+  async call(id: string): Promise<CallJson | null> {
+    try {
+      const call = await this.#ask<CallJson>(`deferrals/${encodeURIComponent(id)}`);
+      return { ...call, agent_id: this.#session?.agent_id ?? '' };
+    } catch (error) {
+      if (error instanceof RefusedError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** Sends a decision on exactly the displayed call. Never rejects. */
+  async decide(
+    { id, task_id, args_sha256, runs_sha256 }: DeferralJson,
+    verb: Verb,
+    { note, args }: DecisionDetails,
+  ): Promise<DecisionOutcome> {
+    const body = {
+      decision: verb,
+      deferral_id: id,
+      args_sha256,
+      ...(runs_sha256 === undefined ? {} : { runs_sha256 }),
+      ...(note === '' ? {} : { note }),
+      ...(args === undefined ? {} : { args }),
+    };
+    try {
+      const path = `tasks/${encodeURIComponent(task_id)}/decisions`;
+      const { status } = await this.#ask<{ status: string }>(path, { body });
+      this.decided();
+      return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      const isOver = error instanceof RefusedError && [404, 409].includes(error.status);
+      return { kind: isOver ? 'over' : 'refused', problem };
+    }
+  }
+
+  /** Ends the session; returns where the issuer ends its own. Rejects with RefusedError. */
+  async signOut(): Promise<string | null> {
+    return (await this.#ask<SignedOutJson>('sign-out', { body: {} })).to;
+  }
+
+  async #ask<T>(
+    path: string,
+    { body, signal }: { body?: object; signal?: AbortSignal } = {},
+  ): Promise<T> {
+    const headers = {
+      'content-type': 'application/json',
+      'x-holdpoint-csrf': this.#session?.csrf ?? '',
+    };
+    const response = await fetch(`./api/${path}`, {
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers }),
+      ...(signal === undefined ? {} : { signal }),
+      cache: 'no-store',
+      credentials: 'same-origin',
+      redirect: 'error',
+    }).catch(() => {
+      throw new RefusedError(0, 'The agent is not responding. Try again later.');
+    });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) this.#heard(date);
+    const read: unknown = await response.json().catch(() => null);
+    if (response.ok) return read as T;
+    if (response.status === 401) this.ended();
+    throw new RefusedError(response.status, sentenceIn(response.status, read), read);
+  }
+}
+
+function sentenceIn(status: number, body: unknown): string {
+  const { error, decision, approver } = (body ?? {}) as Record<string, unknown>;
+  if (typeof decision === 'string') {
+    const by = typeof approver === 'string' ? ` by ${approver}` : '';
+    return `Already decided: ${decision}${by}.`;
+  }
+  if (status === 401) return 'Your session has ended. Sign in again.';
+  const text = typeof error === 'string' ? error : `the agent answered ${status}`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,29 @@
+import '../dashboard/styles/tokens.css';
+import '../dashboard/styles/base.css';
+import '../dashboard/styles/controls.css';
+import '../dashboard/styles/utilities.css';
+import { mount } from 'svelte';
+import { fromCallback, fromPromise } from 'xstate';
+import { ServerClock } from '../dashboard/state/server-clock.ts';
+import { ApprovalsClient } from './approvals-client.ts';
+import ApprovalsPage from './approvals-page.svelte';
+import { followCalls } from './follow-calls.ts';
+import { type PageEvent, pageMachine } from './page-machine.ts';
+
+const clock = new ServerClock();
+const client = new ApprovalsClient((at) => clock.heard(at));
+const machine = pageMachine.provide({
+  actors: {
+    readSession: fromPromise(() => client.session()),
+    follow: fromCallback<PageEvent>(({ sendBack }) => followCalls(client, sendBack)),
+    signOut: fromPromise(() => client.signOut()),
+  },
+  actions: {
+    leave: (_, { to }) => {
+      if (to !== null) location.assign(to);
+    },
+  },
+});
+const target = document.querySelector('#app');
+if (target === null) throw new Error('index.html has no element #app');
+mount(ApprovalsPage, { target, props: { machine, client, clock } });

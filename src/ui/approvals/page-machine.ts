@@ -1,0 +1,103 @@
+import { assign, fromCallback, fromPromise, setup } from 'xstate';
+import type { SessionJson } from '../../http/wire/approvals-page.ts';
+import { sentenceOf } from '../dashboard/api/sentence-of.ts';
+import type { Calls } from './approvals-client.ts';
+
+export type PageEvent =
+  | ({ type: 'calls.read' } & Calls)
+  | { type: 'calls.failed'; problem: string }
+  | { type: 'session.ended' }
+  | { type: 'sign-out' }
+  | { type: 'retry' };
+
+interface PageContext {
+  session: SessionJson | null;
+  /** `null` until they are read. */
+  calls: Calls | null;
+  problem: string | null;
+}
+
+/** The approvals page from its opening to the sign-out. A session that ends anywhere leads to the sign-in. */
+export const pageMachine = setup({
+  types: { context: {} as PageContext, events: {} as PageEvent },
+  actors: {
+    /** Returns the session; `null` for a person who has not signed in. */
+    readSession: fromPromise<SessionJson | null>(() => Promise.resolve(null)),
+    /** Sends the calls whenever they are read again. */
+    follow: fromCallback<PageEvent>(() => undefined),
+    /** Returns where the issuer ends its own session; `null` for nowhere. */
+    signOut: fromPromise<string | null>(() => Promise.resolve(null)),
+  },
+  actions: {
+    noteSession: assign((_, { session }: { session: SessionJson | null }) => ({ session })),
+    noteCalls: assign((_, { waiting, decided }: Calls) => ({
+      calls: { waiting, decided },
+      problem: null,
+    })),
+    noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),
+    forget: assign({ session: null, calls: null, problem: null }),
+    /** Opens the sign-out of the issuer. */
+    leave: (_, _params: { to: string | null }) => undefined,
+  },
+  guards: {
+    hasSession: (_, { session }: { session: SessionJson | null }) => session !== null,
+  },
+}).createMachine({
+  id: 'approvals-page',
+  context: { session: null, calls: null, problem: null },
+  initial: 'opening',
+  states: {
+    opening: {
+      invoke: {
+        src: 'readSession',
+        onDone: [
+          {
+            guard: { type: 'hasSession', params: ({ event }) => ({ session: event.output }) },
+            target: 'open',
+            actions: { type: 'noteSession', params: ({ event }) => ({ session: event.output }) },
+          },
+          { target: 'signedOut' },
+        ],
+        onError: {
+          target: 'failed',
+          actions: {
+            type: 'noteProblem',
+            params: ({ event }) => ({ problem: sentenceOf(event.error) }),
+          },
+        },
+      },
+    },
+    open: {
+      invoke: { src: 'follow' },
+      on: {
+        'calls.read': { actions: { type: 'noteCalls', params: ({ event }) => event } },
+        'calls.failed': { actions: { type: 'noteProblem', params: ({ event }) => event } },
+        'session.ended': { target: 'ended' },
+        'sign-out': { target: 'signingOut' },
+      },
+    },
+    signingOut: {
+      invoke: {
+        src: 'signOut',
+        onDone: {
+          target: 'signedOut',
+          actions: { type: 'leave', params: ({ event }) => ({ to: event.output }) },
+        },
+        onError: {
+          target: 'open',
+          actions: {
+            type: 'noteProblem',
+            params: ({ event }) => ({ problem: sentenceOf(event.error) }),
+          },
+        },
+      },
+      on: { 'session.ended': { target: 'signedOut' } },
+    },
+    failed: {
+      description: 'The daemon did not answer.',
+      on: { retry: { target: 'opening' } },
+    },
+    ended: { description: 'The session has expired or was ended elsewhere.', entry: 'forget' },
+    signedOut: { entry: 'forget' },
+  },
+});

@@ -1,0 +1,447 @@
+import { describe, expect, it } from 'vitest';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { deferring, reached, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import {
+  startWebIssuer,
+  type WebIssuer,
+  type WebIssuerOptions,
+  webClient,
+} from '../helpers/web-issuer.ts';
+import { WebVisitor } from '../helpers/web-visitor.ts';
+
+const origin = 'https://approvals.example.com';
+const token = 'token-of-the-program';
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const verified = (email: string, more: object = {}) => ({ email, email_verified: true, ...more });
+
+const people: WebIssuerOptions['people'] = {
+  ann: verified('ann@example.com', { name: 'Ann' }),
+  bob: verified('bob@example.com'),
+  liar: { email: 'ann@example.com', email_verified: false },
+};
+
+interface Desk {
+  agent: TestAgent;
+  issuer: WebIssuer;
+  visit: () => WebVisitor;
+}
+
+/** An agent with an approvals page, behind a proxy with TLS. */
+async function startDesk({
+  rule = { approvers: ['ann@example.com'] },
+  signIn = {},
+  page = {},
+  settings = {},
+  ...options
+}: {
+  rule?: object;
+  signIn?: object;
+  page?: object;
+  settings?: ServiceSettings;
+} & Partial<WebIssuerOptions> = {}): Promise<Desk> {
+  const issuer = await startWebIssuer({
+    redirectUri: `${origin}/approvals/callback`,
+    signedOutUri: `${origin}/approvals/`,
+    people,
+    ...options,
+  });
+  const agent = await startTestAgent(
+    {
+      ...deferring(rule),
+      approvals: {
+        public_url: origin,
+        sign_in: { issuer: issuer.issuer, client_id: webClient, ...signIn },
+        ...page,
+      },
+      auth: {
+        providers: [
+          {
+            type: 'static_token',
+            name: 'shop',
+            settings: { token, identity: { user_id: 'shop', email: 'shop@example.com' } },
+          },
+        ],
+      },
+      ...settings,
+    },
+    { env: { APPROVALS_SECRET: 'a-secret-of-the-client-that-is-long' } },
+  );
+  return { agent, issuer, visit: () => new WebVisitor(origin, agent.url) };
+}
+
+async function signedIn(desk: Desk, person = 'ann'): Promise<WebVisitor> {
+  desk.issuer.person = person;
+  const visitor = desk.visit();
+  await visitor.signIn();
+  return visitor;
+}
+
+/** Sends a task whose call waits; resolves with the id of the call and the answer. */
+async function park(agent: TestAgent, id = 't1') {
+  const caller = agent.as(token);
+  const answer = caller.send(id, script);
+  const body = await reached(caller, id, 'deferred');
+  const { id: call, args_sha256 } = body.metadata.deferral;
+  const pinned = { deferral_id: call, args_sha256 };
+  return { answer, call, pinned };
+}
+
+describe('the approvals page', () => {
+  it('signs a person in, lists the call, and records the decision with its method', async () => {
+    const desk = await startDesk();
+    const { answer, call, pinned } = await park(desk.agent);
+    desk.issuer.person = 'ann';
+    const ann = desk.visit();
+    const end = await ann.signIn(`/approvals/sign-in?call=${call}`);
+    expect(end.url).toBe(`${origin}/approvals/#/calls/${call}`);
+    expect([...(ann.cookies.get('approvals.example.com') ?? [])]).toEqual([
+      [
+        '__Host-holdpoint',
+        expect.stringMatching(
+          /^[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Strict; Max-Age=1\d{3};$/,
+        ),
+      ],
+    ]);
+    expect((await ann.api('session')).body).toEqual({
+      agent_id: 'till',
+      name: 'Ann',
+      email: 'ann@example.com',
+      csrf: expect.stringMatching(/^[\w-]{32}$/),
+      expires_at: expect.any(String),
+    });
+    const { body } = await ann.api('deferrals');
+    expect(body.deferrals.map((one: { id: string }) => one.id)).toEqual([call]);
+    expect((await ann.api(`deferrals/${call}`)).body).toMatchObject({
+      args: { amount: 5 },
+      may_decide: true,
+    });
+    const decision = { decision: 'approve', ...pinned, approver_email: 'eve@example.com' };
+    expect(await ann.api('tasks/t1/decisions', decision)).toMatchObject({
+      status: 200,
+      body: { approver: 'ann@example.com', status: 'resolved' },
+    });
+    expect((await answer).body.status.state).toBe('completed');
+    const [line] = desk.agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+    expect(line?.fields).toMatchObject({
+      approver: 'ann@example.com',
+      method: 'oidc',
+      provider: 'sign_in',
+      user_id: 'ann',
+      vouched_by: 'token:sign_in',
+    });
+    const decided = await ann.api('deferrals?decided_by=me');
+    expect(decided.body.deferrals).toMatchObject([{ id: call, decision: 'approve' }]);
+  });
+
+  it('shows a person nothing of the calls of others, and takes no decision on them', async () => {
+    const desk = await startDesk();
+    const { call, pinned } = await park(desk.agent);
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('deferrals')).body).toEqual({ deferrals: [], total: 0 });
+    expect((await bob.api(`deferrals/${call}`)).status).toBe(404);
+    const sent = { decision: 'approve', ...pinned, approver_email: 'ann@example.com' };
+    expect((await bob.api('tasks/t1/decisions', sent)).status).toBe(404);
+    const list = { decisions: [{ task_id: 't1', ...sent }] };
+    expect((await bob.api('deferrals/decisions', list)).body).toMatchObject({
+      decisions: [{ task_id: 't1', status: 404 }],
+    });
+    expect(desk.agent.folder.paid).toEqual([]);
+  });
+
+  it('takes the word of nobody for an email that the issuer has not verified', async () => {
+    const desk = await startDesk();
+    const { call, pinned } = await park(desk.agent);
+    const liar = await signedIn(desk, 'liar');
+    expect((await liar.api('session')).body.email).toBeNull();
+    expect((await liar.api(`deferrals/${call}`)).status).toBe(404);
+    const answer = await liar.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
+    expect(answer.status).toBe(403);
+  });
+
+  it('takes no approval that does not name the call, and each decision of a list by itself', async () => {
+    const desk = await startDesk();
+    const { pinned } = await park(desk.agent);
+    const ann = await signedIn(desk);
+    expect((await ann.api('tasks/t1/decisions', { decision: 'approve' })).status).toBe(400);
+    const decisions = [
+      { task_id: 't1', decision: 'approve', ...pinned, args_sha256: '0'.repeat(64) },
+      { task_id: 't1', decision: 'reject', ...pinned, note: 'no' },
+    ];
+    const { body } = await ann.api('deferrals/decisions', { decisions });
+    expect(body.decisions.map((one: { status: number }) => one.status)).toEqual([409, 200]);
+  });
+});
+
+describe('a session', () => {
+  it('ends at every daemon at once when its person signs out, also for a copy of its cookie', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk);
+    const thief = desk.visit();
+    thief.cookies.set('approvals.example.com', new Map(ann.cookies.get('approvals.example.com')));
+    expect((await thief.api('session')).status).toBe(200);
+    const { body } = await ann.api('sign-out', {});
+    const to = new URL(body.to);
+    expect(to.origin + to.pathname).toBe(`${desk.issuer.issuer}/session/end`);
+    expect(Object.fromEntries(to.searchParams)).toEqual({
+      client_id: webClient,
+      post_logout_redirect_uri: `${origin}/approvals/`,
+    });
+    expect(ann.cookies.get('approvals.example.com')).toEqual(new Map());
+    expect((await thief.api('session')).status).toBe(401);
+  });
+
+  it('is no credential of the other routes of the agent', async () => {
+    const desk = await startDesk();
+    await park(desk.agent);
+    const ann = await signedIn(desk);
+    for (const path of ['/tasks', '/tasks/t1', '/deferrals', '/events']) {
+      const answer = await ann.fetch(origin + path, { headers: {} });
+      await answer.body?.cancel();
+      expect([path, answer.status]).toEqual([path, 401]);
+    }
+  });
+
+  it('takes a change only from the page itself', async () => {
+    const desk = await startDesk();
+    const { pinned } = await park(desk.agent);
+    const ann = await signedIn(desk);
+    const approve = { decision: 'approve', ...pinned };
+    const foreign: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { origin: 'https://evil.example.com' },
+      { origin: 'null' },
+      { origin: '' },
+      { 'x-holdpoint-csrf': '' },
+      { 'x-holdpoint-csrf': 'x'.repeat(32) },
+    ];
+    for (const headers of foreign) {
+      expect((await ann.api('tasks/t1/decisions', approve, headers)).status).toBe(403);
+    }
+    const read = await ann.api('deferrals', undefined, { 'sec-fetch-site': 'cross-site' });
+    expect(read.status).toBe(403);
+    const asked = await ann.fetch(`${origin}/approvals/api/tasks/t1/decisions?decision=approve`, {
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    expect([asked.status, desk.agent.folder.paid]).toEqual([405, []]);
+  });
+
+  it('refuses a forged cookie, and the cookie of a sign-in', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk);
+    const jar = ann.cookies.get('approvals.example.com') ?? new Map<string, string>();
+    const [value = ''] = (jar.get('__Host-holdpoint') ?? '').split(';');
+    await ann.open('/approvals/sign-in', (url) => url.startsWith(desk.issuer.issuer));
+    const [other = ''] = (jar.get('__Host-holdpoint-sign-in') ?? '').split(';');
+    for (const forged of [`${value.slice(0, -2)}AA`, other, 'x', `${value}.x`]) {
+      jar.set('__Host-holdpoint', `${forged};`);
+      expect((await ann.api('session')).status).toBe(401);
+    }
+    expect(desk.agent.audit().filter(({ event }) => event === 'auth_fail')).toMatchObject([
+      { fields: { reason: 'invalid', token_kind: 'session', path: '/approvals/api/session' } },
+    ]);
+  });
+
+  it('is in no address and no log', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk);
+    const jar = ann.cookies.get('approvals.example.com') ?? new Map<string, string>();
+    const [value = ''] = (jar.get('__Host-holdpoint') ?? '').split(';');
+    const written = JSON.stringify([ann.visited, desk.agent.log, desk.agent.audit()]);
+    expect(value.length).toBeGreaterThan(100);
+    expect(written).not.toContain(value.slice(0, 60));
+    expect(written).not.toContain(ann.csrf);
+  });
+});
+
+describe('a sign-in', () => {
+  it('is refused to a browser that did not start it, and to a code that was used', async () => {
+    const desk = await startDesk();
+    desk.issuer.person = 'ann';
+    const attacker = desk.visit();
+    const stop = (url: string) => url.startsWith(`${origin}/approvals/callback`);
+    const { url } = await attacker.open('/approvals/sign-in', stop);
+    const victim = desk.visit();
+    const refused = await victim.open(url);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      expect.stringContaining(
+        'The sign-in has expired, or another browser started it; sign in again.',
+      ),
+    ]);
+    await victim.open('/approvals/sign-in', (next) => next.startsWith(desk.issuer.issuer));
+    expect((await victim.open(url)).status).toBe(400);
+    expect((await victim.api('session')).status).toBe(401);
+    const jar = new Map(attacker.cookies.get('approvals.example.com'));
+    expect((await attacker.open(url)).status).toBe(200);
+    const again = desk.visit();
+    again.cookies.set('approvals.example.com', jar);
+    expect((await again.open(url)).status).toBe(400);
+    expect((await again.api('session')).status).toBe(401);
+  });
+
+  it.each<[string, (claims: Record<string, unknown>) => Record<string, unknown>]>([
+    ['another audience', (claims) => ({ ...claims, aud: 'another-client' })],
+    ['another issuer', (claims) => ({ ...claims, iss: 'https://evil.example.com' })],
+    ['another nonce', (claims) => ({ ...claims, nonce: 'x' })],
+    ['no nonce', ({ nonce: _, ...claims }) => claims],
+    ['the past', (claims) => ({ ...claims, exp: 1_700_000_000 })],
+  ])('is refused with a token of %s', async (_, forged) => {
+    const desk = await startDesk();
+    desk.issuer.person = 'ann';
+    desk.issuer.forged = forged;
+    const visitor = desk.visit();
+    const { status, body } = await visitor.open('/approvals/sign-in');
+    expect([status, body]).toEqual([
+      400,
+      expect.stringContaining('The issuer did not confirm the sign-in; sign in again.'),
+    ]);
+    expect((await visitor.api('session')).status).toBe(401);
+  });
+
+  it('is refused with a response of another issuer, and one that the issuer refused', async () => {
+    const desk = await startDesk();
+    desk.issuer.person = 'ann';
+    const visitor = desk.visit();
+    const stop = (url: string) => url.startsWith(`${origin}/approvals/callback`);
+    const { url } = await visitor.open('/approvals/sign-in', stop);
+    const mixedUp = new URL(url);
+    mixedUp.searchParams.set('iss', 'https://evil.example.com');
+    expect((await visitor.open(mixedUp.href)).status).toBe(400);
+    desk.issuer.person = null;
+    const denied = await desk.visit().open('/approvals/sign-in');
+    expect([denied.status, denied.body]).toEqual([
+      400,
+      expect.stringContaining('The provider was not allowed to sign you in.'),
+    ]);
+  });
+
+  it('returns to a call of the page, and to nothing else', async () => {
+    const desk = await startDesk();
+    desk.issuer.person = 'ann';
+    for (const call of [
+      'https://evil.example.com',
+      '//evil.example.com',
+      '../x',
+      'a/b',
+      '%0d%0ax',
+    ]) {
+      const visitor = desk.visit();
+      const { url } = await visitor.open(`/approvals/sign-in?call=${call}`);
+      expect(url).toBe(`${origin}/approvals/`);
+    }
+  });
+
+  it('is limited for one address', async () => {
+    const desk = await startDesk();
+    const visitor = desk.visit();
+    const stop = (url: string) => url.startsWith(desk.issuer.issuer);
+    const answers = [];
+    for (let count = 0; count < 22; count += 1)
+      answers.push(await visitor.open('/approvals/sign-in', stop));
+    expect(answers.map(({ status }) => status).indexOf(429)).toBe(20);
+    expect(answers.at(-1)?.headers.get('retry-after')).toBe('3');
+  });
+
+  it('says that the issuer is not available', async () => {
+    const desk = await startDesk({ signIn: { issuer: 'http://127.0.0.1:9' } });
+    const { status, body } = await desk.visit().open('/approvals/sign-in');
+    expect([status, body]).toEqual([
+      502,
+      expect.stringContaining('The issuer is not available; try again later.'),
+    ]);
+  });
+});
+
+describe('an issuer like', () => {
+  const group = { approvers: ['group:finance'] };
+
+  async function decides(desk: Desk, person: string): Promise<number> {
+    const { pinned } = await park(desk.agent);
+    const visitor = await signedIn(desk, person);
+    const answer = await visitor.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
+    return answer.status;
+  }
+
+  it('Keycloak: roles in a nested claim, a confidential client', async () => {
+    const desk = await startDesk({
+      rule: group,
+      secret: 'a-secret-of-the-client-that-is-long',
+      signIn: {
+        client_secret_env: 'APPROVALS_SECRET',
+        groups_claim: 'realm_access.roles',
+      },
+      people: { k1: verified('kim@example.com', { realm_access: { roles: ['finance'] } }) },
+    });
+    expect(await decides(desk, 'k1')).toBe(200);
+  });
+
+  const entra = {
+    e1: {
+      oid: 'o-1',
+      tid: 't-1',
+      email: 'eva@example.com',
+      preferred_username: 'eva@example.com',
+      groups: ['finance'],
+      xms_edov: true,
+    },
+    e2: { oid: 'o-2', tid: 't-1', email: 'eve@example.com', groups: ['finance'] },
+  };
+  const entraSignIn = {
+    client_secret_env: 'APPROVALS_SECRET',
+    groups_claim: 'groups',
+    claim_map: { user_id: 'oid', org_id: 'tid' },
+  };
+  const entraClient = {
+    secret: 'a-secret-of-the-client-that-is-long',
+    auth: 'client_secret_post',
+  } as const;
+
+  it('Entra ID: the object id as user id, and xms_edov in place of email_verified', async () => {
+    const desk = await startDesk({
+      rule: group,
+      ...entraClient,
+      signIn: entraSignIn,
+      people: entra,
+    });
+    expect(await decides(desk, 'e1')).toBe(200);
+    const [line] = desk.agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+    expect(line?.fields).toMatchObject({ user_id: 'o-1' });
+  });
+
+  it('Entra ID without xms_edov: the email counts for nothing, unless the operator trusts the tenant', async () => {
+    const strict = await startDesk({
+      rule: group,
+      ...entraClient,
+      signIn: entraSignIn,
+      people: entra,
+    });
+    expect(await decides(strict, 'e2')).toBe(403);
+    const trusting = { ...entraSignIn, require_email_verified: false };
+    const desk = await startDesk({ rule: group, ...entraClient, signIn: trusting, people: entra });
+    expect(await decides(desk, 'e2')).toBe(200);
+  });
+
+  it('Okta: email and groups at the userinfo endpoint alone, for a scope of their own', async () => {
+    const desk = await startDesk({
+      rule: group,
+      isThin: true,
+      signIn: { scopes: ['openid', 'profile', 'email', 'groups'], groups_claim: 'groups' },
+      people: { o1: verified('oda@example.com', { groups: ['Everyone', 'finance'] }) },
+    });
+    expect(await decides(desk, 'o1')).toBe(200);
+  });
+
+  it('Google: no groups and no sign-out, the domain as organisation and as a claim', async () => {
+    const desk = await startDesk({
+      rule: { approvers: ['claim:hd=example.com'] },
+      hasLogout: false,
+      signIn: { claim_map: { org_id: 'hd' } },
+      people: { g1: verified('gil@example.com', { hd: 'example.com' }) },
+    });
+    expect(await decides(desk, 'g1')).toBe(200);
+    const gil = await signedIn(desk, 'g1');
+    expect((await gil.api('sign-out', {})).body).toEqual({ to: null });
+  });
+});

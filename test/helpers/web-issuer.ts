@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import Provider, { type AdapterConstructor, type Configuration } from 'oidc-provider';
+// @ts-expect-error The package has no types for it.
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
+import { listenOnLoopback } from './listen-on-loopback.ts';
+
+/** How an issuer differs from the others. */
+export interface WebIssuerOptions {
+  redirectUri: string;
+  signedOutUri?: string;
+  /** Claims of each person, by user id. */
+  people: Record<string, Record<string, unknown>>;
+  /** The secret of the client; a public client when absent. */
+  secret?: string;
+  /** How the client sends its secret. */
+  auth?: 'client_secret_basic' | 'client_secret_post';
+  /** True if claims are at the userinfo endpoint alone. */
+  isThin?: boolean;
+  hasLogout?: boolean;
+}
+
+export const webClient = 'holdpoint-approvals';
+
+/** An OpenID Connect issuer on loopback, at which `person` signs in without a form. */
+export class WebIssuer {
+  readonly issuer: string;
+  /** Signs in at the next sign-in; `null` refuses it. */
+  person: string | null = null;
+  /** Changes the claims of the next ID tokens, which the issuer's own key signs. */
+  forged: ((claims: JWTPayload) => JWTPayload) | null = null;
+
+  constructor(issuer: string) {
+    this.issuer = issuer;
+  }
+}
+
+/** Starts an issuer that is closed after the test. */
+export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssuer> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const server = createServer();
+  const issuer = new WebIssuer(await listenOnLoopback(server));
+  const key = { ...(await exportJWK(privateKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
+  const provider = new Provider(issuer.issuer, configurationOf(options, key));
+  provider.use(async (context, next) => {
+    await next();
+    if (context.path !== '/token') return;
+    const { forged } = issuer;
+    const tokens = context.body as { id_token?: string };
+    if (forged === null || tokens.id_token === undefined) return;
+    const claims = decodeJwt(tokens.id_token);
+    const header = { alg: 'RS256', kid: 'k1' };
+    tokens.id_token = await new SignJWT(forged(claims)).setProtectedHeader(header).sign(privateKey);
+  });
+  const answer = provider.callback();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url?.startsWith('/sign-in/') === true) {
+      const { person } = issuer;
+      const result =
+        person === null
+          ? { error: 'access_denied', error_description: 'no' }
+          : { login: { accountId: person } };
+      void provider.interactionFinished(request, response, result);
+      return;
+    }
+    void answer(request, response);
+  });
+  return issuer;
+}
+
+function configurationOf(options: WebIssuerOptions, key: object): Configuration {
+  const { people, secret, auth = 'client_secret_basic', isThin = false } = options;
+  const names = new Set(Object.values(people).flatMap((claims) => Object.keys(claims)));
+  return {
+    // The default one, but without a warning that it forgets everything.
+    adapter: createMemoryAdapter(0) as AdapterConstructor,
+    jwks: { keys: [key as never] },
+    cookies: { keys: [randomBytes(16).toString('hex')] },
+    conformIdTokenClaims: isThin,
+    claims: { openid: ['sub'], profile: [...names] },
+    clients: [
+      {
+        client_id: webClient,
+        redirect_uris: [options.redirectUri],
+        post_logout_redirect_uris: [options.signedOutUri ?? options.redirectUri],
+        token_endpoint_auth_method: secret === undefined ? 'none' : auth,
+        ...(secret === undefined ? {} : { client_secret: secret }),
+      },
+    ],
+    ...(secret === undefined ? {} : { clientAuthMethods: [auth] }),
+    pkce: { required: () => true },
+    interactions: { url: (_, interaction) => `/sign-in/${interaction.uid}` },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: options.hasLogout ?? true },
+      userinfo: { enabled: true },
+    },
+    scopes: ['openid', 'profile', 'email', 'groups'],
+    ttl: { AccessToken: 300, Grant: 300, IdToken: 300, Interaction: 300, Session: 1 },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...people[sub] }) }),
+    // Nobody is asked for consent.
+    async loadExistingGrant(context) {
+      const { Grant } = context.oidc.provider;
+      const grant = new Grant({
+        clientId: context.oidc.client?.clientId,
+        accountId: context.oidc.session?.accountId,
+      } as never);
+      grant.addOIDCScope('openid profile email groups');
+      await grant.save();
+      return grant;
+    },
+  };
+}

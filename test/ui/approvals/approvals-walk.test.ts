@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../bench/peers/free-port.ts';
+import type { Answer } from '../../helpers/agent-client.ts';
+import { axeFindings } from '../../helpers/axe-findings.ts';
+import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
+import { buildPage } from '../../helpers/built-page.ts';
+import { deferring, reached, startTestAgent, type TestAgent } from '../../helpers/test-agent.ts';
+import { startWebIssuer, type WebIssuer, webClient } from '../../helpers/web-issuer.ts';
+
+const token = 'token-of-the-program';
+const patience = { timeout: 20_000 };
+
+let browser: TestBrowser;
+beforeAll(async () => {
+  [browser] = await Promise.all([TestBrowser.launch(), buildPage()]);
+}, 60_000);
+afterAll(() => browser.close());
+
+async function startDesk(): Promise<{ agent: TestAgent; issuer: WebIssuer; url: string }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const issuer = await startWebIssuer({
+    redirectUri: `${url}/approvals/callback`,
+    hasLogout: false,
+    people: { ann: { name: 'Ann', email: 'ann@example.com', email_verified: true } },
+  });
+  issuer.person = 'ann';
+  const settings = { token, identity: { user_id: 'shop' } };
+  const agent = await startTestAgent(
+    {
+      ...deferring({
+        approvers: ['ann@example.com'],
+        edit: true,
+        require_reason: 'reject',
+      }),
+      approvals: { public_url: url, sign_in: { issuer: issuer.issuer, client_id: webClient } },
+      auth: { providers: [{ type: 'static_token', name: 'shop', settings }] },
+    },
+    { port },
+  );
+  return { agent, issuer, url };
+}
+
+async function park(
+  agent: TestAgent,
+  id: string,
+  args: object,
+): Promise<{ answer: Promise<Answer> }> {
+  const answer = agent.as(token).send(id, [{ tool: 'pay', args }, { say: 'paid' }]);
+  await agent
+    .as(token)
+    .get('/tasks')
+    .then(() => undefined);
+  await reached(agent.as(token), id, 'deferred');
+  return { answer };
+}
+
+/** Whether a page is ready for everybody. */
+async function expectUsable(page: Page): Promise<void> {
+  expect(await missingOf(page)).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
+}
+
+describe('the approvals page in a browser', () => {
+  it('takes a person from the sign-in to a decision and the sign-out, on a small phone', async () => {
+    const { agent, url } = await startDesk();
+    const first = await park(agent, 't1', { order: 'A-1', amount: 5 });
+    const second = await park(agent, 't2', { order: 'A-2', amount: 9 });
+    const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
+    // Each page without a session asks for one.
+    forgive(complaints, ['401']);
+    await page.goto(`${url}/approvals`);
+    await page.getByText('Sign in to see the calls that wait for you.').waitFor();
+    await expectUsable(page);
+    await page.getByRole('link', { name: 'Sign in' }).tap();
+    await page.getByText('ann@example.com').waitFor();
+    const calls = page.getByRole('list', { name: 'Waiting calls' }).getByRole('link');
+    await expect.poll(() => calls.count(), patience).toBe(2);
+    await expectUsable(page);
+
+    await calls.first().tap();
+    await page.getByText('A-1').first().waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'Approve' }).tap();
+    await page.getByText('Approved.', { exact: true }).waitFor();
+    expect((await first.answer).body.status.state).toBe('completed');
+
+    await page.getByRole('link', { name: 'All waiting calls' }).tap();
+    await expect.poll(() => calls.count(), patience).toBe(1);
+    await page.getByText('Decided by you').waitFor();
+    await calls.first().tap();
+    await page.getByText('A-2').first().waitFor();
+    const reject = page.getByRole('button', { name: 'Reject' });
+    await expect
+      .poll(async () => {
+        await reject.tap();
+        return page.getByText('Enter a reason to reject this call.').isVisible();
+      }, patience)
+      .toBe(true);
+    await page.getByLabel('Reason').fill('not this one');
+    await reject.tap();
+    await page.getByText('Rejected.', { exact: true }).waitFor();
+    expect((await second.answer).body.status.state).not.toBe('deferred');
+    expect(agent.folder.paid).toHaveLength(1);
+
+    await page.getByRole('button', { name: 'Sign out' }).tap();
+    await page.getByText('Sign in to see the calls that wait for you.').waitFor();
+    expect(await page.context().cookies(url)).not.toContainEqual(
+      expect.objectContaining({ name: `holdpoint-${new URL(url).port}` }),
+    );
+    expect(await page.content()).not.toContain('A-2');
+  });
+
+  it('leads from a link to a call through the sign-in to the call, and to nothing that is not the person’s', async () => {
+    const { agent, issuer, url } = await startDesk();
+    await park(agent, 't1', { order: 'A-1', amount: 5 });
+    const { body } = await agent.as(token).get('/deferrals');
+    const [{ id }] = body.deferrals as { id: string }[] as [{ id: string }];
+    const { page, complaints } = await browser.page({ width: 360, height: 640 });
+    forgive(complaints, ['401', '404']);
+    await page.goto(`${url}/approvals/#/calls/${id}`);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByText('A-1').first().waitFor();
+    await page.getByRole('button', { name: 'Edit arguments' }).click();
+    await page.getByLabel('amount').fill('4');
+    await page.getByRole('button', { name: 'Approve with changes' }).click();
+    await page.getByText('Approved.', { exact: true }).waitFor();
+    const [line] = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+    expect(line?.fields).toMatchObject({ method: 'oidc', approver: 'ann@example.com' });
+    issuer.person = 'eve';
+    const other = await browser.page({ width: 360, height: 640 });
+    forgive(other.complaints, ['401', '404']);
+    await other.page.goto(`${url}/approvals/#/calls/${id}`);
+    await other.page.getByRole('link', { name: 'Sign in' }).click();
+    await other.page.getByText('No longer pending').waitFor();
+    expect(await other.page.content()).not.toContain('A-1');
+  });
+});

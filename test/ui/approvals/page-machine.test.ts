@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { getInitialSnapshot, getNextSnapshot } from 'xstate';
+import type { SessionJson } from '../../../src/http/wire/approvals-page.ts';
+import { type PageEvent, pageMachine } from '../../../src/ui/approvals/page-machine.ts';
+
+const session: SessionJson = {
+  ...{ agent_id: 'till', name: 'Ann', email: 'ann@example.com', csrf: 'c' },
+  expires_at: '2026-11-26T20:00:00Z',
+};
+
+type Done = { type: string; output?: unknown; error?: unknown };
+
+/** The state and the context after events, of which some are the ends of what the chart has asked. */
+function after(...events: (PageEvent | Done)[]) {
+  let snapshot = getInitialSnapshot(pageMachine);
+  for (const event of events) {
+    snapshot = getNextSnapshot(pageMachine, snapshot, event as PageEvent);
+  }
+  return { state: snapshot.value, ...snapshot.context };
+}
+
+const done = (state: string, output: unknown): Done => ({
+  type: `xstate.done.actor.0.approvals-page.${state}`,
+  output,
+});
+const failed = (state: string): Done => ({
+  type: `xstate.error.actor.0.approvals-page.${state}`,
+  error: new Error('The agent is not responding.'),
+});
+const opened = done('opening', session);
+const read = { type: 'calls.read', waiting: [], decided: [] } as const;
+const nothing = { session: null, calls: null, problem: null };
+
+describe('the approvals page', () => {
+  it('asks a person without a session to sign in', () => {
+    expect(after(done('opening', null))).toEqual({ state: 'signedOut', ...nothing });
+  });
+
+  it('shows the calls of a session, and a problem until the next read', () => {
+    const calls = { waiting: [], decided: [] };
+    expect(after(opened, read)).toEqual({ state: 'open', session, calls, problem: null });
+    const problem = 'The agent is not responding.';
+    const broken = after(opened, read, { type: 'calls.failed', problem });
+    expect(broken).toEqual({ state: 'open', session, calls, problem });
+    expect(after(opened, { type: 'calls.failed', problem }, read).problem).toBeNull();
+  });
+
+  it('forgets everything when the session ends, also during the sign-out', () => {
+    expect(after(opened, read, { type: 'session.ended' })).toEqual({ state: 'ended', ...nothing });
+    const leaving = [opened, read, { type: 'sign-out' }] as const;
+    expect(after(...leaving, { type: 'session.ended' }).state).toBe('signedOut');
+    expect(after(...leaving, done('signingOut', null))).toEqual({ state: 'signedOut', ...nothing });
+  });
+
+  it('stays signed in when the sign-out fails, and ignores calls that arrive meanwhile', () => {
+    const leaving = after(opened, { type: 'sign-out' }, read);
+    expect([leaving.state, leaving.calls]).toEqual(['signingOut', null]);
+    const stayed = after(opened, { type: 'sign-out' }, failed('signingOut'));
+    expect([stayed.state, stayed.problem]).toEqual(['open', 'The agent is not responding.']);
+  });
+
+  it('opens again after a failure', () => {
+    expect(after(failed('opening')).state).toBe('failed');
+    expect(after(failed('opening'), { type: 'retry' }).state).toBe('opening');
+  });
+});
