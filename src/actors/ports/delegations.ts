@@ -29,6 +29,7 @@ export interface DelegationAccess {
 export interface Delegations {
   /** Returns the delegations that have not ended at a time in epoch milliseconds, oldest first. */
   all(now: number): Promise<Delegation[]>;
+  /** Stores a delegation, and deletes those that had ended at its start. */
   put(delegation: Delegation): Promise<void>;
   /** Ends a delegation; returns false if there is none with this id. */
   delete(id: string): Promise<boolean>;

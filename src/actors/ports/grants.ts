@@ -4,6 +4,9 @@ import type { Grant } from '../../machines/domain/grant.ts';
 export interface Grants {
   /** Returns the grants that have not ended at a time in epoch milliseconds, oldest first. */
   all(now: number): Promise<Grant[]>;
+  /** Returns the grants of a tool for a requester, in the form of `grantee`, that may be used now. */
+  usable(tool: string, requester: string, now: number): Promise<Grant[]>;
+  /** Stores a grant, and deletes those that had ended at its start. */
   put(grant: Grant): Promise<void>;
   /** Uses a grant once; returns the remaining uses, or `null` if it cannot be used any more. */
   use(id: string, now: number): Promise<number | null>;

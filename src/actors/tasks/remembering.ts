@@ -93,7 +93,8 @@ export class Remembering {
   async redeem(asked: RedeemInput): Promise<UsedGrant | null> {
     const { store, clock } = this.#ports;
     const now = clock.now();
-    for (const grant of await store.grants.all(now)) {
+    const { tool } = asked.call;
+    for (const grant of await store.grants.usable(tool, grantee(asked.requester), now)) {
       if (!this.#covers(grant, asked, now)) continue;
       const usesLeft = await store.grants.use(grant.id, now);
       if (usesLeft === null) continue;
@@ -136,8 +137,6 @@ export class Remembering {
   ) {
     const { policies, people } = this.#ports;
     const { session, when, approver, for: delegator } = grant;
-    if (grant.isSuspended === true || grant.tool !== call.tool) return false;
-    if (grantee(grant.requester) !== grantee(requester)) return false;
     if (session !== undefined && session !== here) return false;
     if (grant.runsSha256 !== runsSha256 || grant.ruleSha256 !== digestOf(rule)) return false;
     // A person who may not approve any more, or whose delegation is over, releases nothing.

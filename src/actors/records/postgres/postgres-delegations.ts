@@ -14,6 +14,7 @@ export function postgresDelegations(database: PostgresDatabase): Delegations {
     async put({ id, since, until, from, to }) {
       const sql =
         'INSERT INTO delegations (id, since, until, giver, taker) VALUES ($1, $2, $3, $4, $5)';
+      await database.query('DELETE FROM delegations WHERE until <= $1', [since]);
       await database.query(sql, [id, since, until, from, to]);
     },
     async delete(id) {

@@ -169,6 +169,7 @@ const delegations = `
     is_suspended INTEGER NOT NULL,
     terms TEXT NOT NULL
   );
+  CREATE INDEX grants_by_requester ON grants (tool, requester);
 `;
 
 /** Version 6: sessions of the approvals page. */

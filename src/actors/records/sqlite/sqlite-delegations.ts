@@ -24,6 +24,7 @@ export class SqliteDelegations implements Delegations {
   }
 
   async put({ id, since, until, from, to }: Delegation): Promise<void> {
+    this.#sql.prune.run(since);
     this.#sql.put.run(id, since, until, from, to);
   }
 
@@ -36,6 +37,7 @@ function prepare(database: DatabaseSync) {
   return {
     all: database.prepare('SELECT * FROM delegations WHERE until > ? ORDER BY since, id'),
     put: database.prepare('INSERT INTO delegations VALUES (?, ?, ?, ?, ?)'),
+    prune: database.prepare('DELETE FROM delegations WHERE until <= ?'),
     delete: database.prepare('DELETE FROM delegations WHERE id = ?'),
   };
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Grant } from '../../../machines/domain/grant.ts';
 import { type Grants, grantee } from '../../ports/grants.ts';
 
@@ -16,20 +16,21 @@ export class SqliteGrants implements Grants {
       is_suspended INTEGER NOT NULL,
       terms TEXT NOT NULL
     ) WITHOUT ROWID`);
+    database.exec('CREATE INDEX IF NOT EXISTS grants_by_requester ON grants (tool, requester)');
     this.#sql = prepare(database);
   }
 
   async all(now: number): Promise<Grant[]> {
-    return this.#sql.all.all(now).map((row) => ({
-      // Safe to cast: the column contains only values written by `put`.
-      ...(JSON.parse(String(row['terms'])) as Grant),
-      usesLeft: Number(row['uses_left']),
-      ...(row['is_suspended'] === 1 ? { isSuspended: true } : {}),
-    }));
+    return this.#sql.all.all(now).map(grantOf);
+  }
+
+  async usable(tool: string, requester: string, now: number): Promise<Grant[]> {
+    return this.#sql.usable.all(tool, requester, now).map(grantOf);
   }
 
   async put(grant: Grant): Promise<void> {
-    const { id, tool, requester, until, usesLeft } = grant;
+    const { id, tool, requester, since, until, usesLeft } = grant;
+    this.#sql.prune.run(since);
     this.#sql.put.run(id, tool, grantee(requester), until, usesLeft, JSON.stringify(grant));
   }
 
@@ -47,6 +48,15 @@ export class SqliteGrants implements Grants {
   }
 }
 
+function grantOf(row: Record<string, SQLOutputValue>): Grant {
+  return {
+    // Safe to cast: the column contains only values written by `put`.
+    ...(JSON.parse(String(row['terms'])) as Grant),
+    usesLeft: Number(row['uses_left']),
+    ...(row['is_suspended'] === 1 ? { isSuspended: true } : {}),
+  };
+}
+
 function prepare(database: DatabaseSync) {
   return {
     all: database.prepare('SELECT * FROM grants WHERE until > ? AND uses_left > 0 ORDER BY id'),
@@ -55,6 +65,9 @@ function prepare(database: DatabaseSync) {
       WHERE id = ? AND until > ? AND uses_left > 0 AND is_suspended = 0 RETURNING uses_left`),
     suspend: database.prepare(`UPDATE grants SET is_suspended = 1
       WHERE tool = ? AND requester = ? AND is_suspended = 0 RETURNING id`),
+    usable: database.prepare(`SELECT * FROM grants WHERE tool = ? AND requester = ?
+      AND until > ? AND uses_left > 0 AND is_suspended = 0 ORDER BY id`),
+    prune: database.prepare('DELETE FROM grants WHERE until <= ?'),
     delete: database.prepare('DELETE FROM grants WHERE id = ?'),
   };
 }

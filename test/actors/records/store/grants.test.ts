@@ -16,6 +16,12 @@ describe.each(kindsOfStores)('the grants of $kind', ({ make }) => {
     await store.close();
     const { grants } = await place.open();
     expect(await grants.all(999)).toEqual([grant]);
+    expect(await grants.usable('pay', 'sso\nrita', 999)).toEqual([grant]);
+    expect([
+      await grants.usable('pay', 'sso\nbo', 0),
+      await grants.usable('mail', 'sso\nrita', 0),
+      await grants.usable('pay', 'sso\nrita', 1_000),
+    ]).toEqual([[], [], []]);
     const uses = await Promise.all(Array.from({ length: 8 }, () => grants.use('g-1', 999)));
     expect(uses.filter((left) => left === null)).toHaveLength(5);
     expect(new Set(uses)).toEqual(new Set([0, 1, 2, null]));
@@ -31,10 +37,13 @@ describe.each(kindsOfStores)('the grants of $kind', ({ make }) => {
     expect(await grants.suspend('pay', 'sso\nrita')).toEqual(['g-1']);
     expect(await grants.suspend('pay', 'sso\nrita')).toEqual([]);
     expect(await grants.use('g-1', 0)).toBeNull();
+    expect(await grants.usable('pay', 'sso\nrita', 0)).toEqual([]);
     expect((await grants.all(0)).map(({ id, isSuspended }) => [id, isSuspended])).toEqual([
       ['g-1', true],
       ['g-2', undefined],
     ]);
     expect([await grants.delete('g-2'), await grants.delete('g-2')]).toEqual([true, false]);
+    await grants.put({ ...grant, id: 'g-3', since: 1_000, until: 2_000 });
+    expect((await grants.all(0)).map(({ id }) => id)).toEqual(['g-3']);
   });
 });
