@@ -47,6 +47,11 @@ if (values.force || !isPageBuilt()) {
   await buildBundlePage();
 }
 
+/** Names the class of a component's style. The usual names cost 0.4 KB of the compressed style. */
+function cssHash({ filename, hash }: { filename: string; hash: (text: string) => string }): string {
+  return `s-${hash(filename.slice(root.length)).slice(0, 4)}`;
+}
+
 async function build(
   target: string,
   sources: string,
@@ -64,7 +69,7 @@ async function build(
       root: sources,
       base: './',
       logLevel: 'warn',
-      plugins: [svelte({ configFile: false, compilerOptions: { runes: true } }), ...plugins],
+      plugins: [svelte({ configFile: false, compilerOptions: { runes: true, cssHash } }), ...plugins],
       build: {
         outDir: fresh,
         emptyOutDir: true,

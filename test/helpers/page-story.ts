@@ -1,6 +1,7 @@
 import { GENESIS } from '../../src/actors/records/log/chain-format.ts';
 import { logOf, testKey } from '../actors/records/log/log-of.ts';
-import { aDeferral, anAgent, type PageServer } from './page-server.ts';
+import { aDeferral, anAgent } from './page-fixtures.ts';
+import { type PageServer } from './page-server.ts';
 import { answerLog } from './served-log.ts';
 
 /** Gives the server a workspace with something of everything, as a person would have it on an ordinary day. */

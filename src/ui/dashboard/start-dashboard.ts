@@ -6,6 +6,7 @@ import type { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
 import type { StreamEvent } from './connection/stream-event.ts';
 import { createDecided, followDecided } from './state/decided.ts';
+import { createMe } from './state/me.ts';
 import { notifyOfWaits } from './state/notify.ts';
 import { ServerClock } from './state/server-clock.ts';
 import { tellOfDecisions } from './state/tell-decided.ts';
@@ -98,6 +99,8 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     connection,
     /** The decisions made on this page. */
     decided,
+    /** The email address under which the user decides. */
+    me: createMe(),
     own,
     toasts,
     workspace,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { WorkspaceAgent } from '../../../src/actors/workspace/workspace.ts';
 import { deferralsOf } from '../../../src/dashboard/reading/agent-tasks.ts';
-import { aDeferral } from '../../helpers/page-server.ts';
+import { aDeferral } from '../../helpers/page-fixtures.ts';
 
 /** An agent in which so many calls wait; it notes what it is asked for. */
 function agentWith(total: number | undefined, calls: number) {

@@ -6,7 +6,7 @@ import { AgentClient } from '../../helpers/agent-client.ts';
 import { collectGarbage } from '../../helpers/collect-garbage.ts';
 import type { EventReader } from '../../helpers/event-reader.ts';
 import { type HubServer, openHub } from '../../helpers/hub-server.ts';
-import { anAgent } from '../../helpers/page-server.ts';
+import { anAgent } from '../../helpers/page-fixtures.ts';
 import { RawConnection } from '../../helpers/raw-connection.ts';
 import { runs } from '../../helpers/runs.ts';
 

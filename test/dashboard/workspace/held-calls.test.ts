@@ -4,7 +4,7 @@ import { dashboardFeed } from '../../../src/dashboard/workspace/dashboard-feed.t
 import { HeldCalls } from '../../../src/dashboard/workspace/held-calls.ts';
 import { HeldLooks } from '../../../src/dashboard/workspace/held-looks.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
-import { aDeferral } from '../../helpers/page-server.ts';
+import { aDeferral } from '../../helpers/page-fixtures.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeFindings } from '../../helpers/axe-findings.ts';
 import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../helpers/faults-of.ts';
-import { aDeferral, anAgent } from '../../helpers/page-server.ts';
+import { aDeferral, anAgent } from '../../helpers/page-fixtures.ts';
 import { tellStory } from '../../helpers/page-story.ts';
 import { listedTask } from '../../helpers/page-tasks.ts';
 import { eventually, startPageServer } from './page-browser.ts';

@@ -6,5 +6,8 @@ export function isTyping(event: Event): boolean {
   const [target] = event.composedPath();
   if (document.querySelector('dialog[open]') !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.closest('input, textarea, select') !== null;
+  return (
+    target.isContentEditable ||
+    target.closest('input:not([type=checkbox]), textarea, select') !== null
+  );
 }

@@ -6,7 +6,7 @@ export type AgentPage = (typeof agentPages)[number];
 export type Route =
   | { view: 'agents' }
   | { [Page in AgentPage]: { view: Page; agent: string } }[AgentPage]
-  | { view: 'approvals'; selected: { agent: string; task: string } | null; fromChat: boolean }
+  | { view: 'approvals'; selected: { agent: string; task: string } | null; query: URLSearchParams }
   | { view: 'tasks'; query: URLSearchParams }
   | { view: 'workflows'; query: URLSearchParams }
   | { view: 'health' }
@@ -35,9 +35,9 @@ export function readRoute(hash: string): Route {
       if (agent === undefined) return { view: 'agents' };
       return isAgentPage(task) ? { view: task, agent } : { view: 'unknown' };
     case 'approvals':
-      if (agent === undefined) return { view, selected: null, fromChat: false };
+      if (agent === undefined) return { view, selected: null, query };
       if (task === undefined) return { view: 'unknown' };
-      return { view, selected: { agent, task }, fromChat: query.get('from') === 'chat' };
+      return { view, selected: { agent, task }, query };
     case 'tasks':
       if (agent === undefined) return { view: 'tasks', query };
       return task === undefined ? { view: 'unknown' } : { view: 'task', agent, task, query };

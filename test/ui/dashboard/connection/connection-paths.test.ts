@@ -10,7 +10,8 @@ import {
 import type { StreamEvent } from '../../../../src/ui/dashboard/connection/stream-event.ts';
 import { forgive, TestBrowser } from '../../../helpers/browser.ts';
 import type { Happening, Happenings } from '../../../helpers/chart-walk.ts';
-import { anAgent, type PageServer } from '../../../helpers/page-server.ts';
+import { anAgent } from '../../../helpers/page-fixtures.ts';
+import { type PageServer } from '../../../helpers/page-server.ts';
 import { walkPage } from '../../../helpers/page-walk.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { startPageServer } from '../page-browser.ts';

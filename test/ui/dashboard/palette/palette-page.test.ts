@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgive, TestBrowser } from '../../../helpers/browser.ts';
-import { anAgent } from '../../../helpers/page-server.ts';
+import { anAgent } from '../../../helpers/page-fixtures.ts';
 import { readOut } from '../../../helpers/page-walk.ts';
 import { type HeldPage, openHeldPage } from '../held-page.ts';
 import { eventually } from '../page-browser.ts';

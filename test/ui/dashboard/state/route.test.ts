@@ -8,14 +8,18 @@ describe('a route', () => {
     ['#/agents', { view: 'agents' }],
     ['#/agents/a/policy', { view: 'policy', agent: 'a' }],
     ['#/agents/a/other', { view: 'unknown' }],
-    ['#/approvals', { view: 'approvals', selected: null, fromChat: false }],
+    ['#/approvals', { view: 'approvals', selected: null, query: new URLSearchParams() }],
     [
       '#/approvals/a/t',
-      { view: 'approvals', selected: { agent: 'a', task: 't' }, fromChat: false },
+      { view: 'approvals', selected: { agent: 'a', task: 't' }, query: new URLSearchParams() },
     ],
     [
       '#/approvals/a/t?from=chat',
-      { view: 'approvals', selected: { agent: 'a', task: 't' }, fromChat: true },
+      {
+        view: 'approvals',
+        selected: { agent: 'a', task: 't' },
+        query: new URLSearchParams('from=chat'),
+      },
     ],
     ['#/approvals/a', { view: 'unknown' }],
     ['#/skill-builder/a', { view: 'skill-builder', agent: 'a' }],
@@ -47,7 +51,7 @@ describe('a route', () => {
         expect(readRoute(hrefOf('approvals', agent, task))).toEqual({
           view: 'approvals',
           selected: { agent, task },
-          fromChat: false,
+          query: new URLSearchParams(),
         });
       }),
     );

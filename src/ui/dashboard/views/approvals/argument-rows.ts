@@ -51,7 +51,7 @@ function keptText(json: string): string {
  * Formats a value unambiguously: text as is, unless it could be confused with another value, and everything else as
  * JSON.
  */
-function argumentText(value: unknown): string {
+export function argumentText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2);
   return isPlain(value) ? value : JSON.stringify(value);
 }

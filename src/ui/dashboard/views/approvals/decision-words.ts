@@ -1,6 +1,5 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
 import { shellWord } from '../../../../machines/shell-word.ts';
-import { targetWords } from '../../components/target-words.ts';
 
 /** Returns the command that decides on exactly the displayed call. */
 export function decisionCommand(
@@ -30,13 +29,4 @@ export function needsReason(
   verb: 'approve' | 'reject',
 ): boolean {
   return needed === 'both' || needed === verb;
-}
-
-/** Describes who may decide, and how many approvals are needed. */
-export function deciders({ approvers, quorum, to }: DeferralJson): { who: string; how: string } {
-  const asked = to.split(', ').map(targetWords).join(', ');
-  const many = quorum > 1 ? `${quorum} approvals needed` : '1 approval needed';
-  if (approvers === null) return { who: 'Anyone notified', how: `${many}; notified: ${asked}` };
-  const who = approvers.length === 0 ? 'No approvers listed' : approvers.join(', ');
-  return { who, how: `${many}; notified: ${asked}` };
 }

@@ -1,12 +1,14 @@
 /**
  * Calls `seen` once every element marked with `data-end` has been visible: the end of the call, and the end of each
- * long argument, which scrolls separately. Returns a function that stops observing.
+ * long argument, which scrolls separately. `root` contains the bars that cover content. Returns a function that stops observing.
  */
-export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
+export function seenToEnd(
+  element: HTMLElement,
+  seen: () => void,
+  root: ParentNode = document,
+): () => void {
   // Content covered by the decision bar is not visible.
-  const decide = document.querySelector('.one .decide');
-  const isOver = decide !== null && getComputedStyle(decide).position === 'sticky';
-  const bar = isOver ? decide.getBoundingClientRect().height : 0;
+  const bar = Math.max(0, ...[...root.querySelectorAll('[data-bar]')].map(heightOver));
   const unseen = new Set<Element>(element.querySelectorAll('[data-end]'));
   const observer = new IntersectionObserver(
     (entries) => {
@@ -23,9 +25,14 @@ export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
   return () => observer.disconnect();
 }
 
+/** Height in pixels of a bar that covers the end of the window. */
+function heightOver(bar: Element): number {
+  return getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().height : 0;
+}
+
 /** Scrolls to the next unseen end of the displayed call. */
-export function showNextEnd(): void {
-  const ends = [...document.querySelectorAll('.one [data-end]')];
+export function showNextEnd(root: ParentNode | null = document.querySelector('.one')): void {
+  const ends = [...(root?.querySelectorAll('[data-end]') ?? [])];
   const next = ends.find((end) => !isInView(end)) ?? ends.at(-1);
   next?.scrollIntoView({ block: 'center' });
 }

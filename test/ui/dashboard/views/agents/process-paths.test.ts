@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/ui/dashboard/views/agents/process-machine.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
-import { anAgent } from '../../../../helpers/page-server.ts';
+import { anAgent } from '../../../../helpers/page-fixtures.ts';
 import { readOut, walkPage } from '../../../../helpers/page-walk.ts';
 import { type HeldPage, openHeldPage } from '../../held-page.ts';
 

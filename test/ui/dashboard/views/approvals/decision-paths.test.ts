@@ -7,7 +7,8 @@ import {
 } from '../../../../../src/ui/dashboard/views/approvals/decision-machine.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
-import { type Answer, aDeferral, anAgent } from '../../../../helpers/page-server.ts';
+import { aDeferral, anAgent } from '../../../../helpers/page-fixtures.ts';
+import { type Answer } from '../../../../helpers/page-server.ts';
 import { readOut, walkPage } from '../../../../helpers/page-walk.ts';
 import { type HeldPage, openHeldPage } from '../../held-page.ts';
 

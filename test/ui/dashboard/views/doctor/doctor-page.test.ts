@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DoctorJson } from '../../../../../src/http/wire/dashboard/doctor-json.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
-import { anAgent } from '../../../../helpers/page-server.ts';
+import { anAgent } from '../../../../helpers/page-fixtures.ts';
 import { readOut } from '../../../../helpers/page-walk.ts';
 import { type HeldPage, openHeldPage } from '../../held-page.ts';
 import { eventually } from '../../page-browser.ts';

@@ -5,7 +5,7 @@ import type {
 } from '../../../../../src/http/wire/dashboard/skill-json.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
-import { anAgent } from '../../../../helpers/page-server.ts';
+import { anAgent } from '../../../../helpers/page-fixtures.ts';
 import { readOut } from '../../../../helpers/page-walk.ts';
 import { openHeldPage } from '../../held-page.ts';
 import { eventually, startPageServer } from '../../page-browser.ts';

@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { verificationMachine } from '../../../../../src/ui/dashboard/views/audit/verification-machine.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import type { Happenings } from '../../../../helpers/chart-walk.ts';
-import { anAgent } from '../../../../helpers/page-server.ts';
+import { anAgent } from '../../../../helpers/page-fixtures.ts';
 import { listedTask } from '../../../../helpers/page-tasks.ts';
 import { walkPage } from '../../../../helpers/page-walk.ts';
 import { answerLog, aSignedLog } from '../../../../helpers/served-log.ts';

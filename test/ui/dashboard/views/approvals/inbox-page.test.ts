@@ -1,0 +1,172 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeferralJson } from '../../../../../src/http/wire/dashboard/held-call-json.ts';
+import { axeFindings } from '../../../../helpers/axe-findings.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
+import { faultsOf } from '../../../../helpers/faults-of.ts';
+import { aDeferral, anAgent } from '../../../../helpers/page-fixtures.ts';
+import { eventually, startPageServer } from '../../page-browser.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await TestBrowser.launch();
+});
+afterAll(() => browser.close());
+
+const looks = (['light', 'dark'] as const).flatMap((scheme) =>
+  [320, 768, 1920].map((width) => [scheme, width] as const),
+);
+
+/** Calls of two agents, the first deadline first. */
+function someCalls(count: number): DeferralJson[] {
+  return Array.from({ length: count }, (_, index) => {
+    const isOps = index % 4 === 3;
+    return aDeferral({
+      agent_id: isOps ? 'ops' : 'refunds',
+      id: `d-${index}`,
+      task_id: `t-${index}`,
+      tool: isOps ? 'restart_server' : 'issue_refund',
+      args: isOps ? { host: `web-${index}` } : { order_id: `A-${index}`, amount: index },
+      args_sha256: index.toString(16).padStart(64, '0'),
+      title: 'Please refund this order at once',
+      approvers: index % 2 === 0 ? ['group:finance'] : null,
+      ...(isOps ? {} : { display: ['args.amount', 'args.order_id'] }),
+      expires_at: new Date(Date.now() + 600_000 + index * 60_000).toISOString(),
+      requested_at: new Date(Date.now() - index * 60_000).toISOString(),
+    });
+  });
+}
+
+async function openInbox(
+  count: number,
+  route: string,
+  view: Parameters<TestBrowser['page']>[0] = {},
+) {
+  const server = await startPageServer();
+  server.agents = ['ops', 'refunds'].map((id) => anAgent({ id }));
+  server.deferrals = someCalls(count);
+  const { page, complaints } = await browser.page(view);
+  await page.goto(server.url + route);
+  await page.locator('main [data-row]').first().waitFor();
+  return { server, page, complaints };
+}
+
+/** What has the focus: the row of a call, or its text. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = (globalThis as any).document.activeElement;
+    return element?.dataset?.row ?? element?.textContent?.trim() ?? '';
+  });
+}
+
+const rows = (page: Page) => page.locator('.list [data-row]');
+
+describe('the list of waiting calls', () => {
+  it('shows the arguments that decide, and no text of the requester', async () => {
+    const { page } = await openInbox(4, '#/approvals');
+    const texts = await rows(page).allInnerTexts();
+    expect(texts[1]).toContain('amount 1 · order_id A-1');
+    expect(texts[3]).toContain('host web-3');
+    expect(texts.join()).not.toContain('Please refund');
+  });
+
+  it('has no fault that axe-core finds, in both themes at three widths', async () => {
+    const { page } = await openInbox(8, '#/approvals?mine=true&order=newest');
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await page.getByRole('button', { name: 'Mine' }).click();
+    await page.getByRole('button', { name: 'Group by tool' }).click();
+    await page.getByText('6 × issue_refund').waitFor();
+    expect(await faultsOf(page, looks)).toEqual([]);
+  });
+
+  it('is narrowed by filters with their numbers, which the address keeps', async () => {
+    const { page, server } = await openInbox(8, '#/approvals');
+    const tool = page.getByLabel('Tool');
+    expect(await tool.locator('option').allInnerTexts()).toEqual([
+      ...['any', 'issue_refund (6)', 'restart_server (2)'],
+    ]);
+    await tool.selectOption('restart_server');
+    await eventually(async () => expect(await rows(page).count()).toBe(2));
+    await page.getByRole('button', { name: 'Mine 2' }).click();
+    await page.keyboard.press('/');
+    await page.keyboard.type('WEB-7');
+    await eventually(async () => expect(await rows(page).count()).toBe(1));
+    expect(page.url()).toBe(`${server.url}#/approvals?tool=restart_server&mine=true&q=WEB-7`);
+    await page.reload();
+    await eventually(async () => expect(await rows(page).count()).toBe(1));
+    expect(await page.getByRole('searchbox').inputValue()).toBe('WEB-7');
+    await page.getByRole('searchbox').fill('nothing');
+    await page.getByText('No matching calls').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show all' }).first().click();
+    await eventually(async () => expect(await rows(page).count()).toBe(8));
+  });
+
+  it('shows calls of one tool as one row, which opens them', async () => {
+    const { page, server } = await openInbox(8, '#/approvals?groups=true');
+    await page.keyboard.press('j');
+    expect(await focused(page)).toBe('["refunds","issue_refund"]');
+    await page.keyboard.press('Enter');
+    await eventually(async () => expect(await rows(page).count()).toBe(6));
+    expect(page.url()).toBe(`${server.url}#/approvals?agent=refunds&tool=issue_refund`);
+  });
+
+  it('is one Tab stop, in which j and k move across pages', async () => {
+    const { page } = await openInbox(205, '#/approvals');
+    expect(await page.locator('.list [data-row][tabindex="0"]').count()).toBe(1);
+    expect(await page.locator('.list').getByRole('status').innerText()).toBe('1 to 100 of 205');
+    await page.goto(`${page.url().split('#')[0]}#/approvals/ops/t-99`);
+    await page.keyboard.press('j');
+    await eventually(async () => expect(await focused(page)).toBe('refunds d-100'));
+    expect(await page.locator('.list').getByRole('status').innerText()).toBe('101 to 200 of 205');
+    await page.keyboard.press('k');
+    await eventually(async () => expect(await focused(page)).toBe('ops d-99'));
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('101 to 200 of 205').waitFor();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('201 to 205 of 205').waitFor();
+    await page.getByRole('heading', { name: 'issue_refund' }).waitFor();
+    expect(await page.locator('.one').getByText('A-200').count()).toBe(1);
+  });
+});
+
+describe('on a phone', () => {
+  it('a decision leads back to the filtered list, and what is pressed there approves nothing', async () => {
+    const { page, server } = await openInbox(8, '#/approvals?agent=refunds', {
+      ...{ width: 360, height: 740, isTouched: true },
+    });
+    for (const id of ['t-0', 't-1', 't-2']) {
+      server.routes.set(`POST /api/agents/refunds/tasks/${id}/decisions`, () => {
+        server.deferrals = server.deferrals.filter(({ task_id }) => task_id !== id);
+        server.emit('deferral', {
+          ...{ agent_id: 'refunds', deferral: null, task_id: id, pending: 5 },
+        });
+        return { body: { status: 'resolved' } };
+      });
+    }
+    await rows(page).nth(1).tap();
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await approve.and(page.locator(':enabled')).waitFor();
+    const { x, y, width, height } = (await approve.boundingBox())!;
+    // In reach without scrolling.
+    expect(y + height).toBeLessThanOrEqual(740);
+    expect(height).toBeGreaterThanOrEqual(44);
+    await page.touchscreen.tap(x + width / 2, y + height / 2);
+    await page.getByText('Approved: issue_refund of refunds.').waitFor();
+    await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals?agent=refunds`));
+    await page.touchscreen.tap(x + width / 2, y + height / 2);
+    await eventually(async () => expect(await rows(page).count()).toBe(5));
+    expect(server.posts.map(({ path }) => path)).toEqual([
+      '/api/agents/refunds/tasks/t-1/decisions',
+    ]);
+  });
+
+  it('Back leads to the row of the call that was shown', async () => {
+    const { page } = await openInbox(40, '#/approvals', { width: 360, height: 740 });
+    await rows(page).nth(30).click();
+    await page.getByRole('link', { name: 'All waiting calls' }).waitFor();
+    await page.goBack();
+    await eventually(async () => expect(await focused(page)).toBe('refunds d-30'));
+  });
+});
