@@ -112,8 +112,10 @@ export class PageServer {
         },
       };
     }
+    if (path === '/api/deferrals/decided') return { body: { decided: [], unasked: [] } };
+    if (/^\/api\/agents\/[^/]+\/audit$/.test(path)) return { body: { events: [] } };
     // What was decided on has nothing to tell yet.
-    if (this.posts.some((post) => post.path === `${path}/decisions`)) {
+    if (this.posts.some((post) => isAnswered(post, path))) {
       return { body: { timeline: [] } };
     }
     return { status: 404, body: { error: 'There is nothing here.' } };
@@ -138,4 +140,12 @@ export class PageServer {
     });
     response.end(JSON.stringify(body));
   }
+}
+
+/** Whether a request decided on the task of a path, alone or among others. */
+function isAnswered(post: { path: string; body: any }, path: string): boolean {
+  if (post.path === `${path}/decisions`) return true;
+  const agent = post.path.replace(/deferrals\/decisions$/, '');
+  const decisions: { task_id: string }[] = post.body?.decisions ?? [];
+  return decisions.some(({ task_id }) => `${agent}tasks/${task_id}` === path);
 }

@@ -52,6 +52,8 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
         return agents;
       case '/api/deferrals':
         return { deferrals: [], total: 0, unasked: [], now: new Date().toISOString() };
+      case '/api/deferrals/decided':
+        return { decided: [], unasked: [] };
       default:
         return more(url, body, request) ?? emptyLogOf(url, agents);
     }

@@ -3,9 +3,10 @@ import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState } from '../../http/request-state.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { inspectTask } from './tasks/inspect-task.ts';
+import { listDecided } from './tasks/list-decided.ts';
 import { listHeldCalls } from './tasks/list-held-calls.ts';
 import { listTasks } from './tasks/list-tasks.ts';
-import { orderTask } from './tasks/order-task.ts';
+import { decideEach, orderTask } from './tasks/order-task.ts';
 import { receiptOfCall } from './tasks/receipt-of-call.ts';
 import { showTask } from './tasks/show-task.ts';
 
@@ -16,6 +17,8 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
   router.get('/api/agents/:id/tasks/:tid/calls/:call/receipt', receiptOfCall(ports));
   router.get('/api/agents/:id/tasks/:tid', showTask(ports));
   router.get('/api/deferrals', listHeldCalls(ports));
+  router.get('/api/deferrals/decided', listDecided(ports));
   router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));
+  router.post('/api/agents/:id/deferrals/decisions', readJson(), decideEach(ports));
   router.post('/api/agents/:id/tasks/:tid/cancel', readJson(), orderTask('cancel', ports));
 }

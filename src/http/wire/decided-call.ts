@@ -4,7 +4,8 @@ import { decidersOf } from '../../machines/task/decided-calls.ts';
 import { callEdit, digest, presentEdit } from './deferral.ts';
 import { time, timestamp } from './timestamp.ts';
 
-const decidedCall = z
+/** The schema of a decision of the caller. */
+export const decidedCall = z
   .object({
     id: z.string(),
     task_id: z.string(),

@@ -87,6 +87,10 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'get /api/agents/:id/tasks/:tid/calls/:call/receipt': [[`${agent}/tasks/t1/calls/none/receipt`]],
   'get /api/agents/:id/tasks/:tid/inspection': [[`${agent}/tasks/t1/inspection`]],
   'get /api/deferrals': [['/api/deferrals']],
+  'get /api/deferrals/decided': [['/api/deferrals/decided']],
+  'post /api/agents/:id/deferrals/decisions': [
+    [`${agent}/deferrals/decisions`, { decisions: [{}], token: keys.environment }],
+  ],
   'post /api/agents/:id/tasks/:tid/decisions': [
     [`${agent}/tasks/t1/decisions`, { decision: 'approve', token: keys.environment }],
   ],

@@ -51,6 +51,7 @@ const routes: [string, string, object?][] = [
   ['GET', '/tasks/t1'],
   ['GET', '/tasks/t1/events'],
   ['POST', '/tasks/t1/decisions', given],
+  ['POST', '/deferrals/decisions', { decisions: [{ task_id: 't1', ...given }] }],
   ['POST', '/tasks/t1/cancel', {}],
   ['POST', '/chat', { message: 'hello' }],
   ['GET', '/sessions'],

@@ -170,6 +170,43 @@ describe('a dashboard that asks for a token', () => {
     expect(decisions()).toMatchObject([{ approver: 'Bob', provider: 'desk-bob', user_id: 'bob' }]);
   });
 
+  it('sends several at once, each with its own answer, and lists them with their outcomes', async () => {
+    const { page, agent, decisions } = await openWith(deferring());
+    const one = await hold(page, agent.client, 't1');
+    const other = await hold(page, agent.client, 't2');
+    const waiting = (await page.get('/api/deferrals')).body.deferrals;
+    const pinned = (task: string) => {
+      const { id, args_sha256 } = waiting.find((held: any) => held.task_id === task);
+      return { task_id: task, deferral_id: id, args_sha256 };
+    };
+    const { status, body } = await page.post('/api/agents/till/deferrals/decisions', {
+      decisions: [
+        { decision: 'reject', note: 'too much', ...pinned('t1') },
+        { decision: 'approve', ...pinned('t2'), args_sha256: 'a'.repeat(64) },
+        { decision: 'approve', ...pinned('t2'), approver_email: 'kate@example.com' },
+        { decision: 'approve', task_id: 't2' },
+        7,
+      ],
+    });
+    expect([status, body.decisions.map((each: any) => each.status)]).toEqual([
+      ...[200, [200, 409, 200, 400, 400]],
+    ]);
+    await Promise.all([one.answered, other.answered]);
+    expect(agent.folder.paid).toHaveLength(1);
+    expect(decisions().map(({ approver, decision }) => [approver, decision])).toEqual([
+      [operator, 'reject'],
+      ['kate@example.com', 'approve'],
+    ]);
+    const listed = (await page.get('/api/deferrals/decided')).body;
+    expect(listed.unasked).toEqual([]);
+    expect(listed.decided).toMatchObject([
+      { agent_id: 'till', task_id: 't2', decision: 'approve', outcome: 'ran' },
+      { agent_id: 'till', task_id: 't1', decision: 'reject', note: 'too much' },
+    ]);
+    const refused = await page.post('/api/agents/till/deferrals/decisions', { decisions: 'all' });
+    expect(refused.status).toBe(400);
+  });
+
   it('vouches for nobody: its own token is none of the agent, and its user is the operator', async () => {
     const settings = { ...deferring(), auth };
     const { page, agent, decide, decisions, audit } = await openWith(settings, {

@@ -437,7 +437,7 @@ describe('an approval', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}#/approvals`);
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
-    const own = page.getByRole('region', { name: 'Decided by you in this session' });
+    const own = page.getByRole('region', { name: 'Decided by you' });
     await own.getByText('approved, not finished').waitFor();
     const at = new Date(Date.now() + 1_000).toISOString();
     const entry = (event: string, more: object) => ({

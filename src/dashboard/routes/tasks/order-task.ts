@@ -19,6 +19,27 @@ export function orderTask(action: 'decisions' | 'cancel', { workspace, operator 
   };
 }
 
+/** Milliseconds for as many decisions as one request may have. */
+const patienceForMany = 60_000;
+
+/** Forwards decisions on several waiting calls to their agent, which decides each one separately. */
+export function decideEach({ workspace, operator }: DashboardPorts) {
+  return async function manyDecider(ctx: RoutedContext): Promise<void> {
+    const line = agentOf(ctx, workspace).line();
+    const { token, body } = readDecision(ctx.request.body);
+    const given = token === null ? {} : { token };
+    const { decisions } = body;
+    const named = (one: JsonValue): JsonValue =>
+      isJsonObject(one) && token === null && typeof one['approver_email'] !== 'string'
+        ? { approver: operator, ...one }
+        : one;
+    const sent = Array.isArray(decisions) ? { decisions: decisions.map(named) } : body;
+    const path = '/deferrals/decisions';
+    const patience = patienceForMany;
+    pass(ctx, await line.json({ method: 'POST', path, body: sent, patience, ...given }));
+  };
+}
+
 /**
  * Separates the token from a decision. The token is sent to the agent as a credential and is not part of the decision.
  */

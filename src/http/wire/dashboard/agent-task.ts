@@ -2,19 +2,21 @@ import type { z } from 'zod';
 import { callerWords } from '../../../machines/governance/caller-name.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { titleIn } from '../../../machines/task/task-title.ts';
+import { decidedCall } from '../decided-call.ts';
 import { deferralDetail } from '../deferral.ts';
 import { inspection } from '../inspection.ts';
 import type { message } from '../message.ts';
 import { type Lenient, lenient, loose } from '../relaxed.ts';
 import type { requester } from '../requester.ts';
 import { task } from '../task.ts';
-import type { DeferralJson } from './held-call-json.ts';
+import type { DecidedCallJson, DeferralJson } from './held-call-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
 
 // The ID becomes a part of paths.
 const agentTask = lenient(task).refine(({ id }) => isTaskId(id));
 const agentDeferral = lenient(deferralDetail);
+const agentDecided = lenient(decidedCall).refine(({ task_id: task }) => isTaskId(task));
 const agentInspection = loose(inspection, ['events', 'type']);
 
 /** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */
@@ -73,6 +75,16 @@ export function presentDecisionsOf({ metadata: extra = {} }: AgentTask): Decisio
 export function readDeferral(json: unknown, agentId: string): DeferralJson | null {
   const found = agentDeferral.safeParse(json).data;
   return found === undefined ? null : { agent_id: agentId, ...found };
+}
+
+/** Reads an agent's page of decided calls; empty if it is invalid. */
+export function readDecided(json: unknown, agentId: string): DecidedCallJson[] {
+  const { deferrals } = Object(json) as { deferrals?: unknown };
+  const found = Array.isArray(deferrals) ? deferrals : [];
+  return found.flatMap((one) => {
+    const { data } = agentDecided.safeParse(one);
+    return data === undefined ? [] : [{ agent_id: agentId, ...data }];
+  });
 }
 
 /** Reads a task's inspection events; `null` if they are invalid. */

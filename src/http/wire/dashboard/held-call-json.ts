@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { decidedCall } from '../decided-call.ts';
 import type { deferralDetail } from '../deferral.ts';
 import type { Lenient } from '../relaxed.ts';
 
@@ -36,4 +37,27 @@ export interface DecisionRequestJson {
    * The approver's own bearer token for that agent. Without it, the decision is made as the operator of this machine.
    */
   token?: string;
+}
+
+/** Body of `POST /api/agents/{id}/deferrals/decisions`; the agent decides each of at most 100 separately. */
+export interface DecisionsRequestJson {
+  decisions: ({ task_id: string } & Omit<DecisionRequestJson, 'token' | 'args'>)[];
+  /** As in one decision. */
+  token?: string;
+}
+
+/** Response of `POST /api/agents/{id}/deferrals/decisions`, in the order of the request. */
+export interface DecisionsJson {
+  decisions: { task_id: string; status: number; body: unknown }[];
+}
+
+/** A decision of the dashboard's user, with the outcome of the approved call. */
+export type DecidedCallJson = { agent_id: string } & Lenient<z.output<typeof decidedCall>>;
+
+/** Response of `GET /api/deferrals/decided`. */
+export interface DecidedCallsJson {
+  /** Newest first, at most 50. */
+  decided: DecidedCallJson[];
+  /** IDs of running agents that did not answer. */
+  unasked: string[];
 }

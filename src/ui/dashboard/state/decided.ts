@@ -1,22 +1,11 @@
 import { createStore } from '@xstate/store';
-import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { TaskDetailJson } from '../../../http/wire/dashboard/task-detail-json.ts';
 import type { ApiClient } from '../api/client.ts';
 import { agentPath } from '../api/paths.ts';
-import { type Outcome, outcomeOf } from './outcome-of.ts';
+import { type Decided, type Outcome, outcomeOf } from './outcome-of.ts';
 import { hrefOf } from './route.ts';
 import type { createToasts } from './toasts.ts';
 import type { WorkspaceStore } from './workspace.ts';
-
-/** A call decided on this page. */
-export interface Decided {
-  deferral: DeferralJson;
-  verb: 'approve' | 'reject';
-  /** Epoch milliseconds of the server's clock. */
-  at: number;
-  /** The call's outcome; `null` while unknown, and for a rejected call. */
-  outcome: Outcome | null;
-}
 
 /** Maximum number of stored decisions. */
 const most = 50;

@@ -7,6 +7,16 @@ export interface Outcome {
   words: string;
 }
 
+/** A call decided on this page. */
+export interface Decided {
+  deferral: DeferralJson;
+  verb: 'approve' | 'reject';
+  /** Epoch milliseconds of the server's clock. */
+  at: number;
+  /** The call's outcome; `null` while unknown, and for a rejected call. */
+  outcome: Outcome | null;
+}
+
 /** Reads an approved call's outcome from its task's timeline; `null` while unknown. */
 export function outcomeOf(
   timeline: readonly TimelineEntryJson[],

@@ -1,14 +1,11 @@
 /**
  * Calls `seen` once every element marked with `data-end` has been visible: the end of the call, and the end of each
- * long argument, which scrolls separately. `root` contains the bars that cover content. Returns a function that stops observing.
+ * long argument, which scrolls separately. Returns a function that stops observing.
  */
-export function seenToEnd(
-  element: HTMLElement,
-  seen: () => void,
-  root: ParentNode = document,
-): () => void {
+export function seenToEnd(element: HTMLElement, seen: () => void): () => void {
   // Content covered by the decision bar is not visible.
-  const bar = Math.max(0, ...[...root.querySelectorAll('[data-bar]')].map(heightOver));
+  const bars = element.closest('.one')?.querySelectorAll('[data-bar]') ?? [];
+  const bar = Math.max(0, ...[...bars].map(heightOver));
   const unseen = new Set<Element>(element.querySelectorAll('[data-end]'));
   const observer = new IntersectionObserver(
     (entries) => {

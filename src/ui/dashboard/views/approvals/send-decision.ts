@@ -35,7 +35,8 @@ export async function sendDecision(
   }
 }
 
-function refusal(error: unknown): DecisionOutcome {
+/** Describes the refusal of a decision. */
+export function refusal(error: unknown): DecisionOutcome {
   if (error instanceof ApiError && over.includes(error.status)) {
     return { kind: 'over', problem: overSentence(error) };
   }

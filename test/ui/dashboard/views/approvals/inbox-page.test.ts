@@ -5,6 +5,7 @@ import { axeFindings } from '../../../../helpers/axe-findings.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { faultsOf } from '../../../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../../../helpers/page-fixtures.ts';
+import type { PageServer } from '../../../../helpers/page-server.ts';
 import { eventually, startPageServer } from '../../page-browser.ts';
 
 let browser: TestBrowser;
@@ -128,6 +129,87 @@ describe('the list of waiting calls', () => {
     await page.getByText('201 to 205 of 205').waitFor();
     await page.getByRole('heading', { name: 'issue_refund' }).waitFor();
     expect(await page.locator('.one').getByText('A-200').count()).toBe(1);
+  });
+});
+
+describe('a decision on several calls', () => {
+  const path = '/api/agents/refunds/deferrals/decisions';
+  const pinned = (index: number, decision: string) => ({
+    ...{ task_id: `t-${index}`, decision, deferral_id: `d-${index}` },
+    args_sha256: index.toString(16).padStart(64, '0'),
+  });
+
+  /** Answers each decision, and ends the calls that were decided. */
+  function decideAs(server: PageServer, status: (task: string) => number): void {
+    server.routes.set(`POST ${path}`, ({ decisions }: { decisions: { task_id: string }[] }) => ({
+      body: {
+        decisions: decisions.map(({ task_id }) => {
+          const isDone = status(task_id) === 200;
+          const ended = { agent_id: 'refunds', deferral: null, task_id, pending: 1 };
+          if (isDone) server.emit('deferral', ended);
+          const body = isDone ? { status: 'resolved' } : { error: 'approver not authorized' };
+          return { task_id, status: status(task_id), body };
+        }),
+      },
+    }));
+  }
+
+  it('rejects them with one reason, and names those that were refused', async () => {
+    const { page, server } = await openInbox(6, '#/approvals?agent=refunds');
+    let refused = 't-1';
+    decideAs(server, (task) => (task === refused ? 403 : 200));
+    await eventually(() => expect(server.streams).toBe(1));
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByLabel('Select issue_refund of refunds').first().check();
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Reject …' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.locator('h2').first().innerText()).toBe('Reject 2 calls');
+    await dialog.getByLabel('Reason for all of them').fill('too many');
+    await dialog.getByLabel('Your email address').fill('ann@example.com');
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Reject 2 calls' }).click();
+    await dialog.getByText('Rejected 1 call; 1 was refused.').waitFor();
+    const said = { note: 'too many', approver_email: 'ann@example.com' };
+    expect(server.posts).toEqual([
+      {
+        path,
+        body: { decisions: [0, 1].map((index) => ({ ...pinned(index, 'reject'), ...said })) },
+      },
+    ]);
+    refused = '';
+    await page.getByRole('button', { name: 'Reject 1 call' }).click();
+    await page.getByText('Rejected 1 call.').waitFor();
+    expect(server.posts[1]?.body).toEqual({ decisions: [{ ...pinned(1, 'reject'), ...said }] });
+    await eventually(async () => expect(await rows(page).count()).toBe(3));
+  });
+
+  it('approves them only after the end of each was in view', async () => {
+    const { page, server } = await openInbox(6, '#/approvals?agent=refunds');
+    decideAs(server, () => 200);
+    await eventually(() => expect(server.streams).toBe(1));
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Select all 5' }).click();
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    const approve = page.getByRole('dialog').getByRole('button', { name: /^Approve/ });
+    // Of the second call the end is below the others.
+    await page.getByText('1 of 5 seen.').waitFor();
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 500 });
+    expect(await approve.isDisabled()).toBe(true);
+    const open = approve.and(page.locator(':enabled'));
+    const next = page.getByRole('button', { name: 'Show the next' });
+    await eventually(async () => {
+      if (await next.isVisible()) await next.click({ timeout: 500 }).catch(() => undefined);
+      expect(await open.count()).toBe(1);
+    });
+    await open.click();
+    await page.getByText('Approved 5 calls.').waitFor();
+    expect(server.posts).toEqual([
+      { path, body: { decisions: [0, 1, 2, 4, 5].map((index) => pinned(index, 'approve')) } },
+    ]);
   });
 });
 

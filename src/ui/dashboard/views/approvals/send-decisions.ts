@@ -1,0 +1,44 @@
+import type {
+  DecisionsJson,
+  DeferralJson,
+} from '../../../../http/wire/dashboard/held-call-json.ts';
+import { type ApiClient, ApiError } from '../../api/client.ts';
+import { agentPath } from '../../api/paths.ts';
+import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
+import { type DecisionRequest, decisionRequests } from './decision-requests.ts';
+import { refusal } from './send-decision.ts';
+import type { CallOutcome } from './several-words.ts';
+
+/** Sends one decision on several calls, each pinned to its displayed arguments. Never rejects. */
+export async function sendDecisions(
+  client: ApiClient,
+  calls: readonly DeferralJson[],
+  verb: Verb,
+  details: DecisionDetails,
+): Promise<CallOutcome[]> {
+  const requests = decisionRequests(calls, verb, details);
+  return (await Promise.all(requests.map((request) => send(client, request)))).flat();
+}
+
+async function send(
+  client: ApiClient,
+  { agent, calls, body }: DecisionRequest,
+): Promise<CallOutcome[]> {
+  try {
+    const path = agentPath(agent, 'deferrals', 'decisions');
+    const { decisions } = await client.post<DecisionsJson>(path, body);
+    return calls.map((call, index) => ({ call, outcome: outcomeOf(decisions[index]) }));
+  } catch (error) {
+    const outcome = refusal(error);
+    return calls.map((call) => ({ call, outcome }));
+  }
+}
+
+/** A missing answer, or one of another form, counts as a refusal. */
+function outcomeOf(answer: DecisionsJson['decisions'][number] | undefined): DecisionOutcome {
+  const { status = 0, body } = answer ?? {};
+  const { status: said, error } = Object(body) as { status?: unknown; error?: unknown };
+  if (status === 200) return { kind: said === 'recorded' ? 'recorded' : 'resolved' };
+  const message = typeof error === 'string' ? error : 'The agent did not answer this decision';
+  return refusal(new ApiError(status, message, body));
+}
