@@ -20,6 +20,12 @@ const people: WebIssuerOptions['people'] = {
   liar: { email: 'ann@example.com', email_verified: false },
 };
 
+const team: WebIssuerOptions['people'] = {
+  ann: verified('ann@example.com', { groups: ['finance'] }),
+  bob: verified('bob@example.com', { groups: ['finance'] }),
+  eve: verified('eve@example.com', { groups: ['sales'] }),
+};
+
 interface Desk {
   agent: TestAgent;
   issuer: WebIssuer;
@@ -32,12 +38,15 @@ async function startDesk({
   signIn = {},
   page = {},
   settings = {},
+  auth = () => [],
   ...options
 }: {
   rule?: object;
   signIn?: object;
   page?: object;
   settings?: ServiceSettings;
+  /** Further providers of the agent. */
+  auth?: (issuer: WebIssuer) => object[];
 } & Partial<WebIssuerOptions> = {}): Promise<Desk> {
   const issuer = await startWebIssuer({
     redirectUri: `${origin}/approvals/callback`,
@@ -55,6 +64,7 @@ async function startDesk({
       },
       auth: {
         providers: [
+          ...auth(issuer),
           {
             type: 'static_token',
             name: 'shop',
@@ -169,6 +179,50 @@ describe('the approvals page', () => {
     ];
     const { body } = await ann.api('deferrals/decisions', { decisions });
     expect(body.decisions.map((one: { status: number }) => one.status)).toEqual([409, 200]);
+  });
+
+  it('shows no more under task_access any, which lets tokens see all', async () => {
+    const desk = await startDesk({ settings: { server: { task_access: 'any' } } });
+    await park(desk.agent);
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('deferrals')).body).toEqual({ deferrals: [], total: 0 });
+  });
+
+  it('holds four eyes against a person who asked with a token of the same issuer', async () => {
+    const approvers = ['ann@example.com', 'bob@example.com'];
+    const desk = await startDesk({
+      rule: { approvers, four_eyes: true },
+      auth: ({ issuer }) => [{ type: 'oidc', name: 'staff', settings: { issuer, audience: 'x' } }],
+    });
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { iss: desk.issuer.issuer, aud: 'x', sub: 'ann', iat: now, exp: now + 300 };
+    const program = desk.agent.as(await desk.issuer.sign(claims));
+    const answer = program.send('t1', script);
+    const { metadata } = await reached(program, 't1', 'deferred');
+    const { id, args_sha256 } = metadata.deferral;
+    const approve = { decision: 'approve', deferral_id: id, args_sha256 };
+    const ann = await signedIn(desk, 'ann');
+    expect((await ann.api(`deferrals/${id}`)).body).toMatchObject({ id, may_decide: false });
+    expect((await ann.api('tasks/t1/decisions', approve)).status).toBe(403);
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('tasks/t1/decisions', approve)).status).toBe(200);
+    expect((await answer).body.status.state).toBe('completed');
+  });
+
+  it('counts one person once towards a quorum, and nobody of another group', async () => {
+    const rule = { approvers: ['group:finance'], quorum: 2 };
+    const desk = await startDesk({ rule, people: team, signIn: { groups_claim: 'groups' } });
+    const { answer, pinned } = await park(desk.agent);
+    const approve = { decision: 'approve', ...pinned };
+    const ann = await signedIn(desk, 'ann');
+    expect((await ann.api('tasks/t1/decisions', approve)).body.status).toBe('recorded');
+    const again = await signedIn(desk, 'ann');
+    expect((await again.api('tasks/t1/decisions', approve)).body.status).not.toBe('resolved');
+    const eve = await signedIn(desk, 'eve');
+    expect((await eve.api('tasks/t1/decisions', approve)).status).toBe(404);
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('tasks/t1/decisions', approve)).body.status).toBe('resolved');
+    expect((await answer).body.status.state).toBe('completed');
   });
 });
 
@@ -395,7 +449,7 @@ describe('an issuer like', () => {
   };
   const entraClient = {
     secret: 'a-secret-of-the-client-that-is-long',
-    auth: 'client_secret_post',
+    clientAuth: 'client_secret_post',
   } as const;
 
   it('Entra ID: the object id as user id, and xms_edov in place of email_verified', async () => {

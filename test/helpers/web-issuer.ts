@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import Provider, { type AdapterConstructor, type Configuration } from 'oidc-provider';
 // @ts-expect-error The package has no types for it.
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
@@ -15,7 +22,7 @@ export interface WebIssuerOptions {
   /** The secret of the client; a public client when absent. */
   secret?: string;
   /** How the client sends its secret. */
-  auth?: 'client_secret_basic' | 'client_secret_post';
+  clientAuth?: 'client_secret_basic' | 'client_secret_post';
   /** True if claims are at the userinfo endpoint alone. */
   isThin?: boolean;
   hasLogout?: boolean;
@@ -31,8 +38,16 @@ export class WebIssuer {
   /** Changes the claims of the next ID tokens, which the issuer's own key signs. */
   forged: ((claims: JWTPayload) => JWTPayload) | null = null;
 
-  constructor(issuer: string) {
+  readonly #key: CryptoKey;
+
+  constructor(issuer: string, key: CryptoKey) {
     this.issuer = issuer;
+    this.#key = key;
+  }
+
+  /** Signs a token with these claims, for a program of a person. */
+  sign(claims: JWTPayload): Promise<string> {
+    return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'k1' }).sign(this.#key);
   }
 }
 
@@ -40,7 +55,7 @@ export class WebIssuer {
 export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssuer> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const server = createServer();
-  const issuer = new WebIssuer(await listenOnLoopback(server));
+  const issuer = new WebIssuer(await listenOnLoopback(server), privateKey);
   const key = { ...(await exportJWK(privateKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
   const provider = new Provider(issuer.issuer, configurationOf(options, key));
   provider.use(async (context, next) => {
@@ -49,9 +64,7 @@ export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssu
     const { forged } = issuer;
     const tokens = context.body as { id_token?: string };
     if (forged === null || tokens.id_token === undefined) return;
-    const claims = decodeJwt(tokens.id_token);
-    const header = { alg: 'RS256', kid: 'k1' };
-    tokens.id_token = await new SignJWT(forged(claims)).setProtectedHeader(header).sign(privateKey);
+    tokens.id_token = await issuer.sign(forged(decodeJwt(tokens.id_token)));
   });
   const answer = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -70,7 +83,7 @@ export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssu
 }
 
 function configurationOf(options: WebIssuerOptions, key: object): Configuration {
-  const { people, secret, auth = 'client_secret_basic', isThin = false } = options;
+  const { people, secret, clientAuth: auth = 'client_secret_basic', isThin = false } = options;
   const names = new Set(Object.values(people).flatMap((claims) => Object.keys(claims)));
   return {
     // The default one, but without a warning that it forgets everything.

@@ -14,11 +14,12 @@ export class WebVisitor {
   /** Every address that the browser opened. */
   readonly visited: string[] = [];
   csrf = '';
-  readonly #agentUrl: string;
+  /** The daemon to which the proxy leads. */
+  agentUrl: string;
 
   constructor(origin: string, agentUrl: string) {
     this.origin = origin;
-    this.#agentUrl = agentUrl;
+    this.agentUrl = agentUrl;
   }
 
   /** Opens an address like a link, and follows redirects until `until` is true of the next address. */
@@ -69,7 +70,7 @@ export class WebVisitor {
     const jar = this.cookies.get(host) ?? new Map<string, string>();
     this.cookies.set(host, jar);
     const cookie = [...jar].map(([name, line]) => `${name}=${valueOf(line)}`).join('; ');
-    const response = await fetch(address.replace(this.origin, this.#agentUrl), {
+    const response = await fetch(address.replace(this.origin, this.agentUrl), {
       ...init,
       redirect: 'manual',
       headers: { ...init.headers, cookie },
