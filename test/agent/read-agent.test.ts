@@ -135,7 +135,12 @@ it('reads the files of the channels, and says what is wrong in them', async () =
   expect(good.warnings).toEqual([]);
   expect(good.agent?.channels).toEqual({
     slack: { apiUrl: 'https://slack.com/api/', dashboardUrl: null, conversations: true },
-    telegram: { apiUrl: 'https://api.telegram.org', allowedUsers: ['ann'] },
+    telegram: {
+      apiUrl: 'https://api.telegram.org',
+      allowedUsers: ['ann'],
+      people: {},
+      conversations: true,
+    },
     webhook: null,
   });
   write('slack-config.yaml', 'adapter: slack\nsettings: {conversation: true, api_url: slack}\n');

@@ -73,6 +73,11 @@ export class FakeTelegram {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** The id of the newest message of any chat. */
+  get lastMessage(): number {
+    return this.#last.message;
+  }
+
   /** True while somebody waits for what is said. */
   get isPolled(): boolean {
     return this.#poll !== null;
@@ -109,6 +114,27 @@ export class FakeTelegram {
       },
     });
     return this.#last.message;
+  }
+
+  /** Has somebody press a button below a message of the bot; `changes` replace parts of what Telegram tells. */
+  press(
+    data: string,
+    at: { chat: number; message: number },
+    user: object = {},
+    changes: object = {},
+  ): void {
+    this.#last.update += 1;
+    this.push({
+      callback_query: {
+        id: `press-${this.#last.update}`,
+        from: { id: 7, is_bot: false, first_name: 'Ann', ...user },
+        message: {
+          ...{ message_id: at.message, date: 1_700_000_000 },
+          ...{ chat: { id: at.chat, type: 'supergroup' }, from: this.self },
+        },
+        ...{ chat_instance: '1', data, ...changes },
+      },
+    });
   }
 
   /** Puts an update into the queue, with an id of its own unless it brings one. */
@@ -156,14 +182,15 @@ export class FakeTelegram {
     if (fault !== undefined) return fail(response, fault);
     if (token !== this.token) return send(response, refusal({ status: 401 }));
     if (method === 'getUpdates') return this.#hold(args, response);
-    send(response, { ok: true, result: this.#resultOf(method) });
+    send(response, { ok: true, result: this.#resultOf(method, args) });
   }
 
-  #resultOf(method: string): unknown {
+  #resultOf(method: string, args: Record<string, any>): unknown {
     if (method === 'getMe') return this.self;
+    if (method === 'getChat') return { id: args['chat_id'], type: 'supergroup' };
     if (!method.startsWith('send') || method === 'sendChatAction') return true;
     this.#last.message += 1;
-    return { message_id: this.#last.message, date: 1_700_000_000, chat: { id: 7 } };
+    return { message_id: this.#last.message, date: 1_700_000_000, chat: { id: args['chat_id'] } };
   }
 
   #hold({ offset = 0, timeout = 0 }: Record<string, any>, response: ServerResponse): void {

@@ -19,6 +19,10 @@ export interface TelegramSettings {
   readonly apiUrl: string;
   /** Ids or names of the users who may write to the agent; `null` for everybody. */
   readonly allowedUsers: string[] | null;
+  /** Verified emails of the people who may decide, by their id in Telegram. */
+  readonly people: Readonly<Record<string, string>>;
+  /** True if users' messages become tasks. */
+  readonly conversations: boolean;
 }
 
 /** Settings of webhooks (docs/contract/chat.md). */
@@ -45,5 +49,5 @@ export interface ChannelsReading {
 
 /** Returns whether any chat accepts conversations with the agent. */
 export function hearsPeople({ slack, telegram }: ChannelsReading): boolean {
-  return telegram !== null || slack?.conversations === true;
+  return telegram?.conversations === true || slack?.conversations === true;
 }

@@ -101,7 +101,9 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     ...(settings.slack === null
       ? []
       : [await openSlack(parts, settings.slack, { approvals, places }, talk)]),
-    ...(settings.telegram === null ? [] : [await openTelegram(parts, settings.telegram, talk)]),
+    ...(settings.telegram === null
+      ? []
+      : [await openTelegram(parts, settings.telegram, { approvals, places }, talk)]),
     ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
   ];
   for (const { adapter, conversation } of opened) {
@@ -211,12 +213,16 @@ async function openSlack(
 async function openTelegram(
   { outbound, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['telegram']>,
+  authority: { approvals: ApprovalAuthority; places: ApprovalPlaces },
   talk: Talk | null,
 ): Promise<OpenedAdapter> {
   const { createTelegramAdapter } = await import('./telegram/telegram-adapter.ts');
   const conversations = talk?.conversations ?? null;
-  const adapter = createTelegramAdapter({ settings, outbound, conversations, clock, log });
-  return { adapter, conversation: adapter.conversation };
+  const adapter = createTelegramAdapter({
+    ...{ settings, outbound, conversations, clock, log },
+    ...authority,
+  });
+  return { adapter, conversation: settings.conversations ? adapter.conversation : null };
 }
 
 async function openWebhook(

@@ -1,3 +1,4 @@
+import { namesOnePerson, normaliseEmail } from '../../machines/governance/email.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import type { Log } from '../ports/log.ts';
 import { readChannelNames } from '../records/records.ts';
@@ -5,6 +6,7 @@ import { systemClock } from '../system-clock.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup/setup-finding.ts';
+import type { TelegramClient } from './telegram/telegram-client.ts';
 
 /** A finding about the setup of one chat. */
 export interface ChannelFinding extends SetupFinding {
@@ -31,7 +33,7 @@ export async function probeChannels(
 ): Promise<ChannelFinding[]> {
   const [inSlack, inTelegram] = await Promise.all([
     slack === null ? [] : probeSlack(slack, defer, { storePath, slackGroups }),
-    telegram === null ? [] : probeTelegram(telegram),
+    telegram === null ? [] : probeTelegram(telegram, defer),
   ]);
   return [
     ...inSlack.map((finding) => ({ adapter: 'slack' as const, ...finding })),
@@ -66,6 +68,7 @@ async function probeSlack(
 
 async function probeTelegram(
   settings: NonNullable<ChannelsReading['telegram']>,
+  defer: DeferRules,
 ): Promise<SetupFinding[]> {
   const { TelegramClient } = await import('./telegram/telegram-client.ts');
   const clock = systemClock();
@@ -76,9 +79,39 @@ async function probeTelegram(
     const { username } = await client.ask('ask who the bot is', (api, until) => api.getMe(until), {
       signal,
     });
-    return [{ severity: 'ok', subject, message: `the bot is @${username}` }];
+    const bot: SetupFinding = { severity: 'ok', subject, message: `the bot is @${username}` };
+    const { targets, approvers } = askedThrough('telegram', defer);
+    const known = new Set(Object.values(settings.people).map((email) => normaliseEmail(email)));
+    const unlisted = approvers.filter((entry) => namesOnePerson(entry) && !known.has(entry));
+    return [
+      bot,
+      ...(await Promise.all(targets.map((target) => probeChat(client, target)))),
+      ...unlisted.map((email) => unlistedApprover(email)),
+    ];
   } catch (error) {
     const message = messageOf(error);
     return [{ severity: 'error', subject, message: message.replace(/^telegram: /, '') }];
   }
+}
+
+async function probeChat(client: TelegramClient, target: string): Promise<SetupFinding> {
+  const { signal } = new AbortController();
+  try {
+    await client.ask('find the chat', (api, until) => api.getChat(Number(target), until), {
+      signal,
+    });
+    return { severity: 'ok', subject: target, message: `the bot is in the chat ${target}` };
+  } catch (error) {
+    const message = `no approver is notified in the chat ${target}: ${messageOf(error).replace(/^telegram: /, '')}`;
+    const fix = 'add the bot to the chat, or correct the id of the chat';
+    return { severity: 'error', subject: target, message, fix };
+  }
+}
+
+function unlistedApprover(email: string): SetupFinding {
+  return {
+    ...{ severity: 'warning', subject: email },
+    message: `${email} is not listed under people in telegram-config.yaml, so that person cannot decide there`,
+    fix: 'list the id of that person, or let that person decide elsewhere',
+  };
 }

@@ -103,7 +103,7 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   const key = [...path, 'four_eyes'];
   const anonymous = 'four_eyes cannot identify the requester without auth.providers; add one';
   const nameless =
-    'four_eyes cannot identify requesters in Telegram, which has no emails; remove telegram from channels, or make sure that no approver sends requests there';
+    'four_eyes identifies requesters in Telegram only if telegram-config.yaml lists them under people; list every approver who sends requests there';
   return [
     ...(config.auth.providers.length === 0 ? [warningAt(key, anonymous, providers)] : []),
     ...(config.channels.includes('telegram') ? [warningAt(key, nameless, ['channels'])] : []),

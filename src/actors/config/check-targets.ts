@@ -20,7 +20,7 @@ const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
 const channelWindow = 6 * 60 * 1000;
 
 /** Adapters that can request decisions once they are in `channels` (docs/contract/chat.md). */
-const channelAdapters = ['slack', 'webhook'];
+const channelAdapters = ['slack', 'telegram', 'webhook'];
 
 /**
  * Checks the targets of a held call, and that chats can wait for the decision (docs/contract/governance.md,
@@ -45,8 +45,8 @@ export function checkTargets(entry: DeferEntry): Finding[] {
 export function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
   const { adapter, target } = splitTarget(to);
   if (builtinAdapters.includes(adapter)) return [];
-  if (adapter === 'telegram') {
-    const message = 'telegram supports conversations only; use another adapter for approvals';
+  if (adapter === 'telegram' && !/^-?[1-9]\d{0,15}$/.test(target)) {
+    const message = '{value} is no Telegram chat; write the id of the chat, such as -1001234567890';
     return [errorAt(path, message)];
   }
   if (!channelAdapters.includes(adapter)) {

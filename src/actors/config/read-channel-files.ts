@@ -37,7 +37,10 @@ export function readChannelFiles(
 ): ChannelFilesReading {
   const reader = new ChannelFileReader(directory, env, service);
   const slack = reader.read('slack', channelSchemas.slack, resolveSlack);
-  const telegram = reader.read('telegram', channelSchemas.telegram, resolveTelegram);
+  const telegram = reader.read('telegram', channelSchemas.telegram, (file, variables) => {
+    reader.problems.push(...telegramProblems(service, file));
+    return resolveTelegram(file, variables);
+  });
   const webhook = reader.read('webhook', channelSchemas.webhook, (file, variables) => {
     reader.problems.push(...webhookProblems(service, file));
     return resolveWebhook(file, variables);
@@ -110,7 +113,7 @@ function webhookProblems(
   if (names.length === 0) {
     return [problemAt(['channels', config.channels.indexOf('webhook')], noTargets)];
   }
-  return webhookUses(config)
+  return usesOf('webhook', config)
     .filter(({ target }) => !names.includes(target))
     .map(({ path, target }) => {
       const near = nearestName(target, names);
@@ -119,15 +122,26 @@ function webhookProblems(
     });
 }
 
-/** Returns the webhook targets used by rules for held calls. */
-function webhookUses({ security: { defer } }: ServiceConfig) {
+/** Checks that someone can decide what is asked in Telegram. */
+function telegramProblems(
+  { config, problemAt }: Service,
+  { people }: ChannelFileSettings['telegram'],
+): ConfigProblem[] {
+  if (Object.keys(people).length > 0) return [];
+  const message =
+    'no one can decide in Telegram, since telegram-config.yaml has no people; add settings: {people: {"12345": ann@example.com}}';
+  return usesOf('telegram', config).map(({ path }) => problemAt(path, message));
+}
+
+/** Returns the targets of an adapter used by rules for held calls. */
+function usesOf(name: ConfiguredAdapter, { security: { defer } }: ServiceConfig) {
   if (!defer.enabled) return [];
   return holdingRules(defer.tools).flatMap(({ rule, path }) =>
     (['to', 'escalate_to'] as const).flatMap((key) =>
       [rule[key] ?? []]
         .flat()
         .map(splitTarget)
-        .filter(({ adapter }) => adapter === 'webhook')
+        .filter(({ adapter }) => adapter === name)
         .map(({ target }) => ({ path: [...path, key], target })),
     ),
   );

@@ -19,13 +19,15 @@ export function resolveTelegram(
   const wrong = tokenFindings(token);
   const findings = [
     ...wrong,
-    ...userFindings(file.allowed_users),
+    ...(file.conversations ? userFindings(file.allowed_users) : []),
     ...plainFindings(file.api_url, ['settings', 'api_url']),
   ];
   if (wrong.length > 0 || token.value === null) return { settings: null, findings };
   const open = {
     apiUrl: file.api_url.replace(/\/+$/, ''),
     allowedUsers: file.allowed_users ?? null,
+    people: file.people,
+    conversations: file.conversations,
   };
   return { settings: hiding(open, { token: token.value }), findings };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { normaliseEmail } from '../../machines/governance/email.ts';
 import { name } from './schema-value.ts';
 
 /** Adapters with their own file next to `service.yaml` (docs/contract/chat.md). */
@@ -55,6 +56,10 @@ const user = z.union(
   unknowable,
 );
 
+const approver = z.string().refine((text) => normaliseEmail(text) !== null, {
+  error: 'this is no email; write name@example.com',
+});
+
 const telegram = z.object({
   bot_token_env: secretVariable.default('TELEGRAM_BOT_TOKEN').meta({
     description: 'Variable that holds the token of the bot.',
@@ -70,6 +75,18 @@ const telegram = z.object({
       description: 'Allowed users, by number or name; everyone if omitted.',
       example: [12345, '@ann'],
     }),
+  people: z
+    .record(
+      z.string().regex(/^[1-9]\d*$/, { error: 'this must be the id of a user, such as 12345' }),
+      approver,
+    )
+    .default({})
+    .meta({
+      description:
+        'Emails of the people who may decide, by their number in Telegram. It is their verified identity.',
+      example: { '12345': 'ann@example.com' },
+    }),
+  conversations: z.boolean().default(true).describe('Messages to the bot become tasks.'),
 });
 
 const webhook = z.object({

@@ -72,13 +72,13 @@ it.each([
   ],
   [
     'telegram',
-    'enabled: true\ntools: {t: {to: "channel:telegram:x"}}',
-    'error 6:21 ~.tools.t.to | telegram supports conversations only; use another adapter for approvals',
+    'enabled: true\ntools: {t: {to: "channel:telegram:x", timeout: 5m}}',
+    'error 6:21 ~.tools.t.to | channel:telegram:x is no Telegram chat; write the id of the chat, such as -1001234567890',
   ],
   [
     'an unknown adapter',
     'enabled: true\ntools: {t: {to: "channel:pigeon:x"}}',
-    `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, webhook, ${direct}`,
+    `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, telegram, webhook, ${direct}`,
   ],
   [
     'an adapter that does not run',
@@ -102,8 +102,8 @@ it.each([
   ],
   [
     'a target that cannot be asked in a list',
-    'enabled: true\ntools: {t: {to: ["channel:console:*", "channel:telegram:x"]}}',
-    'error 6:43 ~.tools.t.to.1 | telegram supports conversations only; use another adapter for approvals',
+    'enabled: true\ntools: {t: {to: ["channel:console:*", "channel:telegram:x"], timeout: 5m}}',
+    'error 6:43 ~.tools.t.to.1 | channel:telegram:x is no Telegram chat; write the id of the chat, such as -1001234567890',
   ],
   [
     'a target of another kind',
@@ -175,7 +175,7 @@ describe('with authentication', () => {
     const lines =
       'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}';
     expect(deferring(lines, before)).toEqual([
-      'warning 8:28 ~.tools.t.four_eyes | four_eyes cannot identify requesters in Telegram, which has no emails; remove telegram from channels, or make sure that no approver sends requests there',
+      'warning 8:28 ~.tools.t.four_eyes | four_eyes identifies requesters in Telegram only if telegram-config.yaml lists them under people; list every approver who sends requests there',
     ]);
   });
 

@@ -294,7 +294,12 @@ describe('telegram', () => {
     expect(lines).toEqual([`warning service.yaml:2:12: ${everybody}`]);
     expect(channels).toEqual({
       ...idle,
-      telegram: { apiUrl: 'https://api.telegram.org', allowedUsers: null },
+      telegram: {
+        apiUrl: 'https://api.telegram.org',
+        allowedUsers: null,
+        people: {},
+        conversations: true,
+      },
     });
     expect(channels.telegram?.token).toBe(telegramToken);
     expect(inspect(channels)).not.toContain('canary');
@@ -308,6 +313,8 @@ describe('telegram', () => {
     expect(channels.telegram).toEqual({
       apiUrl: 'https://bots.example',
       allowedUsers: ['12345', '678', 'ann', '@Bob'],
+      people: {},
+      conversations: true,
     });
   });
 

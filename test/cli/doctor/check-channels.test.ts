@@ -95,7 +95,13 @@ it('has a line for everything that is wrong in Slack', async () => {
 
 it('asks Telegram who the bot is', async () => {
   const fake = await FakeTelegram.start();
-  const telegram = { token: fake.token, apiUrl: fake.apiUrl, allowedUsers: null };
+  const telegram = {
+    token: fake.token,
+    apiUrl: fake.apiUrl,
+    allowedUsers: null,
+    people: {},
+    conversations: true,
+  };
   expect(await check(['telegram'], { telegram })).toEqual([
     ['telegram', { status: 'pass', message: 'the bot is @DeskBot' }],
   ]);

@@ -104,7 +104,8 @@ function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): st
     : null;
 }
 
-function outcomeText(outcome: ApprovalOutcome): string {
+/** Describes how the wait for a decision ended, after the name of the call. */
+export function outcomeText(outcome: ApprovalOutcome): string {
   switch (outcome.kind) {
     case 'approved':
     case 'rejected': {

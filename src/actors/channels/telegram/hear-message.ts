@@ -24,6 +24,8 @@ export interface Hearing {
   self: TelegramSelf;
   /** User ids or names, with or without `@`; `null` for everybody. */
   allowedUsers: readonly string[] | null;
+  /** Verified emails of people, by their id; none when absent. */
+  people?: Readonly<Record<string, string>>;
 }
 
 type Sender = NonNullable<TelegramMessage['from']>;
@@ -52,7 +54,7 @@ export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMe
   if (text === '' || isGreeting(text, self)) {
     return { kind: 'hint', ref, text: greeting(self, isPrivate) };
   }
-  return { kind: 'task', message: chatMessage(ref, text, personOf(from)) };
+  return { kind: 'task', message: chatMessage(ref, text, personOf(from, hearing.people)) };
 }
 
 function chatMessage(ref: TelegramRef, text: string, from: ChatPerson): ChatMessage {
@@ -73,9 +75,13 @@ function refOf(message: TelegramMessage): TelegramRef {
   return { chat: chat.id, message: id, thread: isTopic === true ? (thread ?? null) : null };
 }
 
-function personOf({ id, first_name: first, last_name: last, username }: Sender): ChatPerson {
+function personOf(
+  { id, first_name: first, last_name: last, username }: Sender,
+  people: Hearing['people'] = {},
+): ChatPerson {
+  const email = Object.hasOwn(people, String(id)) ? (people[String(id)] ?? null) : null;
   const name = [first, last].filter(Boolean).join(' ').trim() || username || String(id);
-  return { id: `telegram:${id}`, name: keptStart(name, 100).toWellFormed(), email: null };
+  return { id: `telegram:${id}`, name: keptStart(name, 100).toWellFormed(), email };
 }
 
 function isAllowed({ id, username }: Sender, allowed: Hearing['allowedUsers']): boolean {

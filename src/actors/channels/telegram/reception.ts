@@ -16,6 +16,8 @@ export interface ReceptionOptions {
   conversations: Listener | null;
   /** User ids or names; `null` for everybody. */
   allowedUsers: readonly string[] | null;
+  /** Verified emails of people, by their id. */
+  people: Readonly<Record<string, string>>;
   say: (ref: TelegramRef, text: string) => Promise<void>;
   log: Log;
 }
@@ -43,9 +45,9 @@ export class Reception {
    * DeliveryError if the message cannot be stored, such as while the agent stops.
    */
   async take(message: TelegramMessage, self: TelegramSelf): Promise<(() => void) | null> {
-    const { conversations, allowedUsers } = this.#options;
+    const { conversations, allowedUsers, people } = this.#options;
     if (conversations === null || this.#isMoreOfAlbum(message)) return null;
-    const heard = hearMessage(message, { self, allowedUsers });
+    const heard = hearMessage(message, { self, allowedUsers, people });
     if (heard === null) return null;
     if (heard.kind === 'task') {
       if (!(await conversations.receive(heard.message))) throw closed();

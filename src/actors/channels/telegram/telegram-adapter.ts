@@ -1,4 +1,9 @@
 import { type ActorRefFrom, createActor } from 'xstate';
+import type {
+  ApprovalNews,
+  ApprovalNotice,
+  MessageRef,
+} from '../../../machines/channels/approval-notice.ts';
 import {
   connectionMachine,
   connectionState,
@@ -6,13 +11,19 @@ import {
   pauseAfter,
 } from '../../../machines/channels/connection-machine.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Outbound } from '../../ports/egress.ts';
+import type { Outbound, ScopedOutbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
-import { type ChannelAdapter, type ChannelState, DeliveryError } from '../channel-adapter.ts';
+import type {
+  ApprovalAuthority,
+  ApprovalPlaces,
+  ChannelAdapter,
+  ChannelState,
+} from '../channel-adapter.ts';
 import type { TelegramSettings } from '../channel-settings.ts';
 import type { ConversationPort } from '../conversation-port.ts';
 import type { TelegramSelf } from './hear-message.ts';
 import { Reception, type ReceptionOptions } from './reception.ts';
+import { TelegramApprovals } from './telegram-approvals.ts';
 import { TelegramClient } from './telegram-client.ts';
 import { TelegramConversation } from './telegram-conversation.ts';
 import { telegramLink } from './telegram-link.ts';
@@ -20,7 +31,9 @@ import { UpdateReader } from './update-reader.ts';
 
 export interface TelegramOptions {
   settings: TelegramSettings;
-  outbound: Pick<Outbound, 'fetch'>;
+  outbound: Pick<Outbound, 'fetch'> & Partial<Pick<ScopedOutbound, 'within'>>;
+  approvals: Pick<ApprovalAuthority, 'decide'>;
+  places: Pick<ApprovalPlaces, 'at'>;
   /** Stores chat messages; with `null`, messages are ignored. */
   conversations: ReceptionOptions['conversations'];
   clock: Clock;
@@ -39,12 +52,13 @@ export function createTelegramAdapter(
 /** Receives by long polling, so the agent needs no inbound access. */
 class TelegramAdapter implements ChannelAdapter {
   readonly name = 'telegram';
-  readonly capabilities = { approvals: false, conversations: true };
+  readonly capabilities;
   readonly conversation: TelegramConversation;
   readonly #options: TelegramOptions;
   readonly #client: TelegramClient;
   readonly #reader: UpdateReader;
   readonly #reception: Reception;
+  readonly #approvals: TelegramApprovals;
   readonly #stopping = new AbortController();
   readonly #runs = new Set<Promise<void>>();
   #connection: ActorRefFrom<typeof connectionMachine> | null = null;
@@ -53,14 +67,19 @@ class TelegramAdapter implements ChannelAdapter {
 
   constructor(options: TelegramOptions) {
     const { settings, conversations, log } = options;
-    const { allowedUsers } = settings;
+    const { allowedUsers, people } = settings;
     this.#options = options;
+    this.capabilities = { approvals: true, conversations: settings.conversations };
     this.#client = new TelegramClient(options);
+    this.#approvals = new TelegramApprovals({ ...options, client: this.#client, people });
     this.#reader = new UpdateReader({ ...options, client: this.#client });
     this.conversation = new TelegramConversation({ client: this.#client, log });
     const say: ReceptionOptions['say'] = (ref, text) =>
       this.conversation.say(ref, text, this.#stopping.signal);
-    this.#reception = new Reception({ conversations, allowedUsers, say, log });
+    this.#reception = new Reception({
+      ...{ allowedUsers, people, say, log },
+      conversations: settings.conversations ? conversations : null,
+    });
   }
 
   get state(): ChannelState {
@@ -92,12 +111,27 @@ class TelegramAdapter implements ChannelAdapter {
     await this.#reception.ended();
   }
 
-  deliver(): Promise<never> {
-    return Promise.reject(onlyConversations());
+  deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
+    return this.#send(notice, () => this.#approvals.post(notice, signal));
   }
 
-  update(): Promise<never> {
-    return Promise.reject(onlyConversations());
+  update(
+    ref: MessageRef,
+    notice: ApprovalNotice,
+    news: ApprovalNews,
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.#send(notice, () => this.#approvals.update(ref, notice, news, signal));
+  }
+
+  /** Sends in the scope of the task that a notice concerns. */
+  #send<Result>(
+    { request: { taskId } }: ApprovalNotice,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    const { outbound } = this.#options;
+    if (outbound.within === undefined) return send();
+    return outbound.within({ taskId, correlationId: null, tags: {}, isOwn: true }, send);
   }
 
   #logic() {
@@ -106,7 +140,16 @@ class TelegramAdapter implements ChannelAdapter {
       client: this.#client,
       onSelf: (self) => this.#noteSelf(self),
       read: (self, signal) =>
-        this.#reader.read((message) => this.#reception.take(message, self), signal),
+        this.#reader.read(
+          {
+            message: async (message) =>
+              (await this.#approvals.reply(message, self, signal))
+                ? null
+                : this.#reception.take(message, self),
+            press: (click) => this.#approvals.press(click, self, signal),
+          },
+          signal,
+        ),
       onRun: (run) => this.#keep(run),
     });
     return connectionMachine.provide({
@@ -132,11 +175,4 @@ class TelegramAdapter implements ChannelAdapter {
     this.#toldFault = fault.message;
     this.#options.log.warn({ lasting: fault.lasting }, fault.message);
   }
-}
-
-function onlyConversations(): DeliveryError {
-  return new DeliveryError(
-    'telegram supports conversations only; use another adapter in security.defer',
-    { fault: 'target' },
-  );
 }

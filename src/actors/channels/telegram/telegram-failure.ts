@@ -36,6 +36,8 @@ const hookConflict: Meaning = {
   words: 'another process keeps setting a webhook for this bot; use a separate bot for each agent',
 };
 
+const goneMessage = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+
 const lostChat =
   /chat not found|group chat was upgraded|not enough rights|have no rights|need administrator rights|WRITE_FORBIDDEN|TOPIC_|message thread not found/i;
 
@@ -63,6 +65,9 @@ function meaningOf(error: unknown): Meaning {
 function refusalOf({ error_code: status, description }: GrammyError): Meaning {
   const text = String(description);
   if (status === 409) return /webhook/i.test(text) ? hookConflict : conflict;
+  if (status === 400 && goneMessage.test(text)) {
+    return { fault: 'gone', words: 'the message is gone, or cannot be changed any more' };
+  }
   if (status === 400 && lostChat.test(text)) {
     const words = 'the chat is gone or closed to the bot; add it to the chat again';
     return { fault: 'target', words };

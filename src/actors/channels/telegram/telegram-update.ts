@@ -29,6 +29,8 @@ const messageShape = z.object({
   media_group_id: z.string().optional(),
   reply_to_message: z
     .object({
+      message_id: z.int().optional(),
+      text: z.string().optional(),
       from: z.object({ id: z.int() }).optional(),
       forum_topic_created: z.unknown().optional(),
     })
@@ -38,6 +40,22 @@ const messageShape = z.object({
   caption: z.string().optional(),
   caption_entities: entities,
 });
+
+const clickShape = z.object({
+  id: z.string().min(1).max(100),
+  from: z.object({ id: z.int(), is_bot: z.boolean(), first_name: z.string() }),
+  message: z
+    .object({
+      message_id: z.int(),
+      chat: z.object({ id: z.int() }),
+      from: z.object({ id: z.int() }).optional(),
+    })
+    .optional(),
+  data: z.string().max(64).optional(),
+});
+
+/** A press of a button below a message. */
+export type TelegramClick = z.infer<typeof clickShape>;
 
 /** Fields of messages without text. */
 const withoutWords = [
@@ -68,12 +86,16 @@ export type TelegramMessage = z.infer<typeof messageShape> & {
 /** One response of `getUpdates`. */
 export interface UpdatesReading {
   /** Updates that can be acknowledged, in order; `message` is `null` if there is nothing to read. */
-  updates: { id: number; message: TelegramMessage | null }[];
+  updates: { id: number; message: TelegramMessage | null; click?: TelegramClick }[];
   /** Number of updates of unknown shape. */
   unreadable: number;
 }
 
-const updateShape = z.object({ update_id: z.int().nonnegative(), message: z.unknown().optional() });
+const updateShape = z.object({
+  update_id: z.int().nonnegative(),
+  message: z.unknown().optional(),
+  callback_query: z.unknown().optional(),
+});
 
 /** Parses a `getUpdates` response; counts unreadable updates and continues. */
 export function readUpdates(answer: unknown): UpdatesReading {
@@ -84,7 +106,12 @@ export function readUpdates(answer: unknown): UpdatesReading {
       found.unreadable += 1;
       continue;
     }
-    const { update_id: id, message } = update.data;
+    const { update_id: id, message, callback_query: pressed } = update.data;
+    const click = pressed === undefined ? undefined : clickShape.safeParse(pressed).data;
+    if (click !== undefined) {
+      found.updates.push({ id, message: null, click });
+      continue;
+    }
     const read = message === undefined ? null : readMessage(message);
     if (read === undefined) found.unreadable += 1;
     found.updates.push({ id, message: read ?? null });

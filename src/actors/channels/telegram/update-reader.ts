@@ -3,7 +3,12 @@ import type { Log } from '../../ports/log.ts';
 import { rest } from '../../rest.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramClient } from './telegram-client.ts';
-import { readUpdates, type TelegramMessage, type UpdatesReading } from './telegram-update.ts';
+import {
+  readUpdates,
+  type TelegramClick,
+  type TelegramMessage,
+  type UpdatesReading,
+} from './telegram-update.ts';
 
 /** Long-polling time of `getUpdates`, in seconds. */
 const heldFor = 30;
@@ -29,6 +34,12 @@ export interface UpdateReaderOptions {
  */
 export type TakeMessage = (message: TelegramMessage) => Promise<(() => void) | null>;
 
+/** The handlers of what arrives; `press` never rejects. */
+export interface Takers {
+  message: TakeMessage;
+  press: (click: TelegramClick) => Promise<void>;
+}
+
 /**
  * Polls Telegram for new messages. The next poll acknowledges a message, so a message that was not handled is
  * redelivered and a handled one is not.
@@ -45,7 +56,7 @@ export class UpdateReader {
   }
 
   /** Reads until the signal aborts. Rejects with DeliveryError; the next call continues where this one ended. */
-  async read(take: TakeMessage, signal: AbortSignal): Promise<never> {
+  async read(take: Takers, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;
     for (;;) {
       const timeout = this.#afterwards.length > 0 ? 0 : heldFor;
@@ -65,14 +76,18 @@ export class UpdateReader {
     const offset = this.#next === null ? {} : { offset: this.#next };
     return this.#options.client.ask(
       'read new messages',
-      (api, abort) => api.getUpdates({ ...offset, timeout, allowed_updates: ['message'] }, abort),
+      (api, abort) =>
+        api.getUpdates(
+          { ...offset, timeout, allowed_updates: ['message', 'callback_query'] },
+          abort,
+        ),
       { signal, patience: timeout * 1_000 + allowance },
     );
   }
 
   async #takeAll(
     { updates, unreadable }: UpdatesReading,
-    take: TakeMessage,
+    take: Takers,
     signal: AbortSignal,
   ): Promise<void> {
     const fresh = updates.filter(({ id }) => this.#next === null || id >= this.#next);
@@ -80,8 +95,9 @@ export class UpdateReader {
     if (unreadable > 0) {
       this.#options.log.warn({ unreadable }, 'telegram: skipped messages of an unknown form');
     }
-    for (const { id, message } of fresh) {
-      if (message !== null) await this.#take(id, message, take);
+    for (const { id, message, click } of fresh) {
+      if (message !== null) await this.#take(id, message, take.message);
+      if (click !== undefined) await take.press(click);
       this.#next = Math.max(this.#next ?? 0, id + 1);
       // The remaining updates are redelivered.
       signal.throwIfAborted();

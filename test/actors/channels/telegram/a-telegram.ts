@@ -31,7 +31,12 @@ export async function startTelegram(wishes: TelegramWishes = {}) {
   const at = (level: string) => (fields: object, message: string) =>
     void logged.push([level, fields, message]);
   const adapter = createTelegramAdapter({
-    settings: { token: options.token ?? fake.token, apiUrl: fake.apiUrl, allowedUsers },
+    settings: {
+      ...{ token: options.token ?? fake.token, apiUrl: fake.apiUrl, allowedUsers },
+      ...{ people: {}, conversations: true },
+    },
+    approvals: { decide: () => Promise.reject(new Error('nothing waits')) },
+    places: { at: async () => null },
     outbound: options.outbound ?? { fetch: globalThis.fetch },
     conversations:
       options.conversations === undefined

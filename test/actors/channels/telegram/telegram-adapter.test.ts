@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
 import { FakeTelegram, type TelegramFault } from '../../../helpers/fake-telegram.ts';
 import { startTelegram, until } from './a-telegram.ts';
 
@@ -21,11 +20,14 @@ describe('the Telegram adapter', () => {
     expect(fake.calls).toEqual([
       { method: 'getMe', args: {} },
       { method: 'deleteWebhook', args: { drop_pending_updates: false } },
-      { method: 'getUpdates', args: { timeout: 30, allowed_updates: ['message'] } },
+      {
+        method: 'getUpdates',
+        args: { timeout: 30, allowed_updates: ['message', 'callback_query'] },
+      },
     ]);
     expect(states).toEqual(['connecting', 'connected']);
     expect([adapter.name, adapter.state]).toEqual(['telegram', 'connected']);
-    expect(adapter.capabilities).toEqual({ approvals: false, conversations: true });
+    expect(adapter.capabilities).toEqual({ approvals: true, conversations: true });
     expect(logged).toEqual([['info', { bot: 4242, username: 'DeskBot' }, 'telegram: connected']]);
   });
 
@@ -121,19 +123,6 @@ describe('the Telegram adapter', () => {
     fake.say({ text: '/start' });
     await until(() => polls(fake).at(-1)?.['offset'] === 102);
     expect(fake.called('sendMessage')).toEqual([]);
-  });
-
-  it('carries no approvals', async () => {
-    const { adapter } = await startTelegram();
-    const refusal = {
-      message: 'telegram supports conversations only; use another adapter in security.defer',
-      fault: 'target',
-      retryAfter: null,
-    };
-    const notice = {} as ApprovalNotice;
-    const { signal } = new AbortController();
-    await expect(adapter.deliver(notice, signal)).rejects.toMatchObject(refusal);
-    await expect(adapter.update({}, notice, 'ended', signal)).rejects.toMatchObject(refusal);
   });
 
   it('ends everything when it is stopped', async () => {
