@@ -10,7 +10,7 @@ export {
   askPlatform,
   type PlatformReply,
 } from './admission/admission.ts';
-export { cardSchemes, probeProvider, providerAddress } from './auth/auth.ts';
+export { cardSchemes, probeIssuer, probeProvider, providerAddress } from './auth/auth.ts';
 export { createAuthenticator } from './auth/authenticator.ts';
 export { configuredVerifiers } from './auth/configured-verifiers.ts';
 export { loadWebAccess } from './sign-in/load-web-access.ts';

@@ -1,11 +1,11 @@
-import { probeProvider } from '../../actors/access/access.ts';
-import type { ServiceConfig } from '../../actors/config/config.ts';
+import { probeIssuer, probeProvider } from '../../actors/access/access.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 import { type Sendable, withheld } from './sendable.ts';
 
-type Provider = ServiceConfig['auth']['providers'][number];
+/** The settings of the approvals page that name its issuer. */
+const pageSignIn = 'approvals.sign_in';
 
 /** Maximum clock skew in seconds before tokens are rejected as expired or not yet valid. */
 const tolerable = 30;
@@ -15,10 +15,14 @@ const severity = { pass: 0, warn: 1, fail: 2 };
 /** Checks that every identity provider responds and that its clock agrees with the local clock. */
 export async function checkIdentity({
   providers,
+  pageIssuer,
   withheldProviders,
-}: Pick<Sendable, 'providers' | 'withheldProviders'>): Promise<Finding> {
+}: Pick<Sendable, 'providers' | 'pageIssuer' | 'withheldProviders'>): Promise<Finding> {
   const findings = [
-    ...(await Promise.all(providers.map(examine))),
+    ...(await Promise.all([
+      ...providers.map((one) => examine(one.name, () => probeProvider(one))),
+      ...(pageIssuer === null ? [] : [examine(pageSignIn, () => probeIssuer(pageIssuer))]),
+    ])),
     ...withheldProviders.map((name) => ({ ...withheld, message: `${name}: ${withheld.message}` })),
   ];
   const asked = findings.filter((finding) => finding !== null);
@@ -37,10 +41,12 @@ function describe(count: number): string {
 }
 
 /** Returns `null` for a provider without network requests. */
-async function examine(provider: Provider): Promise<Finding | null> {
-  const { name } = provider;
+async function examine(
+  name: string,
+  ask: () => ReturnType<typeof probeProvider>,
+): Promise<Finding | null> {
   try {
-    const probe = await probeProvider(provider);
+    const probe = await ask();
     if (probe === null) return null;
     const skew = skewOf(probe.date);
     if (skew <= tolerable) return { status: 'pass', message: `${name} answers` };
@@ -54,9 +60,13 @@ async function examine(provider: Provider): Promise<Finding | null> {
     return {
       status: 'fail',
       message: `${name} rejects every caller: ${reason}`,
-      fix: `check the settings of ${name} under auth.providers, and the way there`,
+      fix: `check the settings of ${name}${place(name)}, and the way there`,
     };
   }
+}
+
+function place(name: string): string {
+  return name === pageSignIn ? '' : ' under auth.providers';
 }
 
 /** Returns whole seconds; 0 if the provider sends no date. */

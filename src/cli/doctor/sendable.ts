@@ -15,6 +15,8 @@ export type AskedModel = { configured: Model; env: NodeJS.ProcessEnv } | null;
 export interface Sendable {
   models: AskedModel[];
   providers: ServiceConfig['auth']['providers'];
+  /** Issuer of the approvals page; `null` if there is none, or it is not asked. */
+  pageIssuer: string | null;
   /** Names of identity providers that are not asked. */
   withheldProviders: string[];
   channels: ChannelsReading | null;
@@ -43,6 +45,7 @@ export async function sendableOf(
   const apart = withholdVariables(own, env);
   const read = await checkAgent(directory, apart.env);
   const providers = read.config?.auth.providers ?? [];
+  const pageIssuer = read.config?.approvals?.sign_in.issuer ?? null;
   const mayAsk = (provider: (typeof providers)[number]) =>
     provider.type === 'static_token' || !apart.isWithheld(provider);
   const asked = providers.filter(mayAsk);
@@ -52,6 +55,7 @@ export async function sendableOf(
       isUsualModel(one) ? { configured: one, env } : ownModel(modelsOf(read.config)[at], apart),
     ),
     providers: asked,
+    pageIssuer: pageIssuer !== null && !apart.isWithheld(pageIssuer) ? pageIssuer : null,
     withheldProviders: (config?.auth.providers ?? [])
       .map(({ name }) => name)
       .filter((name) => !askedNames.has(name)),

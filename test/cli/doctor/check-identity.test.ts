@@ -5,7 +5,10 @@ import { redirects, says, startFakeService } from '../../actors/access/auth/fake
 import { json, startKeyServer } from '../../actors/access/auth/key-server.ts';
 
 const check = (...providers: object[]) =>
-  checkIdentity({ providers: authSchema.parse({ providers }).providers, withheldProviders: [] });
+  checkIdentity({
+    ...{ providers: authSchema.parse({ providers }).providers, withheldProviders: [] },
+    pageIssuer: null,
+  });
 const oidc = (issuer: string, name = 'staff') => ({
   type: 'oidc',
   name,
@@ -47,6 +50,21 @@ it('passes providers that answer, and shows none of them a token', async () => {
   });
   const asked = [...desk.calls, ...sts.calls].map(({ method, body }) => ({ method, body }));
   expect(asked).toEqual(Array(2).fill({ method: 'OPTIONS', body: '' }));
+});
+
+it('asks the issuer of the approvals page for its keys', async () => {
+  const { issuer } = await startKeyServer();
+  const checkPage = (pageIssuer: string) =>
+    checkIdentity({ providers: [], withheldProviders: [], pageIssuer });
+  expect(await checkPage(issuer)).toEqual({
+    status: 'pass',
+    message: 'the identity provider answers',
+  });
+  expect(await checkPage('http://127.0.0.1:9')).toMatchObject({
+    status: 'fail',
+    message: expect.stringMatching(/^approvals.sign_in rejects every caller: http:\/\/127/),
+    fix: 'check the settings of approvals.sign_in, and the way there',
+  });
 });
 
 it('warns of a clock that differs by more than 30 s', async () => {

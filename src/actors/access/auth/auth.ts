@@ -1,3 +1,3 @@
 export { cardSchemes } from './card-schemes.ts';
-export { probeProvider } from './probe-provider.ts';
+export { probeIssuer, probeProvider } from './probe-provider.ts';
 export { providerAddress } from './provider-address.ts';

@@ -38,8 +38,17 @@ export async function probeProvider(
   }
 }
 
+/** Checks like `probeProvider` that an issuer returns its keys. */
+export async function probeIssuer(issuer: string): Promise<ProviderProbe> {
+  const fetchIt = globalThis.fetch;
+  return probeKeys(await keysUrl({ issuer }, fetchIt), fetchIt);
+}
+
 /** Returns the key set URL, which the issuer's metadata may name. */
-async function keysUrl({ issuer, jwks_url: url }: OidcSettings, fetchIt: Fetch): Promise<string> {
+async function keysUrl(
+  { issuer, jwks_url: url }: Pick<OidcSettings, 'issuer' | 'jwks_url'>,
+  fetchIt: Fetch,
+): Promise<string> {
   return url ?? keysUrlOf(issuer, (from, options) => fetchOrTell(from, options, fetchIt));
 }
 
