@@ -69,7 +69,10 @@ async function build(
       root: sources,
       base: './',
       logLevel: 'warn',
-      plugins: [svelte({ configFile: false, compilerOptions: { runes: true, cssHash } }), ...plugins],
+      plugins: [
+        svelte({ configFile: false, compilerOptions: { runes: true, cssHash } }),
+        ...plugins,
+      ],
       build: {
         outDir: fresh,
         emptyOutDir: true,

@@ -96,7 +96,7 @@ export function rightOf(deferral: Deferral, attempt: DecisionAttempt): Right | n
 }
 
 /**
- * Returns true if an attempt can be judged only by the members of a group that cannot be read now: the approver may
+ * Returns true if an attempt can be decided only by the members of a group that cannot be read now: the approver may
  * decide as a member only, or the approval fills a place of the group.
  */
 export function isUnchecked(deferral: Deferral, attempt: DecisionAttempt): boolean {
