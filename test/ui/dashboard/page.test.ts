@@ -15,6 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+/** Both themes on a phone, a tablet and a large screen. */
+const agentLooks = (['light', 'dark'] as const).flatMap((scheme) =>
+  [320, 768, 1920].map((width) => [scheme, width] as const),
+);
+
 /** What has the focus, by its name. */
 function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
@@ -87,13 +92,12 @@ describe('each view', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('shows many agents short, filters them, and starts the stopped ones at once', async () => {
+  it('shows six agents and more as a table, filters them, and starts the stopped ones at once', async () => {
     const server = await startPageServer();
-    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     server.agents = [
-      ...names.map((id) => anAgent({ id })),
-      anAgent({ id: 'g', status: 'stopped' }),
-      anAgent({ id: 'h', status: 'stopped' }),
+      anAgent({ id: 'a', pending_deferrals: 3 }),
+      anAgent({ id: 'b', status: 'errored', error: 'the disk is full' }),
+      ...['c', 'g', 'h'].map((id) => anAgent({ id, status: id === 'c' ? 'running' : 'stopped' })),
       anAgent({ id: 'locked', status: 'stopped', needs_passphrase: true }),
     ];
     const accepted = () => ({ status: 202, body: { status: 'starting' } });
@@ -101,8 +105,16 @@ describe('each view', () => {
     const { page } = await browser.page();
     await page.goto(server.url);
     await page.getByRole('button', { name: 'Start 2 stopped' }).waitFor();
-    expect(await page.locator('article .facts').count()).toBe(9);
-    expect(await page.locator('article .facts:visible').count()).toBe(0);
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'a' }) });
+    expect(await row.getByRole('link', { name: '3 waiting' }).getAttribute('href')).toBe(
+      '#/approvals?agent=a',
+    );
+    expect(await page.locator('tbody pre').allInnerTexts()).toEqual(['the disk is full']);
+    expect(await page.locator('.facts').count()).toBe(0);
+    await page.getByRole('button', { name: 'Details of a' }).click();
+    await page.getByRole('link', { name: 'Policy' }).waitFor();
+    expect(await page.locator('.facts').count()).toBe(1);
+    expect(await faultsOf(page, agentLooks)).toEqual([]);
     await page.getByRole('button', { name: 'Start 2 stopped' }).click();
     await eventually(() =>
       expect(server.posts.map(({ path }) => path).toSorted()).toEqual([
@@ -111,8 +123,10 @@ describe('each view', () => {
       ]),
     );
     await page.getByRole('searchbox', { name: 'Filter' }).fill('stopped');
-    await page.getByText('3 of 9').waitFor();
-    expect(await page.locator('article h2').allInnerTexts()).toEqual(['g', 'h', 'locked']);
+    await page.getByText('3 of 6').waitFor();
+    expect(await page.getByRole('rowheader').allInnerTexts()).toEqual(['g', 'h', 'locked']);
+    await page.getByRole('button', { name: 'Start', exact: true }).last().click();
+    await page.getByLabel('Passphrase').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
@@ -831,10 +845,17 @@ describe('what a model, a log or a name writes', () => {
     );
     const { page } = await browser.page();
     await page.goto(server.url);
+    const odd =
+      'main :is(img, script, iframe, style, base, meta, form[action], a:not([href^="#/"]))';
     await page
-      .locator('article')
+      .getByRole('rowheader')
       .nth(payloads.length - 1)
       .waitFor();
+    for (const details of await page.getByRole('button', { name: 'Details of' }).all()) {
+      await details.click();
+    }
+    expect(await page.locator('.facts').count()).toBe(payloads.length);
+    expect(await page.locator(odd).count()).toBe(0);
     await page.goto(server.url + '#/approvals');
     for (const text of payloads) {
       const plain = text
@@ -846,8 +867,6 @@ describe('what a model, a log or a name writes', () => {
       });
       await page.keyboard.press('j');
     }
-    const odd =
-      'main :is(img, script, iframe, style, base, meta, form[action], a:not([href^="#/"]))';
     expect(await page.locator(odd).count()).toBe(0);
     expect(await page.title()).toBe(`(${payloads.length}) Approvals · Holdpoint`);
   });
