@@ -79,8 +79,11 @@ describe('the approvals page in a browser', () => {
     await expect.poll(() => calls.count(), patience).toBe(2);
     await expectUsable(page);
 
+    expect(await calls.first().innerText()).toMatch(
+      /^pay\n[\s\S]*\norder A-1 · amount 5\nshop · till$/,
+    );
     await calls.first().tap();
-    await page.getByText('A-1').first().waitFor();
+    await page.getByRole('article').getByText('A-1').first().waitFor();
     await expectUsable(page);
     await page.getByRole('button', { name: 'Approve' }).tap();
     await page.getByText('Approved.', { exact: true }).waitFor();
@@ -90,7 +93,7 @@ describe('the approvals page in a browser', () => {
     await expect.poll(() => calls.count(), patience).toBe(1);
     await page.getByText('Decided by you').waitFor();
     await calls.first().tap();
-    await page.getByText('A-2').first().waitFor();
+    await page.getByRole('article').getByText('A-2').first().waitFor();
     const reject = page.getByRole('button', { name: 'Reject' });
     await expect
       .poll(async () => {
@@ -121,7 +124,7 @@ describe('the approvals page in a browser', () => {
     forgive(complaints, ['401', '404']);
     await page.goto(`${url}/approvals/#/calls/${id}`);
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByText('A-1').first().waitFor();
+    await page.getByRole('article').getByText('A-1').first().waitFor();
     await page.getByRole('button', { name: 'Edit arguments' }).click();
     await page.getByLabel('amount').fill('4');
     await page.getByRole('button', { name: 'Approve with changes' }).click();
