@@ -40,11 +40,27 @@ export interface WebhookTarget {
   readonly secret: string;
 }
 
+/** Settings of email (docs/contract/chat.md); JSON and `inspect` output omit the password. */
+export interface EmailSettings {
+  readonly host: string;
+  readonly port: number;
+  /** `tls` from the start, `starttls` before the mail, or `none` on this machine. */
+  readonly security: 'tls' | 'starttls' | 'none';
+  /** Name at the server; `null` for no sign-in. */
+  readonly user: string | null;
+  readonly password: string;
+  /** Address of the sender. */
+  readonly from: string;
+  /** Address of the page on which people decide. */
+  readonly pageUrl: string;
+}
+
 /** The usable adapters; `null` for an adapter that is not in `channels` or lacks a required setting. */
 export interface ChannelsReading {
   readonly slack: SlackSettings | null;
   readonly telegram: TelegramSettings | null;
   readonly webhook: WebhookSettings | null;
+  readonly email?: EmailSettings | null;
 }
 
 /** Returns whether any chat accepts conversations with the agent. */

@@ -105,6 +105,7 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
       ? []
       : [await openTelegram(parts, settings.telegram, { approvals, places }, talk)]),
     ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
+    ...(settings.email ? [await openEmail(parts, settings.email)] : []),
   ];
   for (const { adapter, conversation } of opened) {
     if (conversation !== null) talk?.ports.set(adapter.name, conversation);
@@ -232,6 +233,22 @@ async function openWebhook(
   const { createWebhookAdapter } = await import('./webhook/webhook-adapter.ts');
   const agentUrl = () => publicUrl;
   const adapter = createWebhookAdapter({ settings, agentUrl, agentId, outbound, clock });
+  return { adapter, conversation: null };
+}
+
+async function openEmail(
+  { people }: ChannelParts,
+  settings: NonNullable<ChannelsReading['email']>,
+): Promise<OpenedAdapter> {
+  const { createEmailAdapter } = await import('./email/email-adapter.ts');
+  const adapter = createEmailAdapter({
+    settings,
+    addressesOf: (entries) => people.addressesOf(entries),
+    pageOf: (id) =>
+      settings.pageUrl.endsWith('/approvals/')
+        ? `${settings.pageUrl}#/calls/${encodeURIComponent(id)}`
+        : settings.pageUrl,
+  });
   return { adapter, conversation: null };
 }
 

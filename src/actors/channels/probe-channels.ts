@@ -10,7 +10,7 @@ import type { TelegramClient } from './telegram/telegram-client.ts';
 
 /** A finding about the setup of one chat. */
 export interface ChannelFinding extends SetupFinding {
-  adapter: 'slack' | 'telegram';
+  adapter: 'slack' | 'telegram' | 'email';
 }
 
 /** Discards log output: a probe returns its findings to the caller. */
@@ -27,17 +27,19 @@ interface ProbedAgent {
  * Checks whether the chats of an agent can deliver approvals and receive messages; posts nothing. Connects to the services directly, so do not use it in a running agent. Never rejects.
  */
 export async function probeChannels(
-  { slack, telegram }: ChannelsReading,
+  { slack, telegram, email }: ChannelsReading,
   defer: DeferRules,
   { storePath, slackGroups }: ProbedAgent,
 ): Promise<ChannelFinding[]> {
-  const [inSlack, inTelegram] = await Promise.all([
+  const [inSlack, inTelegram, byEmail] = await Promise.all([
     slack === null ? [] : probeSlack(slack, defer, { storePath, slackGroups }),
     telegram === null ? [] : probeTelegram(telegram, defer),
+    email ? probeServer(email) : [],
   ]);
   return [
     ...inSlack.map((finding) => ({ adapter: 'slack' as const, ...finding })),
     ...inTelegram.map((finding) => ({ adapter: 'telegram' as const, ...finding })),
+    ...byEmail.map((finding) => ({ adapter: 'email' as const, ...finding })),
   ];
 }
 
@@ -114,4 +116,18 @@ function unlistedApprover(email: string): SetupFinding {
     message: `${email} is not listed under people in telegram-config.yaml, so that person cannot decide there`,
     fix: 'list the id of that person, or let that person decide elsewhere',
   };
+}
+
+async function probeServer(
+  settings: NonNullable<ChannelsReading['email']>,
+): Promise<SetupFinding[]> {
+  const { probeEmail } = await import('./email/email-adapter.ts');
+  const subject = 'SMTP server';
+  try {
+    await probeEmail(settings);
+    return [{ severity: 'ok', subject, message: `the server ${settings.host} takes mails` }];
+  } catch (error) {
+    const message = messageOf(error).replace(/^email: /, '');
+    return [{ severity: 'error', subject, message }];
+  }
 }

@@ -20,7 +20,7 @@ const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
 const channelWindow = 6 * 60 * 1000;
 
 /** Adapters that can request decisions once they are in `channels` (docs/contract/chat.md). */
-const channelAdapters = ['slack', 'telegram', 'webhook'];
+const channelAdapters = ['slack', 'telegram', 'webhook', 'email'];
 
 /**
  * Checks the targets of a held call, and that chats can wait for the decision (docs/contract/governance.md,
@@ -48,6 +48,14 @@ export function checkTarget(to: string, path: Path, config: ServiceConfig): Find
   if (adapter === 'telegram' && !/^-?[1-9]\d{0,15}$/.test(target)) {
     const message = '{value} is no Telegram chat; write the id of the chat, such as -1001234567890';
     return [errorAt(path, message)];
+  }
+  if (adapter === 'email' && target !== '*' && normaliseEmail(target) === null) {
+    return [
+      errorAt(
+        path,
+        '{value} is no email; write channel:email:name@example.com, or channel:email:*',
+      ),
+    ];
   }
   if (!channelAdapters.includes(adapter)) {
     const known = [...builtinAdapters, ...channelAdapters].join(', ');

@@ -6,6 +6,7 @@ import type { Environment, Resolution } from './channel-resolution.ts';
 import type { ConfigProblem, Finding } from './config-problem.ts';
 import type { ConfigReading } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
+import { resolveEmail } from './resolve-email.ts';
 import { resolveSlack } from './resolve-slack.ts';
 import { resolveTelegram } from './resolve-telegram.ts';
 import { resolveWebhook } from './resolve-webhook.ts';
@@ -45,8 +46,13 @@ export function readChannelFiles(
     reader.problems.push(...webhookProblems(service, file));
     return resolveWebhook(file, variables);
   });
+  const email = reader.read('email', channelSchemas.email, (file, variables) =>
+    resolveEmail(file, variables, decisionPage(service.config) ?? ''),
+  );
+  reader.problems.push(...emailProblems(service));
   const { problems, warnings } = reader;
-  return { channels: { slack, telegram, webhook }, problems, warnings };
+  const channels = { slack, telegram, webhook, ...(email === null ? {} : { email }) };
+  return { channels, problems, warnings };
 }
 
 class ChannelFileReader {
@@ -99,6 +105,21 @@ class ChannelFileReader {
         .map(({ message }) => this.#service.problemAt(['channels', index], message));
     return { problems: placed('error'), warnings: placed('warning') };
   }
+}
+
+/** Returns the address of the page on which people decide; `null` without one. */
+function decisionPage({ approvals, server }: ServiceConfig): string | null {
+  if (approvals !== undefined) return `${approvals.public_url}/approvals/`;
+  return server.public_url === '' ? null : server.public_url;
+}
+
+/** Checks that mails lead to a page on which people decide. */
+function emailProblems({ config, problemAt }: Service): ConfigProblem[] {
+  const index = config.channels.indexOf('email');
+  if (index < 0 || decisionPage(config) !== null) return [];
+  const message =
+    'a mail has no page to link to; configure approvals with its public_url, or server.public_url';
+  return [problemAt(['channels', index], message)];
 }
 
 const noTargets =

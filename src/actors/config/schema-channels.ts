@@ -3,7 +3,7 @@ import { normaliseEmail } from '../../machines/governance/email.ts';
 import { name } from './schema-value.ts';
 
 /** Adapters with their own file next to `service.yaml` (docs/contract/chat.md). */
-export const configuredAdapters = ['slack', 'telegram', 'webhook'] as const;
+export const configuredAdapters = ['slack', 'telegram', 'webhook', 'email'] as const;
 
 export type ConfiguredAdapter = (typeof configuredAdapters)[number];
 
@@ -117,11 +117,41 @@ const webhook = z.object({
     }),
 });
 
+const email = z.object({
+  host: z
+    .string()
+    .regex(/^[A-Za-z0-9.:-]+$/, { error: 'this must be the name of a host' })
+    .meta({
+      description: 'Host of the SMTP server.',
+      example: 'smtp.example.com',
+    }),
+  port: z.int().min(1).max(65_535).default(587).meta({ description: 'Port.', example: 465 }),
+  security: z
+    .enum(['starttls', 'tls', 'none'])
+    .default('starttls')
+    .describe(
+      'Encryption: `tls` from the start, `starttls`, or `none` for a server on this machine.',
+    ),
+  user: z.string().default('').meta({
+    description: 'Name at the server; empty for no sign-in.',
+    example: 'holdpoint',
+  }),
+  password_env: secretVariable.default('SMTP_PASSWORD').meta({
+    description: 'Variable that holds the password of `user`.',
+    example: 'REFUNDS_SMTP_PASSWORD',
+  }),
+  from: approver.meta({
+    description: 'Address of the sender.',
+    example: 'holdpoint@example.com',
+  }),
+});
+
 /** Schemas of the adapters' files with their own key names; every key has a default, except the keys of a target. */
 export const channelSchemas = {
   slack: fileOf('slack', slack),
   telegram: fileOf('telegram', telegram),
   webhook: fileOf('webhook', webhook),
+  email: fileOf('email', email),
 } satisfies Record<ConfiguredAdapter, z.ZodType>;
 
 /** Content of an adapter's file. */

@@ -15,7 +15,7 @@ type Named = [check: string, finding: Finding];
 const statuses = { ok: 'pass', warning: 'warn', error: 'fail' } as const;
 
 /** The adapters that depend on an external service. */
-const adapters = ['slack', 'telegram', 'webhook'] as const;
+const adapters = ['slack', 'telegram', 'webhook', 'email'] as const;
 
 /** Checks that the channels can reach approvers. Returns one line for each problem, otherwise one for each channel. */
 export async function checkChannels(
@@ -33,7 +33,7 @@ export async function checkChannels(
   });
   const checks = listed.map(async (adapter): Promise<Named[]> => {
     if (withheldAdapters.has(adapter)) return [[adapter, withheld]];
-    if (channels[adapter] === null) return [[adapter, idle(adapter, directory)]];
+    if ((channels[adapter] ?? null) === null) return [[adapter, idle(adapter, directory)]];
     const findings =
       adapter === 'webhook'
         ? [await checkWebhook(channels.webhook?.targets ?? {})]

@@ -88,22 +88,27 @@ function channelsOf(
     slack: isUsualSlack(full.slack, env) ? full.slack : (own?.slack ?? null),
     telegram: isUsualTelegram(full.telegram, env) ? full.telegram : (own?.telegram ?? null),
     webhook: own?.webhook ?? null,
+    email: own?.email ?? null,
   };
-  const { slack, telegram, webhook } = chosen;
+  const { slack, telegram, webhook, email } = chosen;
   const isKept = {
     // The tokens are non-enumerable, so JSON does not contain them.
     slack: slack !== null && ![slack.botToken, slack.appToken, slack.apiUrl].some(isWithheld),
     telegram: telegram !== null && ![telegram.token, telegram.apiUrl].some(isWithheld),
     // A target's host is asked without its path and without a secret.
     webhook: webhook !== null && !isWithheld(Object.values(webhook.targets).map(({ url }) => url)),
+    email: email !== null && ![email.password, email.host, email.user].some(isWithheld),
   };
-  const adapters = ['slack', 'telegram', 'webhook'] as const;
-  const withheldAdapters = adapters.filter((name) => full[name] !== null && !isKept[name]);
+  const adapters = ['slack', 'telegram', 'webhook', 'email'] as const;
+  const withheldAdapters = adapters.filter(
+    (name) => (full[name] ?? null) !== null && !isKept[name],
+  );
   return {
     channels: {
       slack: isKept.slack ? slack : null,
       telegram: isKept.telegram ? telegram : null,
       webhook: isKept.webhook ? webhook : null,
+      ...(isKept.email && email !== null ? { email } : {}),
     },
     withheldAdapters: new Set(withheldAdapters),
   };

@@ -1,0 +1,147 @@
+import { createTransport } from 'nodemailer';
+import {
+  type ApprovalNews,
+  type ApprovalNotice,
+  type MessageRef,
+  splitTarget,
+} from '../../../machines/channels/approval-notice.ts';
+import { normaliseEmail } from '../../../machines/governance/email.ts';
+import { type ApproverPeople, type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
+import type { EmailSettings } from '../channel-settings.ts';
+import { steadyAdapter } from '../steady-adapter.ts';
+import { type EmailKind, emailMessage } from './email-message.ts';
+
+export interface EmailOptions {
+  settings: EmailSettings;
+  addressesOf: ApproverPeople['addressesOf'];
+  /** Returns the address of the page on which people decide on a deferral. */
+  pageOf: (deferralId: string) => string;
+}
+
+/** Maximum recipients of one mail. */
+const mostRecipients = 50;
+
+/** Timeouts in milliseconds. */
+const patience = { connection: 10_000, greeting: 10_000, socket: 20_000 };
+
+/**
+ * Creates the adapter for `channel:email:<address>` and `channel:email:*`, which sends a mail to all approvers. A mail
+ * links to the page on which people sign in and decide; nothing in it decides (docs/contract/chat.md).
+ */
+export function createEmailAdapter(options: EmailOptions): ChannelAdapter {
+  return steadyAdapter({
+    name: 'email',
+    mostAtOnce: 4,
+    async deliver(notice, signal) {
+      const to = recipientsOf(notice, options);
+      await send('asked', notice, { to, signal }, options);
+      return { to };
+    },
+    async update(ref, notice, news, signal) {
+      const kind = kindOf(news);
+      if (kind === null) return;
+      const to = keptRecipients(ref);
+      await send(kind, notice, { to, signal }, options);
+    },
+  });
+}
+
+/** Opens a connection to the server and signs in. Rejects with DeliveryError. */
+export async function probeEmail(settings: EmailSettings): Promise<void> {
+  const transport = transportOf(settings);
+  try {
+    await transport.verify();
+  } catch (error) {
+    throw failureOf(settings, error);
+  } finally {
+    transport.close();
+  }
+}
+
+function kindOf(news: ApprovalNews): EmailKind | null {
+  return news === 'reminded' || news === 'ended' || news === 'finished' ? news : null;
+}
+
+function recipientsOf({ request }: ApprovalNotice, { addressesOf }: EmailOptions): string[] {
+  const { target } = splitTarget(request.target);
+  const emails =
+    target === '*' ? addressesOf(request.approvers ?? []).emails : [normaliseEmail(target)];
+  const to = emails.filter((email) => email !== null).filter(isPlainAddress);
+  if (to.length > 0) return to.slice(0, mostRecipients);
+  throw new DeliveryError('email: no approver of the call has an email; name an address in "to"', {
+    fault: 'target',
+  });
+}
+
+function keptRecipients({ to }: MessageRef): string[] {
+  const emails = Array.isArray(to) ? to : [];
+  return emails.filter((one) => typeof one === 'string').filter(isPlainAddress);
+}
+
+/** An address with other characters could add a header or a recipient. */
+function isPlainAddress(email: string): boolean {
+  return /^[^\s@<>()[\],;:\\"]{1,64}@[A-Za-z0-9.-]{1,250}$/.test(email);
+}
+
+async function send(
+  kind: EmailKind,
+  notice: ApprovalNotice,
+  { to, signal }: { to: string[]; signal: AbortSignal },
+  { settings, pageOf }: EmailOptions,
+): Promise<void> {
+  const domain = settings.from.split('@').at(-1) ?? 'localhost';
+  const page = pageOf(notice.request.deferralId);
+  const transport = transportOf(settings);
+  const stop = () => transport.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    await transport.sendMail({
+      ...emailMessage(kind, notice, { page, domain }),
+      ...{ from: settings.from, to, disableFileAccess: true, disableUrlAccess: true },
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+  } catch (error) {
+    throw failureOf(settings, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    transport.close();
+  }
+}
+
+function transportOf({ host, port, security, user, password }: EmailSettings) {
+  return createTransport({
+    ...{ host, port, secure: security === 'tls' },
+    ...(security === 'starttls' ? { requireTLS: true } : {}),
+    ...(security === 'none' ? { ignoreTLS: true } : {}),
+    ...(user === null ? {} : { auth: { user, pass: password } }),
+    connectionTimeout: patience.connection,
+    greetingTimeout: patience.greeting,
+    socketTimeout: patience.socket,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+/** Omits the words of the server, which may quote the mail. */
+function failureOf({ host }: EmailSettings, error: unknown): DeliveryError {
+  const status: unknown = error instanceof Error ? Reflect.get(error, 'responseCode') : undefined;
+  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  const answered = typeof status === 'number' ? `answered ${status}` : 'cannot be reached';
+  const known = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : '';
+  const words = `email: the server ${host} ${answered}${known}`;
+  if (code === 'EAUTH') {
+    return new DeliveryError(`${words}; check user and the variable of password_env`, {
+      fault: 'target',
+    });
+  }
+  if (code === 'ETLS') {
+    return new DeliveryError(`${words}; check security and the certificate of the server`, {
+      fault: 'target',
+    });
+  }
+  if (typeof status === 'number' && status >= 500) {
+    return new DeliveryError(`${words}; check the addresses, and from`, { fault: 'target' });
+  }
+  return new DeliveryError(`${words}; retrying`, { fault: 'later' });
+}
