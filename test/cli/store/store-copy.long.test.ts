@@ -307,7 +307,7 @@ describe('store migrate', () => {
     const { jobs } = JSON.parse(again.stdout);
     expect(JSON.parse(again.stdout)).toEqual({
       schema: 'holdpoint',
-      tables: { before: 5, after: 5 },
+      tables: { before: 6, after: 6 },
       jobs: { before: jobs.after, after: jobs.after },
     });
     await server.query('UPDATE holdpoint.store_info SET version = 7', [], database);
@@ -315,7 +315,7 @@ describe('store migrate', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the schema holdpoint has store version 7, this version reads 5; start the version that wrote it, or set store.schema to a new name\n',
+        'error: the schema holdpoint has store version 7, this version reads 6; start the version that wrote it, or set store.schema to a new name\n',
     });
     await server.query(
       "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",
