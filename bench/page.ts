@@ -95,7 +95,7 @@ export async function manyAgentsFigures(): Promise<Figure[]> {
       // The first one fills the caches.
       figure('inbox of 1,000 waiting calls in 20 agents, opened', spread(times.slice(1)), '500 ms'),
       figure('filter of these calls by agent → pixel', spread(filters), '50 ms'),
-      figure('event → pixel beside these calls', spread(lags), 'p95 100 ms'),
+      figure('event → pixel next to these calls', spread(lags), 'p95 100 ms'),
       figure('memory of its server then', `${Math.round(kibibytes / 1_024)} MiB`, ''),
     ];
   });

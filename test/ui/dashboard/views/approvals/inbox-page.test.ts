@@ -132,6 +132,61 @@ describe('the list of waiting calls', () => {
   });
 });
 
+describe('next to a call', () => {
+  it('are its history and groups in words, and below it what the user decided, with outcomes', async () => {
+    const { page, server } = await openInbox(2, '#/approvals');
+    const at = new Date(Date.now() - 3_600_000).toISOString();
+    const line = (event: string, fields: object) =>
+      JSON.stringify({
+        ...{ event, ts: at, task_id: 't-9' },
+        fields: { tool: 'issue_refund', deferral_id: 'd-9', ...fields },
+      });
+    const [first] = server.deferrals;
+    server.deferrals[0] = {
+      ...first!,
+      quorum: 2,
+      approvals: [
+        { approver: 'bob@example.com', for: 'ann@example.com', as: ['group:finance'], at },
+      ],
+    };
+    server.routes.set('GET /api/agents/refunds/audit', () => ({
+      body: {
+        events: [
+          { seq: 1, line: line('task_deferred', first!.requester!) },
+          {
+            seq: 2,
+            line: line('task_deferred_decision', { decision: 'reject', approver: 'carol' }),
+          },
+        ],
+      },
+    }));
+    server.routes.set('GET /api/deferrals/decided', () => ({
+      body: {
+        unasked: [],
+        decided: Array.from({ length: 6 }, (_, index) => ({
+          ...{ agent_id: 'refunds', id: `p-${index}`, task_id: `p-${index}`, tool: 'issue_refund' },
+          ...{ args_sha256: 'a'.repeat(64), decision: 'approve', approver: 'ann', note: 'agreed' },
+          ...{ decided_at: at, outcome: index === 0 ? 'failed' : 'ran', error: 'already refunded' },
+        })),
+      },
+    }));
+    await page.reload();
+    await page.getByText('Requested once before: 1 rejected (by carol).').waitFor();
+    await page.getByText('Approved by bob@example.com for ann@example.com').waitFor();
+    expect(await page.locator('.one').getByText('the finance group', { exact: true }).count()).toBe(
+      1,
+    );
+    const own = page.getByRole('region', { name: 'Decided by you' });
+    expect(await own.locator('.pill').allInnerTexts()).toEqual(['failed', ...Array(4).fill('ran')]);
+    await own.getByText('issue_refund failed: already refunded').waitFor();
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await own.getByRole('button', { name: 'Show all 6' }).click();
+    expect(await own.locator('.pill').count()).toBe(6);
+    await page.goto(`${server.url}#/approvals/refunds/t-0`);
+    expect(await faultsOf(page, looks)).toEqual([]);
+  });
+});
+
 describe('a decision on several calls', () => {
   const path = '/api/agents/refunds/deferrals/decisions';
   const pinned = (index: number, decision: string) => ({
