@@ -10,6 +10,7 @@ import {
 } from '../actors/config/config.ts';
 import { readSkills } from '../actors/tools/tools.ts';
 import { splitTarget } from '../machines/channels/approval-notice.ts';
+import { escalationTargets } from '../machines/governance/escalation-targets.ts';
 import { readGuardrails } from './agent-guardrails.ts';
 import { readWritable } from './agent-writable.ts';
 import type { ReadPolicy } from './create-system.ts';
@@ -159,7 +160,7 @@ function unmetNeeds(
   const signIn = `the agent was started without sign-in, so no caller could step up; ${restart}`;
   const unmet = holdingRules(security.defer.enabled ? security.defer.tools : {}).flatMap(
     ({ rule, path }) =>
-      [...rule.to, rule.escalate_to ?? ''].flatMap((to) => {
+      [...rule.to, ...escalationTargets(rule.escalate_to)].flatMap((to) => {
         const { adapter, target } = splitTarget(to);
         const isNew = channels.includes(adapter) && !started.channels.includes(adapter);
         const targets = running.webhook?.targets ?? {};

@@ -204,7 +204,8 @@ function place(
   if (rest[0] === '[]') {
     const [entry = {}] = (holder[at] ?? []) as object[];
     holder[at] = [entry];
-    place(entry, next.items ?? {}, key, rest.slice(1), value);
+    const list = [next, ...(next.anyOf ?? [])].find(({ items }) => items !== undefined);
+    place(entry, list?.items ?? {}, key, rest.slice(1), value);
     if (name === 'providers') addNeeds(entry);
     return;
   }
@@ -219,9 +220,15 @@ function addNeeds(provider: { type?: string; settings?: object }): void {
 }
 
 /** The kind of entry that a key belongs to. */
-function chosen(schema: JsonSchema, { schema: wanted }: Key): JsonSchema {
+function chosen(schema: JsonSchema, key: Key): JsonSchema {
+  const { schema: wanted } = key;
   const options = schema.anyOf ?? schema.oneOf ?? [];
-  return options.find((option) => keysOf(option).some((key) => key.schema === wanted)) ?? schema;
+  const isFor = (option: JsonSchema) =>
+    keysOf(option).some((one) => one.schema === wanted) ||
+    JSON.stringify(option).includes(JSON.stringify(wanted));
+  const found = options.find(isFor);
+  if (found === undefined) return schema;
+  return found.properties === undefined ? chosen(found, key) : found;
 }
 
 function fillRequired(

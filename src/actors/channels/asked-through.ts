@@ -1,5 +1,9 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { effectiveApprovers } from '../../machines/governance/approvers.ts';
+import {
+  type EscalateTo,
+  escalationTargets,
+} from '../../machines/governance/escalation-targets.ts';
 
 /** The part of the DEFER rules that names targets and approvers (docs/contract/governance.md). */
 export interface DeferRules {
@@ -9,7 +13,7 @@ export interface DeferRules {
 
 interface AskingRule {
   to: readonly string[];
-  escalate_to?: string | undefined;
+  escalate_to?: EscalateTo | undefined;
   approvers: readonly string[];
 }
 
@@ -22,7 +26,7 @@ export function askedThrough(
     .flat()
     .filter((rule): rule is AskingRule => 'to' in rule);
   const rules = asking.flatMap((rule) =>
-    [...rule.to, rule.escalate_to ?? '']
+    [...rule.to, ...escalationTargets(rule.escalate_to)]
       .map(splitTarget)
       .filter(({ adapter }) => adapter === name)
       .map(({ target }) => ({ target, approvers: effectiveApprovers(rule.approvers, fallback) })),

@@ -1,6 +1,7 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { normaliseEmail } from '../../machines/governance/email.ts';
+import { escalationTargets } from '../../machines/governance/escalation-targets.ts';
 import { builtinAdapters } from './check-channel-settings.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
@@ -34,9 +35,14 @@ export function checkTargets(entry: DeferEntry): Finding[] {
     ...rule.to.flatMap((target, index) =>
       checkTarget(target, isList ? [...to, index] : to, config),
     ),
-    ...(rule.escalate_to === undefined
-      ? []
-      : checkTarget(rule.escalate_to, [...path, 'escalate_to'], config)),
+    ...escalationTargets(rule.escalate_to).flatMap((target, index) =>
+      checkTarget(
+        target,
+        [...path, 'escalate_to', ...(typeof rule.escalate_to === 'string' ? [] : [index, 'to'])],
+        config,
+      ),
+    ),
+    ...checkStages(entry),
     ...checkWindow(entry),
   ];
 }
@@ -71,6 +77,17 @@ export function checkTarget(to: string, path: Path, config: ServiceConfig): Find
     findings.push(warningAt(path, message));
   }
   return findings;
+}
+
+/** Checks that every stage of an escalation comes before the end of the wait. */
+function checkStages({ rule, path }: DeferEntry): Finding[] {
+  const { escalate_to: stages = [], timeout } = rule;
+  if (typeof stages === 'string') return [];
+  return stages.flatMap(({ after }, index) => {
+    if (after < timeout) return [];
+    const message = `the stage comes after the timeout of ${formatDuration(timeout)}, so it is never notified; write an earlier time`;
+    return [errorAt([...path, 'escalate_to', index, 'after'], message)];
+  });
 }
 
 function checkWindow({ rule, path, isWritten }: DeferEntry): Finding[] {

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
+import { escalationTargets } from '../../machines/governance/escalation-targets.ts';
 import type { ChannelsReading } from '../channels/channels.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Environment, Resolution } from './channel-resolution.ts';
@@ -158,12 +159,12 @@ function telegramProblems(
 function usesOf(name: ConfiguredAdapter, { security: { defer } }: ServiceConfig) {
   if (!defer.enabled) return [];
   return holdingRules(defer.tools).flatMap(({ rule, path }) =>
-    (['to', 'escalate_to'] as const).flatMap((key) =>
-      [rule[key] ?? []]
-        .flat()
-        .map(splitTarget)
-        .filter(({ adapter }) => adapter === name)
-        .map(({ target }) => ({ path: [...path, key], target })),
-    ),
+    [
+      ...rule.to.map((to) => ({ key: 'to', to })),
+      ...escalationTargets(rule.escalate_to).map((to) => ({ key: 'escalate_to', to })),
+    ].flatMap(({ key, to }) => {
+      const { adapter, target } = splitTarget(to);
+      return adapter === name ? [{ path: [...path, key], target }] : [];
+    }),
   );
 }

@@ -17,6 +17,23 @@ const targets = z
   })
   .transform((to) => [...new Set(typeof to === 'string' ? [to] : to)]);
 
+/** Stages of an escalation, each later than the one before. */
+const stages = z
+  .array(
+    z.strictObject({
+      to: target.meta({ description: 'Target of the stage.', example: 'channel:console:leads' }),
+      after: positiveDuration.meta({
+        description: 'Time from the request until the target is notified; before the timeout.',
+        example: '2m',
+      }),
+    }),
+  )
+  .min(1, { error: 'the list names no stage; add one, or omit the key' })
+  .max(8, { error: 'an escalation has at most 8 stages; remove some' })
+  .refine((all) => all.every(({ after }, at) => after > (all[at - 1]?.after ?? 0)), {
+    error: 'each stage must be later than the one before; sort them by after',
+  });
+
 const holdingRule = z.object({
   ...ruleKeys,
   to: targets.meta({
@@ -60,8 +77,9 @@ const holdingRule = z.object({
     .optional()
     .describe('Messages in Slack mention the approvers, their user groups and who is on call.'),
   remind: z.boolean().default(false).describe('Sends a reminder when half of the time is over.'),
-  escalate_to: target.optional().meta({
-    description: 'Additional target, notified when three quarters of the time are over.',
+  escalate_to: z.union([target, stages]).optional().meta({
+    description:
+      'Additional target, notified when three quarters of the time are over; or stages `{to, after}`, each notified at its time.',
     example: 'channel:console:managers',
   }),
   require_reason: z.enum(['approve', 'reject', 'both']).optional().meta({

@@ -27,7 +27,7 @@ function outcomeLine({ outcome, text = '', deferral }: Explanation): string {
 }
 
 function waitOf(deferral: ExplainedDeferral): string {
-  const { to, timeout, approvers, quorum, four_eyes, remind, escalate_to } = deferral;
+  const { to, timeout, approvers, quorum, four_eyes, remind, escalate_to, escalations } = deferral;
   const who =
     approvers === null ? 'anyone in the channel' : `approvers ${approvers.join(', ') || 'nobody'}`;
   return [
@@ -36,7 +36,10 @@ function waitOf(deferral: ExplainedDeferral): string {
     `${who} (quorum ${quorum})`,
     ...(four_eyes ? ['not the requester'] : []),
     ...(remind ? ['reminded at half of the time'] : []),
-    ...(escalate_to === null ? [] : [`${escalate_to} as well at three quarters`]),
+    ...(escalations ?? []).map((stage) => `${stage.to} as well after ${stage.after}`),
+    ...(escalate_to === null || escalations !== undefined
+      ? []
+      : [`${escalate_to} as well at three quarters`]),
   ].join(', ');
 }
 

@@ -55,6 +55,13 @@ function deferralOf(deferral: Deferral): ExplainedDeferral {
     context: deferral.context,
     remind: deferral.remindAt !== null,
     escalate_to: deferral.escalateTo,
+    ...(deferral.escalations === undefined
+      ? {}
+      : {
+          escalations: deferral.escalations.map(({ to, after }) => ({
+            ...{ to, after: formatDuration(after) },
+          })),
+        }),
   };
 }
 

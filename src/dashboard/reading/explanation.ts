@@ -20,6 +20,8 @@ export interface ExplainedDeferral
   four_eyes: boolean;
   remind: boolean;
   escalate_to: string | null;
+  /** The stages of the escalation; absent for a single target. */
+  escalations?: { to: string; after: string }[];
 }
 
 /** The outcome of a call in the format of `policy explain --json`. */

@@ -14,6 +14,10 @@ import { readAgent } from '../../agent/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { answerWindow } from '../../machines/channels/conversation-limits.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import {
+  type EscalateTo,
+  escalationTargets,
+} from '../../machines/governance/escalation-targets.ts';
 import { approvalsIn } from '../../machines/governance/quorum.ts';
 import { admissionOf } from './admission-of.ts';
 import type { AuditReader } from './audit-reader.ts';
@@ -146,9 +150,7 @@ function toolPolicy(
     timeout: formatDuration(timeout),
     quorum: approvalsIn(quorum),
     ...(isFourEyes ? { four_eyes: true } : {}),
-    ...(escalateTo === undefined
-      ? {}
-      : { escalates: { to: escalateTo, after: formatDuration(timeout * escalatesAfter) } }),
+    ...(escalateTo === undefined ? {} : { escalates: escalationWords(escalateTo, timeout) }),
     ...signIn,
     ...(isLong ? { warning } : {}),
   };
@@ -174,4 +176,12 @@ function approversIn(listed: readonly string[] | undefined): string[] | null {
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => entry !== '');
   return found.length === 0 ? null : found;
+}
+
+function escalationWords(escalateTo: EscalateTo, timeout: number): { to: string; after: string } {
+  if (typeof escalateTo === 'string') {
+    return { to: escalateTo, after: formatDuration(timeout * escalatesAfter) };
+  }
+  const after = escalateTo.map((stage) => formatDuration(stage.after)).join(', ');
+  return { to: escalationTargets(escalateTo).join(', '), after };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import { nextEscalation } from '../../machines/governance/defer-policy.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
@@ -204,9 +205,7 @@ export function presentDeferral(
     ...(held.isEditable === true ? { edit: true } : {}),
     ...(held.display === undefined ? {} : { display: [...held.display] }),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
-    ...(stage !== 'escalated' && held.escalateAt !== null
-      ? { escalates_at: timestamp(held.escalateAt) }
-      : {}),
+    ...presentNextEscalation(held, stage),
     ...presentEscalation(task),
     approvals: held.approvals.map(({ approver, at, for: delegator, as }) => ({
       approver,
@@ -309,6 +308,13 @@ function presentStated({ hold }: Task): Pick<z.input<typeof deferral>, 'hold'> {
       ...(subject === undefined ? {} : { subject }),
     },
   };
+}
+
+function presentNextEscalation(held: Deferral, stage: Task['stage']): { escalates_at?: string } {
+  const next = nextEscalation(held);
+  const further = next === null ? null : held.requestedAt + next.after;
+  const at = stage === 'escalated' ? further : held.escalateAt;
+  return at === null ? {} : { escalates_at: timestamp(at) };
 }
 
 function presentEscalation({ stage, deferral }: Task): { escalated_to?: string } {

@@ -260,7 +260,15 @@ export interface Deferral {
   escalateAt: number | null;
   /** The second target, `channel:<adapter>:<target>`; `null` for none. */
   escalateTo: string | null;
+  /** The stages of the escalation, in order; absent for a single target. `escalateTo` is the current one. */
+  escalations?: readonly EscalationStage[];
   expiresAt: number;
+}
+
+/** A stage of an escalation: a target, and the milliseconds from the request until it is asked. */
+export interface EscalationStage {
+  to: string;
+  after: number;
 }
 
 /** The stages of asking for a release. */

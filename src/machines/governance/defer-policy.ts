@@ -1,4 +1,10 @@
-import type { Deferral, DeferralStage, RequiredReason, ToolCall } from '../domain/task.ts';
+import type {
+  Deferral,
+  DeferralStage,
+  EscalationStage,
+  RequiredReason,
+  ToolCall,
+} from '../domain/task.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import { argumentAt } from './argument-at.ts';
@@ -38,6 +44,8 @@ export interface DeferRule {
   remind: boolean;
   /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
   escalateTo: string | null;
+  /** The stages of the escalation, in order, of which `escalateTo` is the first; absent for a single target. */
+  escalations?: readonly EscalationStage[];
 }
 
 /** Applies the defaults to a rule with only approvers and timeout. */
@@ -112,8 +120,36 @@ export function openDeferral(
     approvals: [],
     requestedAt: now,
     remindAt: remind ? now + Math.round(rule.timeout / 2) : null,
-    escalateAt: rule.escalateTo === null ? null : now + Math.round((rule.timeout * 3) / 4),
+    escalateAt: rule.escalateTo === null ? null : now + firstAfter(rule),
     expiresAt: now + rule.timeout,
+  };
+}
+
+/** Milliseconds until the first escalation: three quarters of the time, unless stages have their own times. */
+function firstAfter({ timeout, escalations }: DeferRule): number {
+  return escalations?.[0]?.after ?? Math.round((timeout * 3) / 4);
+}
+
+/** Returns the stage of an escalation that follows the current one; `null` for none. */
+export function nextEscalation({
+  requestedAt,
+  escalateAt,
+  escalations = [],
+}: Deferral): EscalationStage | null {
+  if (escalateAt === null) return null;
+  return escalations.find(({ after }) => requestedAt + after > escalateAt) ?? null;
+}
+
+/** Returns a deferral whose next escalation is the current one; the earlier target stays asked. */
+export function escalatedFurther(deferral: Deferral): Deferral {
+  const next = nextEscalation(deferral);
+  if (next === null) return deferral;
+  const { to, targets = [to], escalateTo } = deferral;
+  return {
+    ...deferral,
+    targets: [...new Set([...targets, ...(escalateTo === null ? [] : [escalateTo])])],
+    escalateTo: next.to,
+    escalateAt: deferral.requestedAt + next.after,
   };
 }
 
@@ -122,7 +158,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
   const { alsoBy, quorumOf, display, mention } = deferral;
-  const { remindAt, escalateTo } = deferral;
+  const { remindAt, escalateTo, escalations } = deferral;
   return {
     to: targets,
     timeout,
@@ -141,7 +177,8 @@ export function ruleOf(deferral: Deferral): DeferRule {
     ...(display === undefined ? {} : { display }),
     ...(mention === undefined ? {} : { mention }),
     remind: remindAt !== null,
-    escalateTo,
+    escalateTo: escalations?.[0]?.to ?? escalateTo,
+    ...(escalations === undefined ? {} : { escalations }),
   };
 }
 
@@ -150,10 +187,11 @@ export function ruleOf(deferral: Deferral): DeferRule {
  * not repeated.
  */
 export function nextMoment(deferral: Deferral, stage: DeferralStage): number {
-  const { remindAt, escalateAt, expiresAt } = deferral;
+  const { remindAt, escalateAt, expiresAt, requestedAt } = deferral;
+  const further = nextEscalation(deferral);
   const moments = [
     stage === 'asked' ? remindAt : null,
-    stage === 'escalated' ? null : escalateAt,
+    stage === 'escalated' ? further && requestedAt + further.after : escalateAt,
     expiresAt,
   ];
   return Math.min(...moments.filter((moment) => moment !== null));

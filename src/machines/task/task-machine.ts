@@ -250,8 +250,15 @@ export const taskMachine = taskSetup.createMachine({
           },
         },
         escalated: {
-          description: 'Three quarters of the time are over and another target was notified.',
+          description:
+            'Another target was notified, at three quarters of the time or at the time of its stage; later stages follow.',
           tags: 'escalated',
+          on: {
+            'deadline.reached': {
+              guard: withTime('furtherEscalationIsDue'),
+              actions: whenDue.escalatedFurther,
+            },
+          },
         },
       },
     },

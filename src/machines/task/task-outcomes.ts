@@ -140,6 +140,7 @@ const given = (reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>) =>
 export const whenDue = {
   reminded: fromTime('note', factOf.reminded),
   escalated: fromTime('note', factOf.escalated),
+  escalatedFurther: ['escalateFurther', fromTime('note', factOf.escalated)],
 } as const;
 
 /** The wait ends without a decision. */

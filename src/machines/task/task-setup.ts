@@ -23,6 +23,7 @@ import {
   settle,
   withApproval,
 } from '../governance/decision.ts';
+import { escalatedFurther, nextEscalation } from '../governance/defer-policy.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
@@ -102,6 +103,9 @@ export const taskSetup = setup({
       const deferral = pendingDeferral(context);
       return { deferral: { ...deferral, requests: (deferral.requests ?? 1) + 1 } };
     }),
+    escalateFurther: assign(({ context }) => ({
+      deferral: escalatedFurther(pendingDeferral(context)),
+    })),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context: { spent } }) => ({ spent: { ...spent, turns: spent.turns + 1 } })),
     spendTurn: assign(({ context }, thought: Thought) => ({
@@ -246,6 +250,11 @@ export const taskSetup = setup({
       isDue(pendingDeferral(context).remindAt, at) && at < pendingDeferral(context).expiresAt,
     escalationIsDue: ({ context }, at: number) =>
       isDue(pendingDeferral(context).escalateAt, at) && at < pendingDeferral(context).expiresAt,
+    furtherEscalationIsDue: ({ context }, at: number) => {
+      const deferral = pendingDeferral(context);
+      const next = nextEscalation(deferral);
+      return next !== null && deferral.requestedAt + next.after <= at && at < deferral.expiresAt;
+    },
     cameTooLate: (_, { attempt, deferral }: Trial) => isOver(deferral, attempt.at),
     cameTooLateForModel: (_, { attempt, deferral }: Trial) =>
       isOver(deferral, attempt.at) && isTimeoutForModel(deferral),

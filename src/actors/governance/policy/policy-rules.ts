@@ -1,6 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import { escalationTargets } from '../../../machines/governance/escalation-targets.ts';
 import { approvalsIn, deciders } from '../../../machines/governance/quorum.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
@@ -196,7 +197,8 @@ export class PolicyRules {
       onReject: defer.on_reject,
       ...(defer.on_timeout === 'fail' ? {} : { onTimeout: defer.on_timeout }),
       remind: rule.remind,
-      escalateTo: rule.escalate_to ?? null,
+      escalateTo: escalationTargets(rule.escalate_to)[0] ?? null,
+      ...(typeof rule.escalate_to === 'object' ? { escalations: rule.escalate_to } : {}),
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
       ...(rule.edit ? { isEditable: true } : {}),
       ...(rule.display === undefined ? {} : { display: rule.display }),

@@ -1,4 +1,5 @@
 import type { RequiredReason } from '../../../machines/domain/task.ts';
+import type { EscalateTo } from '../../../machines/governance/escalation-targets.ts';
 import type { Quorum } from '../../../machines/governance/quorum.ts';
 import type { AlignmentSettings } from '../alignment/alignment.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
@@ -41,7 +42,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   never_remember?: boolean;
   four_eyes: boolean;
   remind: boolean;
-  escalate_to?: string | undefined;
+  escalate_to?: EscalateTo | undefined;
   require_reason?: RequiredReason | undefined;
   edit: boolean;
   display?: readonly string[] | undefined;
