@@ -85,6 +85,7 @@ const productPackages = [
   'lru-cache',
   'mdast-util-from-markdown',
   'oauth4webapi',
+  'nodemailer',
   'openid-client',
   'p-limit',
   'pg',
