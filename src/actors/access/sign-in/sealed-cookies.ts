@@ -66,7 +66,7 @@ export class SealedCookies {
   }
 
   async #keyOf(purpose: CookiePurpose, day: number): Promise<Uint8Array> {
-    const info = `holdpoint ${purpose} ${day}`;
+    const info = ['holdpoint', purpose, day].join(' ');
     return new Uint8Array(hkdfSync('sha256', await this.#key(), this.#origin, info, 32));
   }
 }

@@ -24,7 +24,7 @@ export interface TelegramText {
 const longest = { details: 2_800, message: 4_000, context: 1_000, name: 200 };
 
 const cutWords =
-  'A part of the call is not shown here. Approve it on the page of the approvals or with holdpoint task approve.';
+  'A part of the call is not shown here. Approve it on the approvals page or on the command line.';
 
 /** Renders a notice. Telegram parses no markup in it. */
 export function telegramText({ request, outcome }: ApprovalNotice): TelegramText {
