@@ -183,7 +183,7 @@ export function readListedDecision(
 /** Refuses an approval that does not name the call that the approver has seen. Throws a 400 Problem. */
 export function refuseUnpinned({ verb, deferralId, argsSha256 }: DecisionAttempt): void {
   if (verb === 'approve' && (deferralId === null || argsSha256 === null)) {
-    const error = 'an approval in a list or on the page needs deferral_id and args_sha256';
+    const error = 'an approval in a list needs deferral_id and args_sha256';
     throw new Problem(400, { error });
   }
 }

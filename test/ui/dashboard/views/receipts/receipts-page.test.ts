@@ -66,7 +66,12 @@ const keysFile = (...keys: unknown[]) => file('keys.json', JSON.stringify({ keys
 async function openFiles(...files: ReturnType<typeof file>[]) {
   const server = await serve();
   const { page } = await browser.page();
+  // The page itself is loaded before the first file.
+  const loads = ['workspace', 'agents', 'deferrals'].map((name) =>
+    page.waitForResponse((response) => response.url().endsWith(`/api/${name}`)),
+  );
   await page.goto(`${server.url}/#/receipts`);
+  await Promise.all(loads);
   const field = page.getByLabel('Receipts, key sets and log files');
   await field.waitFor({ state: 'attached' });
   const asked: string[] = [];
