@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
+import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { durationPattern } from '../../src/actors/config/schema-value.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
@@ -12,9 +12,12 @@ import { beginning, seeAlso, skillNote } from './prose.ts';
 export function describedFiles(): Record<string, JsonSchema> {
   return {
     'service.yaml': describeKeys(serviceSchema) as JsonSchema,
-    'slack-config.yaml': describeKeys(channelSchemas.slack) as JsonSchema,
-    'telegram-config.yaml': describeKeys(channelSchemas.telegram) as JsonSchema,
-    'webhook-config.yaml': describeKeys(channelSchemas.webhook) as JsonSchema,
+    ...Object.fromEntries(
+      configuredAdapters.map((adapter) => [
+        `${adapter}-config.yaml`,
+        describeKeys(channelSchemas[adapter]) as JsonSchema,
+      ]),
+    ),
     'SKILL.md': describeKeys(frontmatterSchema) as JsonSchema,
   };
 }

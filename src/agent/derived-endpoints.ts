@@ -22,6 +22,7 @@ export interface ChannelAddresses {
   slack: { apiUrl: string } | null;
   telegram: { apiUrl: string } | null;
   webhook: { targets: Readonly<Record<string, { url: string }>> } | null;
+  teams?: ChannelAddresses['webhook'];
 }
 
 /** A setting and the URL that it names. */
@@ -100,7 +101,8 @@ function channelAddresses(channel: string, channels: ChannelAddresses): string[]
     case 'telegram':
       return [channels.telegram?.apiUrl].filter((url) => url !== undefined);
     case 'webhook':
-      return Object.values(channels.webhook?.targets ?? {}).map(({ url }) => url);
+    case 'teams':
+      return Object.values(channels[channel]?.targets ?? {}).map(({ url }) => url);
     default:
       return [];
   }

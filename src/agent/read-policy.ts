@@ -163,9 +163,9 @@ function unmetNeeds(
       [...rule.to, ...escalationTargets(rule.escalate_to)].flatMap((to) => {
         const { adapter, target } = splitTarget(to);
         const isNew = channels.includes(adapter) && !started.channels.includes(adapter);
-        const targets = running.webhook?.targets ?? {};
-        const isUnknown = running.webhook !== null && !Object.hasOwn(targets, target);
-        return isNew || (adapter === 'webhook' && isUnknown)
+        const named = adapter === 'webhook' || adapter === 'teams' ? running[adapter] : null;
+        const isUnknown = named ? !Object.hasOwn(named.targets, target) : false;
+        return isNew || isUnknown
           ? [problemAt([...path, 'to'], `the agent was started without ${to}; ${restart}`)]
           : [];
       }),

@@ -55,12 +55,21 @@ export interface EmailSettings {
   readonly pageUrl: string;
 }
 
+/** Settings of Microsoft Teams (docs/contract/chat.md). */
+export interface TeamsSettings {
+  /** Address of the page on which people decide. */
+  readonly pageUrl: string;
+  /** Webhooks by the name in `channel:teams:<name>`; JSON and `inspect` output omit the URL, which is a secret. */
+  readonly targets: Readonly<Record<string, { readonly url: string }>>;
+}
+
 /** The usable adapters; `null` for an adapter that is not in `channels` or lacks a required setting. */
 export interface ChannelsReading {
   readonly slack: SlackSettings | null;
   readonly telegram: TelegramSettings | null;
   readonly webhook: WebhookSettings | null;
   readonly email?: EmailSettings | null;
+  readonly teams?: TeamsSettings | null;
 }
 
 /** Returns whether any chat accepts conversations with the agent. */

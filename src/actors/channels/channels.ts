@@ -106,6 +106,7 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
       : [await openTelegram(parts, settings.telegram, { approvals, places }, talk)]),
     ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
     ...(settings.email ? [await openEmail(parts, settings.email)] : []),
+    ...(settings.teams ? [await openTeams(parts, settings.teams)] : []),
   ];
   for (const { adapter, conversation } of opened) {
     if (conversation !== null) talk?.ports.set(adapter.name, conversation);
@@ -244,12 +245,28 @@ async function openEmail(
   const adapter = createEmailAdapter({
     settings,
     addressesOf: (entries) => people.addressesOf(entries),
-    pageOf: (id) =>
-      settings.pageUrl.endsWith('/approvals/')
-        ? `${settings.pageUrl}#/calls/${encodeURIComponent(id)}`
-        : settings.pageUrl,
+    pageOf: (id) => pageOfCall(settings.pageUrl, id),
   });
   return { adapter, conversation: null };
+}
+
+async function openTeams(
+  { people, outbound, clock }: ChannelParts,
+  settings: NonNullable<ChannelsReading['teams']>,
+): Promise<OpenedAdapter> {
+  const { createTeamsAdapter } = await import('./teams/teams-adapter.ts');
+  const adapter = createTeamsAdapter({
+    ...{ settings, outbound, clock },
+    addressesOf: (entries) => people.addressesOf(entries),
+    pageOf: (id) => pageOfCall(settings.pageUrl, id),
+  });
+  return { adapter, conversation: null };
+}
+
+/** Returns the address of a call on the page of approvals, and the address of any other page as it is. */
+function pageOfCall(pageUrl: string, deferralId: string): string {
+  const isApprovals = pageUrl.endsWith('/approvals/');
+  return isApprovals ? `${pageUrl}#/calls/${encodeURIComponent(deferralId)}` : pageUrl;
 }
 
 async function statusOf(

@@ -4,6 +4,7 @@ import { normaliseEmail } from '../../machines/governance/email.ts';
 import { escalationTargets } from '../../machines/governance/escalation-targets.ts';
 import { builtinAdapters } from './check-channel-settings.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
+import { configuredAdapters } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
 import type { holdingRules } from './tool-rules.ts';
 
@@ -21,7 +22,7 @@ const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
 const channelWindow = 6 * 60 * 1000;
 
 /** Adapters that can request decisions once they are in `channels` (docs/contract/chat.md). */
-const channelAdapters = ['slack', 'telegram', 'webhook', 'email'];
+const channelAdapters: readonly string[] = configuredAdapters;
 
 /**
  * Checks the targets of a held call, and that chats can wait for the decision (docs/contract/governance.md,

@@ -10,7 +10,7 @@ export { readChannelFiles } from './read-channel-files.ts';
 export { peopleFile, readPeople, unknownApprovers } from './read-people.ts';
 export { readSection } from './read-section.ts';
 export type { OidcSettings } from './schema-auth.ts';
-export { channelSchemas } from './schema-channels.ts';
+export { channelSchemas, configuredAdapters } from './schema-channels.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
 export type { IncludedPolicy, ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';

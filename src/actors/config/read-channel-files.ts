@@ -9,6 +9,7 @@ import type { ConfigReading } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { resolveEmail } from './resolve-email.ts';
 import { resolveSlack } from './resolve-slack.ts';
+import { resolveTeams } from './resolve-teams.ts';
 import { resolveTelegram } from './resolve-telegram.ts';
 import { resolveWebhook } from './resolve-webhook.ts';
 import {
@@ -30,7 +31,7 @@ export interface ChannelFilesReading {
 
 /**
  * Reads `<adapter>-config.yaml` next to `service.yaml` for every adapter in `channels`, and the secrets that it names
- * from the environment (docs/contract/chat.md). Only `webhook` requires its file. Never throws.
+ * from the environment (docs/contract/chat.md). Adapters without a usual target require their file. Never throws.
  */
 export function readChannelFiles(
   directory: string,
@@ -44,15 +45,23 @@ export function readChannelFiles(
     return resolveTelegram(file, variables);
   });
   const webhook = reader.read('webhook', channelSchemas.webhook, (file, variables) => {
-    reader.problems.push(...webhookProblems(service, file));
+    reader.problems.push(...targetProblems('webhook', service, file));
     return resolveWebhook(file, variables);
   });
   const email = reader.read('email', channelSchemas.email, (file, variables) =>
     resolveEmail(file, variables, decisionPage(service.config) ?? ''),
   );
-  reader.problems.push(...emailProblems(service));
+  const teams = reader.read('teams', channelSchemas.teams, (file, variables) => {
+    reader.problems.push(...targetProblems('teams', service, file));
+    return resolveTeams(file, variables, decisionPage(service.config) ?? '');
+  });
+  reader.problems.push(...pageProblems('email', service), ...pageProblems('teams', service));
   const { problems, warnings } = reader;
-  const channels = { slack, telegram, webhook, ...(email === null ? {} : { email }) };
+  const channels = {
+    ...{ slack, telegram, webhook },
+    ...(email === null ? {} : { email }),
+    ...(teams === null ? {} : { teams }),
+  };
   return { channels, problems, warnings };
 }
 
@@ -114,33 +123,38 @@ function decisionPage({ approvals, server }: ServiceConfig): string | null {
   return server.public_url === '' ? null : server.public_url;
 }
 
-/** Checks that mails lead to a page on which people decide. */
-function emailProblems({ config, problemAt }: Service): ConfigProblem[] {
-  const index = config.channels.indexOf('email');
+const linking = { email: 'a mail', teams: 'a card of Teams' };
+
+/** Checks that messages in which no one decides lead to a page on which people decide. */
+function pageProblems(adapter: 'email' | 'teams', { config, problemAt }: Service): ConfigProblem[] {
+  const index = config.channels.indexOf(adapter);
   if (index < 0 || decisionPage(config) !== null) return [];
-  const message =
-    'a mail has no page to link to; configure approvals with its public_url, or server.public_url';
+  const message = `${linking[adapter]} has no page to link to; configure approvals with its public_url, or server.public_url`;
   return [problemAt(['channels', index], message)];
 }
 
-const noTargets =
-  'webhook has no targets; add webhook-config.yaml next to service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
+const exampleTargets = {
+  webhook: '{ops: {url: ..., secret_env: ...}}',
+  teams: '{ops: {url_env: ...}}',
+};
 
-/** Checks that the webhook adapter has targets, and that every `to` of a held call names an existing one. */
-function webhookProblems(
+/** Checks that an adapter has targets, and that every `to` of a held call names an existing one. */
+function targetProblems(
+  adapter: 'webhook' | 'teams',
   { config, problemAt }: Service,
-  { targets }: ChannelFileSettings['webhook'],
+  { targets }: { targets: object },
 ): ConfigProblem[] {
   const names = Object.keys(targets);
   if (names.length === 0) {
-    return [problemAt(['channels', config.channels.indexOf('webhook')], noTargets)];
+    const message = `${adapter} has no targets; add ${adapter}-config.yaml next to service.yaml, with settings: {targets: ${exampleTargets[adapter]}}`;
+    return [problemAt(['channels', config.channels.indexOf(adapter)], message)];
   }
-  return usesOf('webhook', config)
+  return usesOf(adapter, config)
     .filter(({ target }) => !names.includes(target))
     .map(({ path, target }) => {
       const near = nearestName(target, names);
       const advice = near !== null ? `did you mean ${near}?` : `use one of ${names.join(', ')}`;
-      return problemAt(path, `webhook-config.yaml has no such target; ${advice}`);
+      return problemAt(path, `${adapter}-config.yaml has no such target; ${advice}`);
     });
 }
 

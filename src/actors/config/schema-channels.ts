@@ -3,7 +3,7 @@ import { normaliseEmail } from '../../machines/governance/email.ts';
 import { name } from './schema-value.ts';
 
 /** Adapters with their own file next to `service.yaml` (docs/contract/chat.md). */
-export const configuredAdapters = ['slack', 'telegram', 'webhook', 'email'] as const;
+export const configuredAdapters = ['slack', 'telegram', 'webhook', 'email', 'teams'] as const;
 
 export type ConfiguredAdapter = (typeof configuredAdapters)[number];
 
@@ -146,12 +146,31 @@ const email = z.object({
   }),
 });
 
+const teams = z.object({
+  targets: z
+    .record(
+      name,
+      z.object({
+        url_env: secretVariable.meta({
+          description: 'Variable that holds the URL of the webhook, which is a secret.',
+          example: 'TEAMS_OPS_URL',
+        }),
+      }),
+    )
+    .default({})
+    .meta({
+      description: 'Webhooks by name; `channel:teams:<name>` addresses one.',
+      example: { ops: { url_env: 'TEAMS_OPS_URL' } },
+    }),
+});
+
 /** Schemas of the adapters' files with their own key names; every key has a default, except the keys of a target. */
 export const channelSchemas = {
   slack: fileOf('slack', slack),
   telegram: fileOf('telegram', telegram),
   webhook: fileOf('webhook', webhook),
   email: fileOf('email', email),
+  teams: fileOf('teams', teams),
 } satisfies Record<ConfiguredAdapter, z.ZodType>;
 
 /** Content of an adapter's file. */

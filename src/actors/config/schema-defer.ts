@@ -75,7 +75,9 @@ const holdingRule = z.object({
   mention: z
     .boolean()
     .optional()
-    .describe('Messages in Slack mention the approvers, their user groups and who is on call.'),
+    .describe(
+      'Messages in Slack and Teams mention the approvers and who is on call, in Slack their user groups too.',
+    ),
   remind: z.boolean().default(false).describe('Sends a reminder when half of the time is over.'),
   escalate_to: z.union([target, stages]).optional().meta({
     description:

@@ -102,7 +102,7 @@ export const serviceSchema = z.object({
     .default([])
     .meta({
       description:
-        'Chats and webhooks that are switched on: `slack`, `telegram`, `webhook`; `console` and `dashboard` are always there.',
+        'Channels that are switched on: `slack`, `telegram`, `webhook`, `email`, `teams`; `console` and `dashboard` are always there.',
       example: ['slack'],
     }),
   egress: egressSchema

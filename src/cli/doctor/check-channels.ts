@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ChannelFinding, probeChannels } from '../../actors/channels/channels.ts';
 import { commandLine } from '../../actors/command-line.ts';
-import type { ServiceConfig } from '../../actors/config/config.ts';
+import { configuredAdapters, type ServiceConfig } from '../../actors/config/config.ts';
 import type { Findings } from '../../agent/agent-findings.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
@@ -14,16 +14,13 @@ type Named = [check: string, finding: Finding];
 
 const statuses = { ok: 'pass', warning: 'warn', error: 'fail' } as const;
 
-/** The adapters that depend on an external service. */
-const adapters = ['slack', 'telegram', 'webhook', 'email'] as const;
-
 /** Checks that the channels can reach approvers. Returns one line for each problem, otherwise one for each channel. */
 export async function checkChannels(
   { directory, slackGroups = [] }: Pick<Subject, 'directory'> & { slackGroups?: string[] },
   config: Findings['config'],
   { channels, withheldAdapters }: Pick<Sendable, 'channels' | 'withheldAdapters'>,
 ): Promise<Named[]> {
-  const listed = adapters.filter((adapter) => config?.channels.includes(adapter));
+  const listed = configuredAdapters.filter((adapter) => config?.channels.includes(adapter));
   if (config === null || channels === null || listed.length === 0) {
     return [['slack', { status: 'pass', message: 'no chat adapter' }]];
   }
@@ -35,13 +32,19 @@ export async function checkChannels(
     if (withheldAdapters.has(adapter)) return [[adapter, withheld]];
     if ((channels[adapter] ?? null) === null) return [[adapter, idle(adapter, directory)]];
     const findings =
-      adapter === 'webhook'
-        ? [await checkWebhook(channels.webhook?.targets ?? {})]
+      adapter === 'webhook' || adapter === 'teams'
+        ? [await checkWebhook(channels[adapter]?.targets ?? {}, fixes[adapter])]
         : findingsOf(found.filter((finding) => finding.adapter === adapter));
     return findings.map((finding) => [adapter, finding]);
   });
   return (await Promise.all(checks)).flat();
 }
+
+/** What to do about a host that is not reached. */
+const fixes = {
+  webhook: 'correct its url in webhook-config.yaml, or the way there',
+  teams: 'correct the URL in the variable that teams-config.yaml names, or the way there',
+};
 
 /** An agent that defers nothing needs no channel. */
 function rulesOf({ security: { defer } }: ServiceConfig) {

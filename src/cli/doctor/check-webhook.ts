@@ -17,6 +17,7 @@ interface Unreachable {
  */
 export async function checkWebhook(
   targets: Readonly<Record<string, { url: string }>>,
+  fix: string,
 ): Promise<Finding> {
   const probes = await Promise.all(Object.entries(targets).map(probe));
   const [first, ...others] = probes.filter((found) => found !== null);
@@ -28,7 +29,7 @@ export async function checkWebhook(
   return {
     status: 'fail',
     message: plainLine(`${host}, the host of the target ${name}, is not reached: ${reason}${more}`),
-    fix: 'correct its url in webhook-config.yaml, or the way there',
+    fix,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ChannelsReading } from '../../actors/channels/channels.ts';
-import type { ServiceConfig } from '../../actors/config/config.ts';
+import { configuredAdapters, type ServiceConfig } from '../../actors/config/config.ts';
 import { isUsualModel } from '../../actors/providers/providers.ts';
 import { type WithheldVariables, withholdVariables } from '../../actors/secrets/secrets.ts';
 import { checkAgent, type Findings } from '../../agent/agent-findings.ts';
@@ -89,18 +89,19 @@ function channelsOf(
     telegram: isUsualTelegram(full.telegram, env) ? full.telegram : (own?.telegram ?? null),
     webhook: own?.webhook ?? null,
     email: own?.email ?? null,
+    teams: own?.teams ?? null,
   };
-  const { slack, telegram, webhook, email } = chosen;
+  const { slack, telegram, webhook, email, teams } = chosen;
   const isKept = {
     // The tokens are non-enumerable, so JSON does not contain them.
     slack: slack !== null && ![slack.botToken, slack.appToken, slack.apiUrl].some(isWithheld),
     telegram: telegram !== null && ![telegram.token, telegram.apiUrl].some(isWithheld),
     // A target's host is asked without its path and without a secret.
     webhook: webhook !== null && !isWithheld(Object.values(webhook.targets).map(({ url }) => url)),
+    teams: teams !== null && !Object.values(teams.targets).some(({ url }) => isWithheld(url)),
     email: email !== null && ![email.password, email.host, email.user].some(isWithheld),
   };
-  const adapters = ['slack', 'telegram', 'webhook', 'email'] as const;
-  const withheldAdapters = adapters.filter(
+  const withheldAdapters = configuredAdapters.filter(
     (name) => (full[name] ?? null) !== null && !isKept[name],
   );
   return {
@@ -109,6 +110,7 @@ function channelsOf(
       telegram: isKept.telegram ? telegram : null,
       webhook: isKept.webhook ? webhook : null,
       ...(isKept.email && email !== null ? { email } : {}),
+      ...(isKept.teams && teams !== null ? { teams } : {}),
     },
     withheldAdapters: new Set(withheldAdapters),
   };

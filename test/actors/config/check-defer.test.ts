@@ -78,7 +78,7 @@ it.each([
   [
     'an unknown adapter',
     'enabled: true\ntools: {t: {to: "channel:pigeon:x"}}',
-    `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, telegram, webhook, email, ${direct}`,
+    `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, telegram, webhook, email, teams, ${direct}`,
   ],
   [
     'an adapter that does not run',

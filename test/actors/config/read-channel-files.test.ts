@@ -441,3 +441,52 @@ describe('webhook', () => {
     ).toEqual([]);
   });
 });
+
+describe('teams', () => {
+  const url = 'https://prod-1.westeurope.logic.azure.com:443/workflows/canary?sig=canary';
+  const file = 'settings: {targets: {desk: {url_env: DESK_URL}}}';
+  const page = 'server: {public_url: "https://agent.example.com"}\n';
+  const readTeams = (value: string | undefined, text = file, rest = page) => {
+    const files = text === '' ? {} : { 'teams-config.yaml': text };
+    const { channels, lines } = read('teams', files, { DESK_URL: value }, rest);
+    return { channels, lines: lines.map((line) => line.replace('teams-config.yaml:', '')) };
+  };
+
+  it('takes the URLs of its targets from the environment, and does not show them', () => {
+    const { channels, lines } = readTeams(` ${url}\n`);
+    expect(lines).toEqual([]);
+    expect(channels.teams?.pageUrl).toBe('https://agent.example.com');
+    expect(channels.teams?.targets['desk']?.url).toBe(url);
+    expect(JSON.stringify(channels) + inspect(channels, { depth: 9 })).not.toContain('canary');
+  });
+
+  it.each<[string, string | undefined, string]>([
+    [
+      'no variable',
+      undefined,
+      `warning 1:38: DESK_URL is not set, so no card is posted to this target; ${untold}`,
+    ],
+    ...['http://logic.example.com/canary', 'canary', 'https://ann:canary@logic.example.com'].map(
+      (value): [string, string, string] => [
+        `the value ${value}`,
+        value,
+        'error 1:38: the value of DESK_URL is no https URL of a webhook; copy it from the workflow in Teams again',
+      ],
+    ),
+  ])('says what is wrong with %s', (_, value, line) => {
+    expect(readTeams(value)).toEqual({ channels: idle, lines: [line] });
+  });
+
+  it('needs targets, those that rules name, and a page', () => {
+    expect(readTeams(url, '').lines).toEqual([
+      'error service.yaml:2:12: teams has no targets; add teams-config.yaml next to service.yaml, with settings: {targets: {ops: {url_env: ...}}}',
+    ]);
+    const rule = `${page}security:\n  defer:\n    enabled: true\n    default_timeout: 5m\n    tools:\n      t: {to: "channel:teams:dsk"}\n`;
+    expect(readTeams(url, file, rule).lines).toEqual([
+      'error service.yaml:9:11: teams-config.yaml has no such target; did you mean desk?',
+    ]);
+    expect(readTeams(url, file, '').lines).toEqual([
+      'error service.yaml:2:12: a card of Teams has no page to link to; configure approvals with its public_url, or server.public_url',
+    ]);
+  });
+});

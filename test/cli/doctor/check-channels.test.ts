@@ -48,8 +48,8 @@ it('passes an agent without chats', async () => {
 });
 
 it('warns of adapters that lack what they need', async () => {
-  expect(await check(['slack', 'telegram', 'webhook'])).toEqual(
-    ['slack', 'telegram', 'webhook'].map((adapter) => [
+  expect(await check(['slack', 'telegram', 'webhook', 'email', 'teams'])).toEqual(
+    ['slack', 'telegram', 'webhook', 'email', 'teams'].map((adapter) => [
       adapter,
       {
         status: 'warn',
@@ -131,12 +131,30 @@ it('asks the hosts of web hooks, at no path and without a post', async () => {
     ['webhook', { status: 'pass', message: 'posts to ops' }],
   ]);
   expect(asked).toEqual(['HEAD /']);
+  const teams = { pageUrl: 'https://agent.example.com', targets };
+  expect(await check(['teams'], { teams })).toEqual([
+    ['teams', { status: 'pass', message: 'posts to ops' }],
+  ]);
+  expect(asked).toEqual(['HEAD /', 'HEAD /']);
   const gone = { url: 'https://gone.invalid/canary' };
-  expect(await checkWebhook({ ops: targets.ops, gone, lost: gone })).toEqual({
+  const lost = { pageUrl: '', targets: { lost: gone } };
+  expect(await check(['teams'], { teams: lost })).toEqual([
+    [
+      'teams',
+      {
+        status: 'fail',
+        message: expect.stringMatching(
+          /^gone\.invalid, the host of the target lost, is not reached: E[A-Z_]+$/,
+        ) as string,
+        fix: 'correct the URL in the variable that teams-config.yaml names, or the way there',
+      },
+    ],
+  ]);
+  expect(await checkWebhook({ ops: targets.ops, gone, lost: gone }, 'correct it')).toEqual({
     status: 'fail',
     message: expect.stringMatching(
       /^gone\.invalid, the host of the target gone, is not reached: E[A-Z_]+ \(and 1 more\)$/,
     ) as string,
-    fix: 'correct its url in webhook-config.yaml, or the way there',
+    fix: 'correct it',
   });
 });

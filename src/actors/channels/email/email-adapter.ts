@@ -1,6 +1,5 @@
 import { createTransport } from 'nodemailer';
 import {
-  type ApprovalNews,
   type ApprovalNotice,
   type MessageRef,
   splitTarget,
@@ -8,8 +7,9 @@ import {
 import { normaliseEmail } from '../../../machines/governance/email.ts';
 import { type ApproverPeople, type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import type { EmailSettings } from '../channel-settings.ts';
+import { type NoticeKind, noticeKindOf } from '../notice-kind.ts';
 import { steadyAdapter } from '../steady-adapter.ts';
-import { type EmailKind, emailMessage } from './email-message.ts';
+import { emailMessage } from './email-message.ts';
 
 export interface EmailOptions {
   settings: EmailSettings;
@@ -38,7 +38,7 @@ export function createEmailAdapter(options: EmailOptions): ChannelAdapter {
       return { to };
     },
     async update(ref, notice, news, signal) {
-      const kind = kindOf(news);
+      const kind = noticeKindOf(news);
       if (kind === null) return;
       const to = keptRecipients(ref);
       await send(kind, notice, { to, signal }, options);
@@ -56,10 +56,6 @@ export async function probeEmail(settings: EmailSettings): Promise<void> {
   } finally {
     transport.close();
   }
-}
-
-function kindOf(news: ApprovalNews): EmailKind | null {
-  return news === 'reminded' || news === 'ended' || news === 'finished' ? news : null;
 }
 
 function recipientsOf({ request }: ApprovalNotice, { addressesOf }: EmailOptions): string[] {
@@ -84,7 +80,7 @@ function isPlainAddress(email: string): boolean {
 }
 
 async function send(
-  kind: EmailKind,
+  kind: NoticeKind,
   notice: ApprovalNotice,
   { to, signal }: { to: string[]; signal: AbortSignal },
   { settings, pageOf }: EmailOptions,

@@ -8,6 +8,7 @@ import {
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { legible, oneLine } from '../../../machines/legible.ts';
 import { outcomeText } from '../console/console-lines.ts';
+import { type NoticeKind, noticeHeadings } from '../notice-kind.ts';
 
 /** A mail about a held call. */
 export interface EmailMessage {
@@ -20,18 +21,8 @@ export interface EmailMessage {
   references?: string;
 }
 
-/** The kinds of mails about a call. */
-export type EmailKind = 'asked' | 'reminded' | 'ended' | 'finished';
-
 /** Maximum characters of the arguments of a call, and of the name of a tool. */
 const longest = { details: 10_000, name: 100 };
-
-const headings = {
-  asked: 'Approval needed',
-  reminded: 'Reminder: approval needed',
-  ended: 'Approval ended',
-  finished: 'Outcome of the call',
-} as const satisfies Record<EmailKind, string>;
 
 /**
  * Renders a mail about a held call, as text and as HTML without remote content. Nothing in it decides.
@@ -40,28 +31,32 @@ const headings = {
  * @param domain domain of the sender, for the ids of mails
  */
 export function emailMessage(
-  kind: EmailKind,
+  kind: NoticeKind,
   notice: ApprovalNotice,
   { page, domain }: { page: string; domain: string },
 ): EmailMessage {
   const { request } = notice;
   const tool = oneLine(request.tool).slice(0, longest.name).toWellFormed();
-  const lines = linesOf(kind, notice);
+  const lines = linesOf(notice);
   const first = idOf('asked', notice, domain);
   const escaped = lines.map((line) => escapeHtml(line)).join('\n');
   return {
     // Every mail of the thread has the same subject after `Re:`, by which programs keep it together.
     subject: `${kind === 'asked' ? '' : 'Re: '}Approval of ${tool} (${request.deferralId.slice(-8)})`,
-    text: [`${headings[kind]}: ${tool}`, '', ...lines, '', `Decide on the page: ${page}`].join(
-      '\n',
-    ),
-    html: `<!doctype html><html><body><h2>${escapeHtml(`${headings[kind]}: ${tool}`)}</h2><pre style="white-space:pre-wrap">${escaped}</pre><p><a href="${escapeHtml(page)}">Open the page</a></p></body></html>`,
+    text: [
+      `${noticeHeadings[kind]}: ${tool}`,
+      '',
+      ...lines,
+      '',
+      `Decide on the page: ${page}`,
+    ].join('\n'),
+    html: `<!doctype html><html><body><h2>${escapeHtml(`${noticeHeadings[kind]}: ${tool}`)}</h2><pre style="white-space:pre-wrap">${escaped}</pre><p><a href="${escapeHtml(page)}">Open the page</a></p></body></html>`,
     messageId: kind === 'asked' ? first : idOf(kind, notice, domain),
     ...(kind === 'asked' ? {} : { references: first }),
   };
 }
 
-function linesOf(kind: EmailKind, notice: ApprovalNotice): string[] {
+function linesOf(notice: ApprovalNotice): string[] {
   const { request, outcome } = notice;
   const { args = {}, context, approvers, quorum, approvals, fourEyes, expiresAt } = request;
   const { lines, isCut } = argumentLines(args, (some) => some.join('\n').length <= longest.details);
@@ -82,11 +77,11 @@ function linesOf(kind: EmailKind, notice: ApprovalNotice): string[] {
           `Denied at ${new Date(expiresAt).toISOString()} without a decision.`,
         ]
       : [`The call ${oneLine(outcomeText(outcome))}.`]),
-    ...(result === null || kind !== 'finished' ? [] : [`Outcome: ${result}`]),
+    ...(result === null ? [] : [`Outcome: ${result}`]),
   ];
 }
 
-function idOf(kind: EmailKind, { request }: ApprovalNotice, domain: string): string {
+function idOf(kind: NoticeKind, { request }: ApprovalNotice, domain: string): string {
   const digest = hash('sha256', JSON.stringify([request.deferralId, request.target]), 'hex');
   return `<${digest.slice(0, 40)}.${kind}@${domain}>`;
 }

@@ -8,8 +8,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ScopedOutbound } from '../../ports/egress.ts';
 import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import type { WebhookSettings } from '../channel-settings.ts';
+import { postOnce } from '../post-once.ts';
 import { steadyAdapter } from '../steady-adapter.ts';
-import { postOnce } from './post-once.ts';
 import { webhookEvent, webhookEventType, webhookId } from './webhook-event.ts';
 import { webhookKeys, webhookSecretFault } from './webhook-secret.ts';
 
@@ -55,9 +55,11 @@ async function postNotice(
   const event = webhookEvent(type, notice, { agentId, agentUrl: agentUrl(), dashboardUrl }, now);
   const body = JSON.stringify(event);
   const headers = headersOf(id, now, body, target.secret);
+  const receiver = `the webhook ${JSON.stringify(name)}`;
+  const remedy = 'check its url and secret';
   const { taskId } = notice.request;
   await outbound.within({ taskId, correlationId: null, tags: {}, isOwn: true }, () =>
-    postOnce({ name, url: target.url, headers, body }, { outbound, clock, signal }),
+    postOnce({ receiver, remedy, url: target.url, headers, body }, { outbound, clock, signal }),
   );
   return id;
 }

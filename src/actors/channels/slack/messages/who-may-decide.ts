@@ -6,12 +6,17 @@ import { cut } from './escape.ts';
 /** Maximum number of listed names, and characters of each. */
 const listed = { most: 20, longest: 100 };
 
-/** Returns the approvers and the required number of approvals, each on its own line. */
-export function whoMayDecide(request: ApprovalRequest): string[] {
+/**
+ * Returns the approvers and the required number of approvals, each on its own line.
+ *
+ * @param anyone the approvers of a call without an allowlist
+ */
+export function whoMayDecide(
+  request: ApprovalRequest,
+  anyone = 'anyone in this channel',
+): string[] {
   const { approvers, quorum, fourEyes, requireReason, approvals } = request;
-  const lines = [
-    `Who can decide: ${approvers === null ? 'anyone in this channel' : namesOf(approvers)}`,
-  ];
+  const lines = [`Who can decide: ${approvers === null ? anyone : namesOf(approvers)}`];
   if (fourEyes) lines.push('Four eyes: the requester may not decide.');
   if (requireReason !== undefined) lines.push(reasonWords[requireReason]);
   if (quorum > 1) {

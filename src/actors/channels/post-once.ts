@@ -1,12 +1,14 @@
-import { EgressError } from '../../outbound/outbound.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Outbound } from '../../ports/egress.ts';
-import { readRetryAfter } from '../../read-retry-after.ts';
-import { DeliveryError } from '../channel-adapter.ts';
+import { EgressError } from '../outbound/outbound.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Outbound } from '../ports/egress.ts';
+import { readRetryAfter } from '../read-retry-after.ts';
+import { DeliveryError } from './channel-adapter.ts';
 
-export interface WebhookPost {
-  /** Name of the target, used in messages instead of its URL. */
-  name: string;
+export interface OncePost {
+  /** Name of the receiver, used in messages instead of its URL, such as `the webhook "ops"`. */
+  receiver: string;
+  /** What to check after a refusal. */
+  remedy: string;
   url: string;
   headers: Record<string, string>;
   body: string;
@@ -20,7 +22,7 @@ const patience = 10_000;
  * DeliveryError.
  */
 export async function postOnce(
-  post: WebhookPost,
+  post: OncePost,
   { outbound, clock, signal }: { outbound: Outbound; clock: Clock; signal: AbortSignal },
 ): Promise<void> {
   const late = new AbortController();
@@ -35,17 +37,21 @@ export async function postOnce(
     });
     // Only the status counts; a failure of the body is ignored.
     await response.body?.cancel().catch(() => undefined);
-    if (!response.ok) throw refusalOf(post.name, response, clock.now());
+    if (!response.ok) throw refusalOf(post, response, clock.now());
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
-    throw failureOf(post.name, error, late.signal.aborted);
+    throw failureOf(post, error, late.signal.aborted);
   } finally {
     clock.clearTimeout(timer);
   }
 }
 
-function refusalOf(name: string, { status, headers }: Response, now: number): DeliveryError {
-  const answered = `the webhook ${JSON.stringify(name)} answered ${status}`;
+function refusalOf(
+  { receiver, remedy }: OncePost,
+  { status, headers }: Response,
+  now: number,
+): DeliveryError {
+  const answered = `${receiver} answered ${status}`;
   if (status === 408 || status === 429 || status >= 500) {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now);
     return new DeliveryError(`${answered}; retrying`, { fault: 'later', retryAfter });
@@ -55,25 +61,25 @@ function refusalOf(name: string, { status, headers }: Response, now: number): De
       fault: 'message',
     });
   }
+  if (status === 413) {
+    return new DeliveryError(`${answered}: the message is too long`, { fault: 'message' });
+  }
   const advice =
-    status < 400
-      ? 'a redirect is not followed, so write the address that it leads to'
-      : 'check its url and secret';
+    status < 400 ? 'a redirect is not followed, so write the address that it leads to' : remedy;
   return new DeliveryError(`${answered}; ${advice}`, { fault: 'target' });
 }
 
 /** Omits the original error: a client may quote the URL, and some URLs are secrets. */
-function failureOf(name: string, error: unknown, isLate: boolean): DeliveryError {
+function failureOf({ receiver }: OncePost, error: unknown, isLate: boolean): DeliveryError {
   if (error instanceof EgressError) {
-    return new DeliveryError(`the webhook ${JSON.stringify(name)}: ${error.message}`, {
+    return new DeliveryError(`${receiver}: ${error.message}`, {
       fault: 'target',
     });
   }
   const reason = isLate ? `no answer within ${patience / 1_000} s` : codeOf(error);
-  return new DeliveryError(
-    `the webhook ${JSON.stringify(name)} cannot be reached (${reason}); retrying`,
-    { fault: 'later' },
-  );
+  return new DeliveryError(`${receiver} cannot be reached (${reason}); retrying`, {
+    fault: 'later',
+  });
 }
 
 function codeOf(error: unknown): string {
