@@ -4,7 +4,7 @@ import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { sessionName } from '../hooks/hook-key.ts';
 import { openHoldFor } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { waitForHold } from '../wait-for-hold.ts';
+import { receiveHold, waitForHold } from '../wait-for-hold.ts';
 import { type AcsDecision, type AcsRequest, denial } from '../wire/acs.ts';
 import { holdStatus, readHold } from '../wire/hold.ts';
 import { type AcsCall, decisionOf, digestOf } from './acs-call.ts';
@@ -52,7 +52,7 @@ export async function ruleOnCall(
       ...asked,
       ...{ releaseWithin: ports.releaseWithin, outcomeWithin: ports.outcomeWithin },
     });
-    const task = await decided(ctx, id, ports);
+    const task = await waitForHold(ctx, id, ports);
     if (task === null) return null;
     if (!isFinal(task.state)) return deferral(task, ports.clock.now());
     if (!(await settle(ports, session, call.sha256, asker))) continue;
@@ -86,26 +86,6 @@ function settle(ports: SessionPorts, id: string, step: string, asker: string): P
   });
 }
 
-/** Resolves with a hold once it is decided or has waited; `null` if the client left, so that nothing is released. */
-async function decided(
-  ctx: RoutedContext,
-  id: string,
-  waiting: { clock: Clock; within: number },
-): Promise<Task | null> {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort();
-  ctx.res.once('close', leave);
-  try {
-    const task = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
-    return gone.signal.aborted ? null : task;
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
-    return null;
-  } finally {
-    ctx.res.off('close', leave);
-  }
-}
-
 async function released(
   ctx: RoutedContext,
   { task, key }: { task: Task; key: string },
@@ -113,18 +93,15 @@ async function released(
   call: AcsCall,
   { sessions }: SessionPorts,
 ): Promise<AcsDecision> {
-  const { tasks } = ctx.state;
   const decision = decisionOf(task, call);
   if (decision.decision === 'deny') {
-    if (task.state === 'completed') await tasks.closeHold(task.id, { status: 'not_run' });
+    if (task.state === 'completed') await ctx.state.tasks.closeHold(task.id, { status: 'not_run' });
     return decision;
   }
-  const isGranted = task.hold?.account?.state === 'granted';
-  const taken = isGranted ? await tasks.takeHold(task.id) : null;
-  const now = taken?.task ?? task;
+  const { task: now, isFirst } = await receiveHold(ctx, task);
   const withdrawn = decisionOf(now, call);
   if (withdrawn.decision === 'deny') return withdrawn;
-  if (holdStatus(now) === 'approved' && taken?.isChanged !== true) {
+  if (holdStatus(now) === 'approved' && !isFirst) {
     return denial('the approval was used before; make the call again', 'decision_used');
   }
   await sessions.link(session, (call.id ?? request).toLowerCase(), key);

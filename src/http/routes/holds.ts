@@ -7,7 +7,7 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import { openHoldFor } from '../open-task.ts';
 import { preferredWait } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { waitForHold } from '../wait-for-hold.ts';
+import { receiveHold, waitForHold } from '../wait-for-hold.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import {
   holdStatus,
@@ -107,25 +107,14 @@ async function answerHold(
   id: string,
   { isNew, claim, ...waiting }: Asking,
 ): Promise<void> {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort();
-  ctx.res.once('close', leave);
-  try {
-    const decided = await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
-    gone.signal.throwIfAborted();
-    // A HEAD request receives no call.
-    ctx.body = await received(ctx, decided, { isNew, claim, isReader: ctx.method !== 'HEAD' });
-    if (isFinal(decided.state)) return;
-    ctx.status = 202;
-    ctx.set('Location', `${holdsPath}/${id}`);
-    ctx.set('Retry-After', String(retryAfter));
-  } catch (error) {
-    // Nobody receives an answer, so the call stays unreleased.
-    if (gone.signal.aborted) ctx.respond = false;
-    else throw error;
-  } finally {
-    ctx.res.off('close', leave);
-  }
+  const decided = await waitForHold(ctx, id, waiting);
+  if (decided === null) return;
+  // A HEAD request receives no call.
+  ctx.body = await received(ctx, decided, { isNew, claim, isReader: ctx.method !== 'HEAD' });
+  if (isFinal(decided.state)) return;
+  ctx.status = 202;
+  ctx.set('Location', `${holdsPath}/${id}`);
+  ctx.set('Retry-After', String(retryAfter));
 }
 
 /** Records that a process receives an approved call, and formats the hold for it. */
@@ -134,13 +123,11 @@ async function received(
   decided: Task,
   { isNew, claim, isReader }: Pick<Asking, 'isNew' | 'claim'> & { isReader: boolean },
 ) {
-  const isGranted = decided.hold?.account?.state === 'granted';
-  const isReceived = isGranted && isReader;
-  const taken = isReceived ? await ctx.state.tasks.takeHold(decided.id, claim) : null;
-  const task = taken?.task ?? decided;
-  const isAllowed = task.hold?.granted?.deferralId === undefined;
-  const isFirst = (isNew && isAllowed) || taken?.isChanged === true;
-  return presentHold(task, { isTaken: !isFirst && isTaken(task, claim) });
+  const { task, isFirst } = isReader
+    ? await receiveHold(ctx, decided, claim)
+    : { task: decided, isFirst: false };
+  const isNewAndAllowed = isNew && task.hold?.granted?.deferralId === undefined;
+  return presentHold(task, { isTaken: !isFirst && !isNewAndAllowed && isTaken(task, claim) });
 }
 
 /** The media type of a stream. */

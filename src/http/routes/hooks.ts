@@ -14,7 +14,7 @@ import { problemOf } from '../middleware/handle-errors.ts';
 import { openHoldFor } from '../open-task.ts';
 import { preferredWait, prefersAsync } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { waitForHold } from '../wait-for-hold.ts';
+import { receiveHold, waitForHold } from '../wait-for-hold.ts';
 import { heldInvocation } from '../wire/admission.ts';
 import { holdStatus, presentHold, readHold, retryAfter } from '../wire/hold.ts';
 import { Problem } from '../wire/problem.ts';
@@ -91,7 +91,7 @@ async function answerCall(
       'the call id belongs to another call of this session; the agent must make a new call';
     throw new Problem(409, { error, hold_id: id });
   }
-  const task = await decided(ctx, id, { clock, within });
+  const task = await waitForHold(ctx, id, { clock, within });
   if (task === null) return;
   if (isFinal(task.state)) return answerDecided(ctx, dialect, event, task);
   if (!isAsync) {
@@ -101,26 +101,6 @@ async function answerCall(
   ctx.body = presentHold(task, { isTaken: false });
   ctx.status = 202;
   ctx.set('Retry-After', String(retryAfter));
-}
-
-/** Resolves with a hold once it is decided or has waited; `null` if the caller left, so that nothing is released. */
-async function decided(
-  ctx: RoutedContext,
-  id: string,
-  waiting: { clock: Clock; within: number },
-): Promise<Task | null> {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort();
-  ctx.res.once('close', leave);
-  try {
-    return await waitForHold(ctx.state.tasks, id, gone.signal, waiting);
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
-    ctx.respond = false;
-    return null;
-  } finally {
-    ctx.res.off('close', leave);
-  }
 }
 
 async function answerDecided(
@@ -141,12 +121,11 @@ async function answerDecided(
       `the call may run only with other arguments, which the host cannot apply; make this call: ${JSON.stringify(args)}`,
     );
   }
-  const isGranted = decided.hold?.account?.state === 'granted';
-  const taken = isGranted ? await ctx.state.tasks.takeHold(decided.id) : null;
-  const status = holdStatus(taken?.task ?? decided);
-  if (status !== 'allowed' && status !== 'approved') return deny(refusalIn(taken?.task ?? decided));
+  const { task, isFirst } = await receiveHold(ctx, decided);
+  const status = holdStatus(task);
+  if (status !== 'allowed' && status !== 'approved') return deny(refusalIn(task));
   // Without a call id, an equal call looks like the same one, and one approval must not release two.
-  if (status === 'approved' && event.callId === null && taken?.isChanged !== true) {
+  if (status === 'approved' && event.callId === null && !isFirst) {
     return deny('the approval of this call was used before; make the call again to ask again');
   }
   ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null) ?? '';
