@@ -57,13 +57,13 @@ export class Delegating implements DelegationAccess {
   /** Gives a right. Throws DelegationRefusal. */
   give(asked: AskedDelegation): Promise<Delegation> {
     return this.#changing.run('all', async () => {
-      const { rows, record, clock, ids } = this.#ports;
+      const { rows, directory, record, clock, ids } = this.#ports;
       const now = clock.now();
-      const given = checked(asked, await rows.all(now), now);
-      const delegation = { ...given, id: ids.next(), since: now };
+      const known = await rows.all(now);
+      const delegation = { ...checked(asked, known, now), id: ids.next(), since: now };
       await record({ event: 'delegation_given', delegation });
       await rows.put(delegation);
-      await this.refresh();
+      directory.delegate([...known, delegation]);
       return delegation;
     });
   }
@@ -71,13 +71,14 @@ export class Delegating implements DelegationAccess {
   /** Ends a delegation; returns it, or `undefined` if there is none. */
   end(id: string): Promise<Delegation | undefined> {
     return this.#changing.run('all', async () => {
-      const { rows, record, clock } = this.#ports;
-      const found = (await rows.all(clock.now())).find((one) => one.id === id);
-      if (found === undefined) return undefined;
+      const { rows, directory, record, clock } = this.#ports;
+      const known = await rows.all(clock.now());
+      const delegation = known.find((one) => one.id === id);
+      if (delegation === undefined) return undefined;
       await rows.delete(id);
-      await record({ event: 'delegation_ended', delegation: found });
-      await this.refresh();
-      return found;
+      directory.delegate(known.filter((one) => one !== delegation));
+      await record({ event: 'delegation_ended', delegation });
+      return delegation;
     });
   }
 }

@@ -11,7 +11,7 @@ export interface Grants {
   /** Uses a grant once; returns the remaining uses, or `null` if it cannot be used any more. */
   use(id: string, now: number): Promise<number | null>;
   /** Suspends the grants of a tool for a requester; returns those that it changed. */
-  suspend(tool: string, requester: string): Promise<string[]>;
+  suspend(tool: string, requester: string): Promise<Grant[]>;
   /** Ends a grant; returns false if there is none with this id. */
   delete(id: string): Promise<boolean>;
 }

@@ -93,9 +93,11 @@ export class Remembering {
   async redeem(asked: RedeemInput): Promise<UsedGrant | null> {
     const { store, clock } = this.#ports;
     const now = clock.now();
-    const { tool } = asked.call;
-    for (const grant of await store.grants.usable(tool, grantee(asked.requester), now)) {
-      if (!this.#covers(grant, asked, now)) continue;
+    const grants = await store.grants.usable(asked.call.tool, grantee(asked.requester), now);
+    if (grants.length === 0) return null;
+    const ruleSha256 = digestOf(asked.rule);
+    for (const grant of grants) {
+      if (grant.ruleSha256 !== ruleSha256 || !this.#covers(grant, asked, now)) continue;
       const usesLeft = await store.grants.use(grant.id, now);
       if (usesLeft === null) continue;
       const { id, approver, for: delegator } = grant;
@@ -107,11 +109,9 @@ export class Remembering {
   /** Suspends the grants for calls like a rejected one. */
   async rejected({ tool }: Pick<Deferral, 'tool'>, requester: Caller | null): Promise<void> {
     const { store, clock } = this.#ports;
-    const known = await store.grants.all(clock.now());
     const suspended = await store.grants.suspend(tool, grantee(requester));
-    for (const id of suspended) {
-      const grant = known.find((one) => one.id === id);
-      if (grant !== undefined) await this.#record({ event: 'grant_suspended', grant });
+    for (const grant of suspended) {
+      if (grant.until > clock.now()) await this.#record({ event: 'grant_suspended', grant });
     }
   }
 
@@ -138,7 +138,7 @@ export class Remembering {
     const { policies, people } = this.#ports;
     const { session, when, approver, for: delegator } = grant;
     if (session !== undefined && session !== here) return false;
-    if (grant.runsSha256 !== runsSha256 || grant.ruleSha256 !== digestOf(rule)) return false;
+    if (grant.runsSha256 !== runsSha256) return false;
     // A person who may not approve any more, or whose delegation is over, releases nothing.
     const { as, for: delegators = [] } = people.standingOf({ email: approver, caller: null }, now);
     const rights = [{ email: approver, as }, ...delegators];

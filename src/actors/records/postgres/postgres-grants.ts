@@ -45,9 +45,9 @@ export function postgresGrants(database: PostgresDatabase): Grants {
     },
     async suspend(tool, requester) {
       const sql = `UPDATE grants SET is_suspended = 1
-        WHERE tool = $1 AND requester = $2 AND is_suspended = 0 RETURNING id`;
-      const rows = await database.query<{ id: string }>(sql, [tool, requester]);
-      return rows.map(({ id }) => id);
+        WHERE tool = $1 AND requester = $2 AND uses_left > 0 AND is_suspended = 0
+        RETURNING terms, uses_left, is_suspended`;
+      return (await database.query<GrantRow>(sql, [tool, requester])).map(grantOf);
     },
     async delete(id) {
       return (

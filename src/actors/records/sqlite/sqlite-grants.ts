@@ -39,8 +39,8 @@ export class SqliteGrants implements Grants {
     return row === undefined ? null : Number(row['uses_left']);
   }
 
-  async suspend(tool: string, requester: string): Promise<string[]> {
-    return this.#sql.suspend.all(tool, requester).map(({ id }) => String(id));
+  async suspend(tool: string, requester: string): Promise<Grant[]> {
+    return this.#sql.suspend.all(tool, requester).map(grantOf);
   }
 
   async delete(id: string): Promise<boolean> {
@@ -64,7 +64,7 @@ function prepare(database: DatabaseSync) {
     use: database.prepare(`UPDATE grants SET uses_left = uses_left - 1
       WHERE id = ? AND until > ? AND uses_left > 0 AND is_suspended = 0 RETURNING uses_left`),
     suspend: database.prepare(`UPDATE grants SET is_suspended = 1
-      WHERE tool = ? AND requester = ? AND is_suspended = 0 RETURNING id`),
+      WHERE tool = ? AND requester = ? AND uses_left > 0 AND is_suspended = 0 RETURNING *`),
     usable: database.prepare(`SELECT * FROM grants WHERE tool = ? AND requester = ?
       AND until > ? AND uses_left > 0 AND is_suspended = 0 ORDER BY id`),
     prune: database.prepare('DELETE FROM grants WHERE until <= ?'),

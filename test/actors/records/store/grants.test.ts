@@ -34,7 +34,7 @@ describe.each(kindsOfStores)('the grants of $kind', ({ make }) => {
     await grants.put({ ...grant, id: 'g-2', tool: 'mail' });
     expect([await grants.use('g-1', 1_000), await grants.use('g-3', 0)]).toEqual([null, null]);
     expect(await grants.suspend('pay', 'sso\nbo')).toEqual([]);
-    expect(await grants.suspend('pay', 'sso\nrita')).toEqual(['g-1']);
+    expect(await grants.suspend('pay', 'sso\nrita')).toEqual([{ ...grant, isSuspended: true }]);
     expect(await grants.suspend('pay', 'sso\nrita')).toEqual([]);
     expect(await grants.use('g-1', 0)).toBeNull();
     expect(await grants.usable('pay', 'sso\nrita', 0)).toEqual([]);
