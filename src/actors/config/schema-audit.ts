@@ -19,7 +19,10 @@ const signingSchema = z.object({
 });
 
 const captureSchema = z.object({
-  tool_args: z.boolean().default(false).describe('Stores the arguments of tool calls in the log.'),
+  tool_args: z
+    .boolean()
+    .default(false)
+    .describe('Stores the arguments of tool calls in the log, of held calls as well.'),
   tool_result: z
     .boolean()
     .default(false)

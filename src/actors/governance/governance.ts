@@ -11,7 +11,7 @@ export {
 export { callerReads } from './conditions/caller-reads.ts';
 export { type Condition, ConditionCompiler } from './conditions/condition.ts';
 export { conditionWords } from './conditions/condition-words.ts';
-export { typesOf } from './conditions/schema-types.ts';
+export { type CelType, typesOf } from './conditions/schema-types.ts';
 export {
   type Credential,
   CredentialError,

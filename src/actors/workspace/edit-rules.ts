@@ -31,6 +31,28 @@ export function withRules(text: string, wanted: readonly ToolRulesEdit[]): strin
   return after;
 }
 
+/**
+ * Writes a rule that needs no approval before the other approval rules of a tool. Throws a YamlTextError if the text has
+ * no such rule.
+ */
+export function withAllowance(
+  text: string,
+  { tool, when }: { tool: string; when: string },
+): string {
+  const { defer } = fieldsOf(fieldsOf(valueOf(text))['security']);
+  const tools = fieldsOf(fieldsOf(defer)['tools']);
+  const key = keyOf(Object.keys(tools), tool);
+  if (!Object.hasOwn(tools, key)) {
+    throw new YamlTextError(
+      `service.yaml has no rule of its own for ${tool}; add the condition by hand`,
+    );
+  }
+  const before: unknown = tools[key];
+  const others: unknown[] = Array.isArray(before) ? before : [before];
+  const value = [{ when, allow: true }, ...others];
+  return editYaml(text, [{ kind: 'put', path: ['security', 'defer', 'tools', key], value }]);
+}
+
 function meaningOf(rules: ToolRulesEdit): object {
   const modify = rules.modify.trim() === '' ? null : valueOf(rules.modify);
   return { ...fieldsIn(rules), modify };

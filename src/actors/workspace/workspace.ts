@@ -13,8 +13,8 @@ export {
 } from './change-config.ts';
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
 export { countWaiting } from './count-waiting.ts';
-export { withRules } from './edit-rules.ts';
-export { editYaml, type YamlEdit } from './edit-yaml.ts';
+export { withAllowance, withRules } from './edit-rules.ts';
+export { editYaml, type YamlEdit, YamlTextError } from './edit-yaml.ts';
 export { followServeLog } from './follow-serve-log.ts';
 export { haltAgent } from './halt-agent.ts';
 export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';

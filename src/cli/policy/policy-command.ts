@@ -1,8 +1,9 @@
 import { Command } from 'commander';
-import { jsonValue } from '../option-values.ts';
+import { countValue, jsonValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { PolicyDiffOptions } from './policy-diff.ts';
 import type { ExplainOptions } from './policy-explain.ts';
+import type { SuggestOptions } from './policy-suggest.ts';
 import type { PolicyTestOptions } from './policy-test.ts';
 
 type TaskOptions = { task?: string; call?: string };
@@ -51,6 +52,22 @@ export function policyCommand(session: Session): Command {
     .action(async (file: string, options: { dir: string }) => {
       const { previewPolicy } = await import('./explain-task.ts');
       await previewPolicy(session, file, options);
+    });
+  policy
+    .command('suggest')
+    .description('propose conditions for calls that people always approved; changes nothing')
+    .argument('[tool]', 'the name of a tool (default: all)')
+    .option(
+      '--from <time>',
+      'the start of the log to read, such as 7d or 2026-11-01T00:00:00Z',
+      '30d',
+    )
+    .option('--least <count>', 'approved calls that a condition must cover', countValue, 5)
+    .option('-o, --output <file>', 'write service.yaml with the best condition of the tool')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (tool: string | undefined, options: SuggestOptions) => {
+      const { policySuggest } = await import('./policy-suggest.ts');
+      await policySuggest(session, tool, options);
     });
   policy
     .command('diff')

@@ -57,6 +57,9 @@ export function createCapture(
     if (fact.type === 'tool.started' && wanted.tool_args) {
       return { args: guarded(() => json(fact.args)) };
     }
+    if (fact.type === 'deferral.opened' && wanted.tool_args) {
+      return { args: guarded(() => json(fact.deferral.args)) };
+    }
     if (fact.type === 'tool.ended' && wanted.tool_result && fact.result !== undefined) {
       const { result } = fact;
       return { result: guarded(() => plain(result)) };

@@ -117,7 +117,7 @@ class CallLines {
     const start = this.#run('start');
     return {
       ...picked(fieldsOf(first ?? {}), ['tool']),
-      ...(start === undefined ? {} : picked(fieldsOf(start), ['args'])),
+      ...picked(fieldsOf(start ?? held ?? {}), ['args']),
       ...(held === undefined
         ? {}
         : picked(fieldsOf(held), ['to', 'context', 'approvers', 'timeout_ms', 'edited_from'])),

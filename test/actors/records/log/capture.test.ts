@@ -7,7 +7,7 @@ import {
   longestCapture,
 } from '../../../../src/actors/records/log/audit.ts';
 import type { TaskFact } from '../../../../src/machines/domain/facts.ts';
-import type { Message } from '../../../../src/machines/domain/task.ts';
+import type { Deferral, Message } from '../../../../src/machines/domain/task.ts';
 
 const nothing: CaptureSettings = {
   tool_args: false,
@@ -31,6 +31,11 @@ function capturing(fact: TaskFact, change: Partial<CaptureSettings> = {}, scrub 
 
 function started(args: Extract<TaskFact, { type: 'tool.started' }>['args']): TaskFact {
   return { type: 'tool.started', call: {}, tool: 'pay', argsSize: 13, args };
+}
+
+function opened(args: Deferral['args']): TaskFact {
+  const deferral = { id: 'd-1', tool: 'pay', args } as Deferral;
+  return { type: 'deferral.opened', deferral, requester: null };
 }
 
 function ended(result: string): TaskFact {
@@ -73,6 +78,7 @@ describe('createCapture', () => {
 
   it.each<[string, TaskFact, object]>([
     ['tool_args', started({ amount: 10 }), { args: '{"amount":10}' }],
+    ['tool_args', opened({ amount: 10 }), { args: '{"amount":10}' }],
     ['tool_result', ended('ok'), { result: 'ok' }],
     [
       'llm_messages',

@@ -1,0 +1,117 @@
+import { type CelType, typesOf } from '../../actors/governance/governance.ts';
+import type { Log } from '../../actors/ports/log.ts';
+import { systemClock } from '../../actors/system-clock.ts';
+import { normalName } from '../../actors/tool-name.ts';
+import type { AgentReading } from '../../agent/read-agent.ts';
+import { eventOfWait } from '../../machines/domain/hold-events.ts';
+import {
+  conditionCandidates,
+  type JudgedCall,
+} from '../../machines/governance/condition-candidates.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../machines/json.ts';
+import { openPolicy } from './open-policy.ts';
+
+/** How the wait of a call ended: by people, or without them. */
+type WaitEnd = 'approved' | 'rejected' | 'undecided';
+
+/** A held call in the log, and how its wait ended. */
+export interface HeldCall extends Pick<JudgedCall, 'args'> {
+  tool: string;
+  end: WaitEnd;
+}
+
+export interface SuggestedRule {
+  tool: string;
+  when: string;
+  /** Arguments that the condition does not limit. */
+  open: string[];
+  /** Calls of the log for which the condition holds, and all of them. */
+  approved: { covered: number; of: number };
+  rejected: { covered: number; of: number };
+  undecided: { covered: number; of: number };
+}
+
+/**
+ * Collects the held calls of a log, line by line. A call that an approver changed counts as rejected, since it was not
+ * released as requested.
+ */
+export class HeldCalls {
+  readonly #waits = new Map<string, { tool: string; args: JsonObject | null; end: WaitEnd }>();
+
+  /** Reads the next line of the log. */
+  read(line: string): void {
+    const { event, fields } = Object(parseJson(line)) as Record<string, unknown>;
+    const name = eventOfWait(typeof event === 'string' ? event : '');
+    const facts = Object(fields) as Record<string, unknown>;
+    const { deferral_id: id, tool, args, authorized, decision } = facts;
+    if (typeof id !== 'string' || typeof tool !== 'string') return;
+    if (name === 'task_deferred') {
+      const parsed = typeof args === 'string' ? parseJson(args) : null;
+      this.#waits.set(id, { tool, args: isJsonObject(parsed) ? parsed : null, end: 'undecided' });
+      return;
+    }
+    const wait = this.#waits.get(id);
+    if (wait === undefined || name !== 'task_deferred_decision' || authorized === false) return;
+    const isApproved = decision === 'approve' && facts['edited_args_sha256'] === undefined;
+    // One rejection rejects, regardless of approvals.
+    if (wait.end !== 'rejected') wait.end = isApproved ? 'approved' : 'rejected';
+  }
+
+  /** The held calls with their arguments, and the number of those without. */
+  get all(): { calls: HeldCall[]; withoutArguments: number } {
+    const waits = [...this.#waits.values()];
+    const calls = waits.flatMap(({ args, ...wait }) => (args === null ? [] : [{ ...wait, args }]));
+    return { calls, withoutArguments: waits.length - calls.length };
+  }
+}
+
+const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Proposes conditions under which calls of a tool need no approval, from what people decided on its calls before. Each
+ * is evaluated by the policy engine on every call, and covers at least `least` approved calls and no rejected one. Tools
+ * with a rule that is marked `never_remember` get none.
+ */
+export function suggestRules(
+  agent: NonNullable<AgentReading['agent']>,
+  calls: readonly HeldCall[],
+  { least, env }: { least: number; env: NodeJS.ProcessEnv },
+): SuggestedRule[] {
+  const clock = systemClock();
+  const names = [...new Set(calls.map(({ tool }) => tool))].toSorted();
+  const { policy, tools } = openPolicy(agent, names, { env, clock, log: quiet });
+  const { defer } = agent.config.security;
+  const facts = {
+    ...{ requester: null, ran: null, now: clock.now() },
+    task: { id: '', surface: '', session: '', tags: {} },
+  };
+  return names.flatMap((tool) => {
+    const rules = Object.entries(defer.tools).flatMap(([name, some]) =>
+      normalName(name) === normalName(tool) ? some : [],
+    );
+    if (rules.some((rule) => 'to' in rule && rule.never_remember)) return [];
+    const own = calls.filter((call) => call.tool === tool);
+    const judged = own.flatMap(({ args, end }) =>
+      end === 'undecided' ? [] : [{ args, isApproved: end === 'approved' }],
+    );
+    const members = membersOf('args', typesOf(tools.get(tool)?.parameters ?? {}));
+    return conditionCandidates(judged, { least, members }).flatMap(({ when, open }) => {
+      const holds = ({ args }: HeldCall) => policy.holds(when, { tool, args }, facts) === true;
+      const count = (end: WaitEnd) => {
+        const some = own.filter((call) => call.end === end);
+        return { covered: some.filter(holds).length, of: some.length };
+      };
+      const [approved, rejected] = [count('approved'), count('rejected')];
+      const isUseful = approved.covered >= least && rejected.covered === 0;
+      return isUseful
+        ? [{ tool, when, open, approved, rejected, undecided: count('undecided') }]
+        : [];
+    });
+  });
+}
+
+function membersOf(path: string, types: Readonly<Record<string, CelType>>): string[] {
+  return Object.entries(types).flatMap(([name, type]) =>
+    typeof type === 'string' ? [`${path}.${name}`] : membersOf(`${path}.${name}`, type),
+  );
+}
