@@ -23,6 +23,7 @@ export interface ChannelAddresses {
   telegram: { apiUrl: string } | null;
   webhook: { targets: Readonly<Record<string, { url: string }>> } | null;
   teams?: ChannelAddresses['webhook'];
+  email?: { host: string; port: number } | null;
 }
 
 /** A setting and the URL that it names. */
@@ -103,9 +104,16 @@ function channelAddresses(channel: string, channels: ChannelAddresses): string[]
     case 'webhook':
     case 'teams':
       return Object.values(channels[channel]?.targets ?? {}).map(({ url }) => url);
+    case 'email':
+      return channels.email ? [serverUrl(channels.email)] : [];
     default:
       return [];
   }
+}
+
+/** Returns a URL with host and port of a server that takes no HTTP. */
+function serverUrl({ host, port }: { host: string; port: number }): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Slack serves files and sockets from separate hosts. */

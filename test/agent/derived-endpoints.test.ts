@@ -121,7 +121,7 @@ describe('the hosts of an agent', () => {
   });
 
   it('are those of the channels that run', () => {
-    const config = { channels: ['console', 'telegram', 'slack', 'webhook'] };
+    const config = { channels: ['console', 'telegram', 'slack', 'webhook', 'teams', 'email'] };
     const targets = {
       ops: { url: 'http://10.0.0.9:8080/in', secret: 's' },
       desk: { url: 'https://desk.example/in?key=1', secret: 's' },
@@ -130,6 +130,8 @@ describe('the hosts of an agent', () => {
       telegram: { token: 't', apiUrl: 'https://api.telegram.org', allowedUsers: null },
       slack: slackAt('https://slack.com/api/'),
       webhook: { dashboardUrl: 'https://dashboard.example', targets },
+      teams: { targets: { ops: { url: 'https://logic.example/canary?sig=canary' } } },
+      email: { host: '::1', port: 587 },
     };
     expect(lines(config, { channels })).toEqual([
       'channels.1 api.telegram.org:443 named',
@@ -139,6 +141,8 @@ describe('the hosts of an agent', () => {
       'channels.2 wss-backup.slack.com:443 named',
       'channels.3 10.0.0.9:8080 named',
       'channels.3 desk.example:443 named',
+      'channels.4 logic.example:443 named',
+      'channels.5 [::1]:587 named',
     ]);
   });
 

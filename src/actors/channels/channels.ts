@@ -1,7 +1,7 @@
 import type { Task } from '../../machines/domain/task.ts';
 import { createOwnFetch } from '../outbound/outbound.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ScopedOutbound } from '../ports/egress.ts';
+import type { ConnectingOutbound } from '../ports/egress.ts';
 import type { Log } from '../ports/log.ts';
 import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';
 import { ApprovalCourier } from './approval-courier.ts';
@@ -37,7 +37,7 @@ export interface ChannelParts {
   /** The agent's own URL and the token of conversations; `null` without conversations. */
   surface: { url: string; token: string | null };
   publicUrl: string;
-  outbound: ScopedOutbound;
+  outbound: ConnectingOutbound;
   /** Writes a line to the daemon's console. */
   console: (line: string) => void;
   clock: Clock;
@@ -238,12 +238,12 @@ async function openWebhook(
 }
 
 async function openEmail(
-  { people }: ChannelParts,
+  { people, outbound }: ChannelParts,
   settings: NonNullable<ChannelsReading['email']>,
 ): Promise<OpenedAdapter> {
   const { createEmailAdapter } = await import('./email/email-adapter.ts');
   const adapter = createEmailAdapter({
-    settings,
+    ...{ settings, outbound },
     addressesOf: (entries) => people.addressesOf(entries),
     pageOf: (id) => pageOfCall(settings.pageUrl, id),
   });

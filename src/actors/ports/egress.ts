@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 
 /** Egress mode of the agent (docs/contract/egress.md). */
@@ -44,6 +45,16 @@ export interface Outbound {
 export interface ScopedOutbound extends Outbound {
   /** Attributes all requests of `run` to a scope. */
   within<Result>(scope: EgressScope, run: () => Result): Result;
+}
+
+/** An egress that also opens connections for protocols other than HTTP. */
+export interface ConnectingOutbound extends ScopedOutbound {
+  /** Opens a connection to a checked address, and records the hop. Rejects with an EgressError. */
+  connect(
+    hop: { hostname: string; port: number },
+    scope: EgressScope | null,
+    signal?: AbortSignal,
+  ): Promise<Socket>;
 }
 
 /**

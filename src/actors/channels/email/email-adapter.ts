@@ -1,10 +1,13 @@
-import { createTransport } from 'nodemailer';
+import type { Socket } from 'node:net';
+import { createTransport, type SMTPTransportOptions } from 'nodemailer';
 import {
   type ApprovalNotice,
   type MessageRef,
   splitTarget,
 } from '../../../machines/channels/approval-notice.ts';
 import { normaliseEmail } from '../../../machines/governance/email.ts';
+import { EgressError } from '../../outbound/outbound.ts';
+import type { ConnectingOutbound } from '../../ports/egress.ts';
 import { type ApproverPeople, type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import type { EmailSettings } from '../channel-settings.ts';
 import { type NoticeKind, noticeKindOf } from '../notice-kind.ts';
@@ -16,6 +19,7 @@ export interface EmailOptions {
   addressesOf: ApproverPeople['addressesOf'];
   /** Returns the address of the page on which people decide on a deferral. */
   pageOf: (deferralId: string) => string;
+  outbound: Pick<ConnectingOutbound, 'connect'>;
 }
 
 /** Maximum recipients of one mail. */
@@ -46,7 +50,7 @@ export function createEmailAdapter(options: EmailOptions): ChannelAdapter {
   });
 }
 
-/** Opens a connection to the server and signs in. Rejects with DeliveryError. */
+/** Opens a connection to the server, without the rules of egress, and signs in. Rejects with DeliveryError. */
 export async function probeEmail(settings: EmailSettings): Promise<void> {
   const transport = transportOf(settings);
   try {
@@ -83,16 +87,20 @@ async function send(
   kind: NoticeKind,
   notice: ApprovalNotice,
   { to, signal }: { to: string[]; signal: AbortSignal },
-  { settings, pageOf }: EmailOptions,
+  { settings, pageOf, outbound }: EmailOptions,
 ): Promise<void> {
   const domain = settings.from.split('@').at(-1) ?? 'localhost';
   const page = pageOf(notice.request.deferralId);
-  const transport = transportOf(settings);
-  const stop = () => transport.close();
+  const { host: hostname, port } = settings;
+  const scope = { taskId: notice.request.taskId, correlationId: null, tags: {}, isOwn: true };
+  let socket: Socket | null = null;
+  const stop = () => socket?.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    signal.throwIfAborted();
-    await transport.sendMail({
+    socket = await outbound.connect({ hostname, port }, scope, signal);
+    // Until the transport listens, an error of the socket would end the daemon.
+    socket.on('error', () => undefined);
+    await transportOf(settings, socket).sendMail({
       ...emailMessage(kind, notice, { page, domain }),
       ...{ from: settings.from, to, disableFileAccess: true, disableUrlAccess: true },
       headers: { 'Auto-Submitted': 'auto-generated' },
@@ -101,12 +109,14 @@ async function send(
     throw failureOf(settings, error);
   } finally {
     signal.removeEventListener('abort', stop);
-    transport.close();
+    socket?.destroy();
   }
 }
 
-function transportOf({ host, port, security, user, password }: EmailSettings) {
-  return createTransport({
+/** Creates a transport for one connection, over a socket that is open already if there is one. */
+function transportOf({ host, port, security, user, password }: EmailSettings, socket?: Socket) {
+  const options: SMTPTransportOptions = {
+    getSocket: socket && ((_, callback) => callback(null, { connection: socket })),
     ...{ host, port, secure: security === 'tls' },
     ...(security === 'starttls' ? { requireTLS: true } : {}),
     ...(security === 'none' ? { ignoreTLS: true } : {}),
@@ -116,13 +126,21 @@ function transportOf({ host, port, security, user, password }: EmailSettings) {
     socketTimeout: patience.socket,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  return createTransport(options);
 }
 
 /** Omits the words of the server, which may quote the mail. */
 function failureOf({ host }: EmailSettings, error: unknown): DeliveryError {
-  const status: unknown = error instanceof Error ? Reflect.get(error, 'responseCode') : undefined;
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  if (error instanceof EgressError) {
+    return new DeliveryError(`email: ${error.message}`, { fault: 'target' });
+  }
+  const field = (name: string): unknown =>
+    error instanceof Error ? Reflect.get(error, name) : undefined;
+  const status = field('responseCode');
+  const reason = field('originalCode');
+  const isTls = typeof reason === 'string' && /CERT|^ERR_(?:TLS|SSL)_|^UNABLE_TO_/.test(reason);
+  const code = isTls ? reason : field('code');
   const answered = typeof status === 'number' ? `answered ${status}` : 'cannot be reached';
   const known = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : '';
   const words = `email: the server ${host} ${answered}${known}`;
@@ -131,7 +149,7 @@ function failureOf({ host }: EmailSettings, error: unknown): DeliveryError {
       fault: 'target',
     });
   }
-  if (code === 'ETLS') {
+  if (isTls || code === 'ETLS') {
     return new DeliveryError(`${words}; check security and the certificate of the server`, {
       fault: 'target',
     });

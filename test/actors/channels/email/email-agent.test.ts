@@ -49,6 +49,8 @@ describe('an agent that sends mails', () => {
     expect(headerOf(ended, 'References')).toBe(headerOf(asked, 'Message-ID'));
     expect(headerOf(ended, 'Subject')).toBe(`Re: ${headerOf(asked, 'Subject')}`);
     expect(bodyOf(ended)).toContain('The call was approved by ann@example.com.');
+    const sent = agent.audit('t1').filter(({ event }) => event.startsWith('egress'));
+    expect(sent[0]).toMatchObject({ event: 'egress_allowed', fields: { domain: '127.0.0.1' } });
     const told = inspect(agent.log, { depth: 20 }) + readFileSync(agent.auditPath, 'utf8');
     expect(told).not.toContain('canary');
   });
