@@ -32,7 +32,6 @@ import {
   isSameCaller,
   isWithin,
   mayDecide,
-  type OwnedTask,
   ownerOf,
   scopeOf,
   type TaskAccess,
@@ -309,11 +308,15 @@ export class CallerTasks {
     await this.#system.people.refresh(this.#system.now());
     this.who = this.#standing();
     this.#scope = scopeOf(this.#taskAccess, this.#caller, this.who);
-    const isUnchecked = this.who.unchecked !== undefined;
-    if (await this.#isForeign(id, mayDecide)) {
-      if (isUnchecked) throw uncheckedMember();
-      return { kind: 'notPending' };
+    const scope = this.#scope;
+    if (scope.kind === 'all') return this.#system.decide(id, attempt);
+    const task = await this.#system.reads.whose(id);
+    const isOpen = task !== undefined && mayDecide(scope, task);
+    // An unknown task gets the answer of another owner's task, so that the answer discloses none.
+    if (!isOpen && scope.kind === 'own' && this.who.unchecked !== undefined) {
+      throw uncheckedMember();
     }
+    if (task !== undefined && !isOpen) return { kind: 'notPending' };
     return this.#system.decide(id, attempt);
   }
 
@@ -340,13 +343,10 @@ export class CallerTasks {
   }
 
   /** Returns true if another owner has a task with this ID. */
-  async #isForeign(
-    id: string,
-    isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,
-  ): Promise<boolean> {
+  async #isForeign(id: string): Promise<boolean> {
     if (this.#scope.kind === 'all') return false;
     const task = await this.#system.reads.whose(id);
-    return task !== undefined && !isAllowed(this.#scope, task);
+    return task !== undefined && !isWithin(this.#scope, task);
   }
 
   async #refuseForeign(id: string): Promise<void> {

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { appScopes } from '../../packages/fake-slack/workspace/app-scopes.ts';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
 import { type SlackAgent, startSlackAgent } from '../helpers/slack-agent.ts';
-import { textOf } from '../helpers/test-agent.ts';
+import { reached, textOf } from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
 
@@ -12,9 +13,13 @@ const [ann, bob, eve] = ['U0ANN00001', 'U0BOB00001', 'U0EVE00001'];
 const people = { groups: { legal: { slack: 'S0LEGAL' }, desk: ['bob@example.com'] } };
 
 /** An agent whose approvers are members of a Slack user group, with Ann in it. */
-async function legalAgent(rule: object = {}, scopes = [...appScopes, 'usergroups:read']) {
+async function legalAgent(
+  rule: object = {},
+  scopes = [...appScopes, 'usergroups:read'],
+  settings: ServiceSettings = {},
+) {
   const chat = await startSlackAgent({
-    ...{ rule: { approvers: ['group:legal'], ...rule }, slack: { scopes } },
+    ...{ rule: { approvers: ['group:legal'], ...rule }, slack: { scopes }, settings },
     prepare: ({ folder, slack }) => {
       writeFileSync(join(folder.path, 'people.yaml'), JSON.stringify(people));
       slack.workspace.userGroups.set('S0LEGAL', [ann]);
@@ -94,6 +99,45 @@ describe('a Slack user group of approvers', () => {
     expect(textOf(await answer)).toBe('paid {"amount":5}');
     expect(decisionsOf(chat)).toEqual([['eve@example.com', true]]);
   });
+});
+
+describe('a caller who may not see a task', () => {
+  const tokenOf = (name: string) => `${name}-token-0123456789abcdef`;
+
+  it.each([
+    ['requester', 503],
+    ['org', 404],
+  ])(
+    'gets the answer for no task while the group cannot be read, under %s',
+    async (task_access, status) => {
+      const provider = (name: string) => ({
+        ...{ type: 'static_token', name },
+        settings: {
+          token: tokenOf(name),
+          identity: { user_id: name, email: `${name}@example.com`, claims: { org_id: name } },
+        },
+      });
+      // Without its scope the bot reads no group.
+      const chat = await legalAgent({}, [...appScopes], {
+        ...{ auth: { providers: [provider('shop'), provider('eve')] }, server: { task_access } },
+      });
+      const shop = chat.agent.as(tokenOf('shop'));
+      void shop.send('t1', pay).catch(() => undefined);
+      await reached(shop, 't1', 'deferred');
+      const eve = chat.agent.as(tokenOf('eve'));
+      const decision = { decision: 'approve', deferral_id: 'd1', args_sha256: '0'.repeat(64) };
+      const answers = await Promise.all(
+        ['t1', 'no-task'].map((id) => eve.post(`/tasks/${id}/decisions`, decision)),
+      );
+      const [real, none] = answers.map((answer) => [answer.status, answer.body]);
+      expect([real, none?.[0]]).toEqual([none, status]);
+      const { body } = await eve.post('/deferrals/decisions', {
+        decisions: ['t1', 'no-task'].map((task_id) => ({ task_id, ...decision })),
+      });
+      const [first, second] = body.decisions;
+      expect([first, second.status]).toEqual([{ ...second, task_id: 't1' }, status]);
+    },
+  );
 });
 
 describe('mention: true', () => {
