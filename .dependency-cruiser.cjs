@@ -57,6 +57,7 @@ const productPackages = [
   '@opentelemetry/otlp-transformer',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
+  '@simplewebauthn/server',
   '@slack/socket-mode',
   '@slack/types',
   '@slack/web-api',

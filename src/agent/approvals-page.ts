@@ -15,7 +15,7 @@ import { StartError } from './read-access.ts';
 const folder = join(packageRoot, 'dist/ui/approvals');
 
 interface PageParts {
-  audit: Pick<AgentRecords, 'store'>;
+  audit: Pick<AgentRecords, 'store' | 'record'>;
   clock: Clock;
   config: ServiceConfig;
   egress: Egress;
@@ -44,6 +44,8 @@ export async function approvalsPage({
     provider: signInProvider(config),
     env,
     sessions: store.webSessions,
+    records: store.webRecords,
+    record: (event) => audit.record(event),
     key: (purpose) => store.keys.of(purpose),
     reads: () => policies.policies.current.policy.callerReads,
     clock,

@@ -160,6 +160,7 @@ function holdDemands(rule: Hold, defer: Security['defer']): Pick<Part, 'demands'
       ),
       timeout: -rule.timeout,
       fourEyes: Number(rule.four_eyes),
+      passkey: Number(rule.require_passkey === true),
       edit: -Number(rule.edit),
       reason: rule.require_reason === undefined ? 0 : rule.require_reason === 'both' ? 2 : 1,
       ...(approvers === null ? {} : { approvers }),

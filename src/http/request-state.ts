@@ -1,6 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
-import type { OpenSession } from '../actors/ports/web-access.ts';
+import type { OpenSession } from '../actors/ports/web-sessions.ts';
 import type { Caller } from '../machines/domain/task.ts';
 import type { CallerTasks } from './caller-tasks.ts';
 import type { Heartbeats } from './heartbeats.ts';

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { formatDuration } from '../../machines/duration.ts';
 import { normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { namesOnePerson } from '../../machines/governance/email.ts';
@@ -68,6 +69,7 @@ function checkEntry(entry: DeferEntry): Finding[] {
     ...checkWriteTimeout(entry),
     ...checkFourEyes(entry),
     ...checkMention(entry),
+    ...checkPasskey(entry),
   ];
 }
 
@@ -116,6 +118,21 @@ function checkMention({ rule, path, config }: DeferEntry): Finding[] {
   if (rule.mention !== true || approvers !== null) return [];
   const message = 'mention has no effect without approvers; list them, or remove it';
   return [warningAt([...path, 'mention'], message, defaultList)];
+}
+
+/** Checks that there is a page on which people can use a passkey; browsers offer none on an IP address. */
+function checkPasskey({ rule, path, config }: DeferEntry): Finding[] {
+  if (rule.require_passkey !== true) return [];
+  if (config.approvals !== undefined) {
+    const { hostname } = new URL(config.approvals.public_url);
+    if (isIP(hostname.replace(/^\[|\]$/g, '')) === 0) return [];
+    const numeric =
+      'browsers offer no passkey at an IP address, so nobody could approve; write a host name in approvals.public_url';
+    return [errorAt([...path, 'require_passkey'], numeric, ['approvals', 'public_url'])];
+  }
+  const message =
+    'a passkey is used on the approvals page, so nobody could approve; configure approvals, or remove it';
+  return [errorAt([...path, 'require_passkey'], message, ['approvals'])];
 }
 
 /** Checks that a request may stay open for as long as a call waits for its decision (docs/contract/governance.md). */

@@ -87,6 +87,11 @@ function looserHold(
     ],
     ['timeout', rule.timeout > hold.timeout, `a timeout of ${formatDuration(hold.timeout)}`],
     ['four_eyes', !rule.four_eyes && hold.four_eyes, 'four_eyes'],
+    [
+      'require_passkey',
+      rule.require_passkey === false && hold.require_passkey === true,
+      'a passkey',
+    ],
     ['edit', rule.edit && !hold.edit, 'that no approval changes the arguments'],
     ['approvers', listed.length > 0 && others.length > 0, 'approvers of its own list'],
   ];

@@ -58,6 +58,11 @@ export const approvalsSchema = z.object({
     description: 'Time without an action after which a session ends.',
     example: '10m',
   }),
+  passkey_delay: positiveDuration.prefault('1h').meta({
+    description:
+      'Time from its registration until a new passkey counts, in which its person can remove one that someone else registered.',
+    example: '15m',
+  }),
   lifetime: positiveDuration.prefault('8h').meta({
     description:
       'Longest life of a session. Groups and claims are those of the sign-in, so a change at the issuer applies at the latest after this time.',

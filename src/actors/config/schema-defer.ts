@@ -88,6 +88,12 @@ const holdingRule = z.object({
     description: 'The decisions that need a `note`; without one they are refused with 400.',
     example: 'reject',
   }),
+  require_passkey: z
+    .boolean()
+    .optional()
+    .describe(
+      'An approval needs a passkey on the approvals page; it never counts for later calls.',
+    ),
   never_remember: z
     .boolean()
     .default(false)

@@ -1,4 +1,5 @@
-import type { WebSession } from './web-sessions.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { OpenSession, WebSession } from './web-sessions.ts';
 
 /** A value for a cookie, encrypted by the daemon. */
 export interface SealedCookie {
@@ -17,16 +18,11 @@ export type SignInEnd =
   | { kind: 'signedIn'; session: WebSession; cookie: SealedCookie; call: string | null }
   | { kind: 'refused'; problem: string };
 
-/** A session that has not ended. */
-export interface OpenSession {
-  id: string;
-  session: WebSession;
-}
-
 /** Signs people in with a browser, and keeps their sessions (docs/contract/approvals-page.md). */
 export interface WebAccess {
   /** Origin at which browsers open the page. */
   readonly origin: string;
+  readonly passkeys: Passkeys;
   start(call: string | null): Promise<SignInStart>;
   /** Ends the sign-in that `cookie` started, with the query of the callback. */
   finish(query: string, cookie: string | null): Promise<SignInEnd>;

@@ -12,6 +12,12 @@ export interface WebSession {
   expiresAt: number;
 }
 
+/** A session that has not ended. */
+export interface OpenSession {
+  id: string;
+  session: WebSession;
+}
+
 /** Sessions of the page, shared by all daemons over one store. A deleted session is refused by each of them. */
 export interface WebSessions {
   /** Stores a new session, and deletes those that have expired at `now`, in epoch milliseconds. */

@@ -34,6 +34,7 @@ export {
   openAuditKeys,
   PublicKeyError,
   type PublicKeySet,
+  passkeyFault,
   prunedAt,
   publicKey,
   Receipts,

@@ -7,6 +7,7 @@ export type {
   TaskPage,
   TaskQuery,
 } from '../records/records.ts';
+export { confirmedDecision } from './confirmed-decision.ts';
 export { acceptCall } from './effects/accept-call.ts';
 export type { Changed as ChangedHold, OutcomeAnswer } from './hold-accounts.ts';
 export type { OpenedHold } from './holds.ts';

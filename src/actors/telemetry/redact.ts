@@ -36,6 +36,7 @@ const shownKeys = new Set([
   'provider',
   'onReject',
   'onTimeout',
+  'requirePasskey',
   'requireReason',
   'quorum',
   'remindAt',

@@ -4,6 +4,7 @@ import {
   AuditLogError,
   findLines,
   nodeKeyRing,
+  passkeyFault,
   verifyReceipts,
 } from '../../actors/records/records.ts';
 import { codeOf } from '../../machines/error-code.ts';
@@ -23,7 +24,7 @@ export interface ReceiptVerifyOptions {
 }
 
 /**
- * `receipt verify FILE`: checks the signature of every receipt in a file, and with --log that the log has its lines and
+ * `receipt verify FILE`: checks the signature of every receipt in a file and those of its passkeys, and with --log that the log has its lines and
  * that they state the same (docs/contract/audit.md).
  */
 export async function receiptVerify(
@@ -52,6 +53,10 @@ export async function receiptVerify(
     if (!verdict.ok) throw broken(file, verdict.reason);
     return verdict.claims;
   });
+  for (const claims of verified) {
+    const fault = await passkeyFault(claims);
+    if (fault !== null) throw broken(file, fault);
+  }
   if (output.isJson) return output.json({ receipts: verified, log: log ?? [] });
   for (const claims of verified) output.line(plainLine(sentenceOf(claims, log !== undefined)));
 }
@@ -66,6 +71,7 @@ const summary = z.looseObject({
       decision: z.string(),
       approver: z.string(),
       authorized: z.boolean().optional(),
+      passkey: z.object({}).optional(),
     }),
   ),
 });
@@ -75,8 +81,9 @@ function sentenceOf(claims: JsonObject, isInLog: boolean): string {
   const { task_id: task, call_id: call, asked, ran, decisions } = summary.parse(claims);
   const counted = decisions
     .filter(({ authorized }) => authorized !== false)
-    .map(({ decision, approver }) => {
-      return `${decision === 'approve' ? 'approved' : 'rejected'} by ${approver}`;
+    .map(({ decision, approver, passkey }) => {
+      const how = passkey === undefined ? '' : ' with a passkey';
+      return `${decision === 'approve' ? 'approved' : 'rejected'} by ${approver}${how}`;
     });
   const where = isInLog ? 'signed, and the log has its lines' : 'signed';
   const story = [`${asked.tool}: ${ran?.outcome ?? 'not run'}`, ...counted].join(', ');

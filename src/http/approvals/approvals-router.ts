@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Next } from 'koa';
 import type { Log } from '../../actors/ports/log.ts';
-import type { OpenSession, WebAccess } from '../../actors/ports/web-access.ts';
+import type { WebAccess } from '../../actors/ports/web-access.ts';
 import type { WebSession } from '../../actors/ports/web-sessions.ts';
 import { type DecisionAttempt, maySeeWhole } from '../../machines/governance/approvers.ts';
 import { approvalsPath, recordVerdict } from '../middleware/authenticate.ts';
@@ -17,7 +17,8 @@ import { Problem } from '../wire/problem.ts';
 import { timestamp } from '../wire/timestamp.ts';
 import { approvalsCookies } from './approvals-cookies.ts';
 import { limitSignIns } from './limit-sign-ins.ts';
-import { requireSession, type SessionPorts } from './require-session.ts';
+import { passkeyRoutes, withPasskey } from './passkey-routes.ts';
+import { requireSession, type SessionPorts, sessionOf } from './require-session.ts';
 
 /** The approvals page of an agent. */
 export interface ApprovalsPage {
@@ -83,8 +84,12 @@ export function approvalsRouter(
     ctx.body = { ...(ctx.body as object), may_decide: await mayDecide(ctx) };
   });
   const read = readJson({ malformed: noDecision });
-  router.post(`${api}/tasks/:id/decisions`, active, read, decisions(ports, asSignedIn));
+  const confirmed = withPasskey(access.passkeys);
+  const own = async (attempt: DecisionAttempt, ctx: RoutedContext) =>
+    confirmed(asSignedIn(attempt), ctx);
+  router.post(`${api}/tasks/:id/decisions`, active, read, decisions(ports, own));
   router.post(`${api}/deferrals/decisions`, active, readJson(), decisionList(ports, asSignedIn));
+  passkeyRoutes(router, { api, active, asSignedIn, ...ports });
   router.post(`${api}/sign-out`, active, readJson(), async (ctx) => {
     const to = await access.end(sessionOf(ctx));
     ctx.remove('Set-Cookie');
@@ -126,11 +131,6 @@ async function mayDecide({ params, state: { caller, tasks } }: RoutedContext): P
 /** Returns the id of a call in a query; `null` for anything else. Only this text returns from the issuer. */
 function callIn(text: unknown): string | null {
   return typeof text === 'string' && /^[\w-]{1,128}$/.test(text) ? text : null;
-}
-
-function sessionOf({ state: { webSession } }: RoutedContext): OpenSession {
-  if (webSession === undefined) throw new Error('a route of the page has no requireSession');
-  return webSession;
 }
 
 function presentSession(

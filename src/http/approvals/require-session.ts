@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware, Next } from 'koa';
 import type { WebAccess } from '../../actors/ports/web-access.ts';
+import type { OpenSession } from '../../actors/ports/web-sessions.ts';
 import { CallerTasks, type CallerTasksPorts } from '../caller-tasks.ts';
 import { type AuthenticatePorts, recordVerdict } from '../middleware/authenticate.ts';
 import { isRead } from '../middleware/is-read.ts';
-import type { RequestState } from '../request-state.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import type { PageCookie } from './approvals-cookies.ts';
 
@@ -48,6 +49,12 @@ export function requireSession(
     if (renews) cookie.write(ctx, await access.renew(open));
     await next();
   };
+}
+
+/** Returns the session of a request behind `requireSession`. */
+export function sessionOf({ state: { webSession } }: RoutedContext): OpenSession {
+  if (webSession === undefined) throw new Error('a route of the page has no requireSession');
+  return webSession;
 }
 
 const signedOut = 'sign in on the approvals page';

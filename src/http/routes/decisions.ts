@@ -14,8 +14,11 @@ import {
   taskIdIn,
 } from '../wire/decision.ts';
 
-/** Changes the attempt that a body describes to that of its sender. Throws a Problem. */
-type AttemptOf = (attempt: DecisionAttempt) => DecisionAttempt;
+/** Changes the attempt that a body describes to that of its sender. Rejects with a Problem. */
+type AttemptOf = (
+  attempt: DecisionAttempt,
+  ctx: RoutedContext,
+) => DecisionAttempt | Promise<DecisionAttempt>;
 
 const asSent: AttemptOf = (attempt) => attempt;
 
@@ -23,7 +26,8 @@ const asSent: AttemptOf = (attempt) => attempt;
 export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, own = asSent) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
-    const attempt = own(readDecision(ctx.request.body, ctx.state.caller, clock.now()));
+    const sent = readDecision(ctx.request.body, ctx.state.caller, clock.now());
+    const attempt = await own(sent, ctx);
     const { status, body } = await answerTo(ctx.state.tasks, id, attempt);
     ctx.status = status;
     ctx.body = body;
@@ -36,7 +40,7 @@ export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, own = asSent
  */
 export function decisionList(
   { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
-  own = asSent,
+  own: (attempt: DecisionAttempt) => DecisionAttempt = (attempt) => attempt,
 ) {
   async function answerOf(item: unknown, { caller, tasks }: RequestState): Promise<ListedAnswer> {
     const task_id = taskIdIn(item);

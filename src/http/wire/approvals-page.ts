@@ -1,3 +1,13 @@
+import { z } from 'zod';
+import type {
+  AssertionAnswer,
+  AttestationAnswer,
+  CreationOptions,
+  RequestOptions,
+} from '../../actors/ports/passkeys.ts';
+import { fieldOf } from './field-of.ts';
+import { Problem } from './problem.ts';
+
 /** Response of `GET /approvals/api/session`. */
 export interface SessionJson {
   agent_id: string;
@@ -14,4 +24,92 @@ export interface SessionJson {
 export interface SignedOutJson {
   /** Where the issuer ends its own session; `null` if it has no such place. */
   to: string | null;
+}
+
+/** A passkey of the person. */
+export interface PasskeyJson {
+  id: string;
+  name: string;
+  created_at: string;
+  /** Until then it confirms nothing. */
+  counts_from: string;
+  /** `null` for never. */
+  used_at: string | null;
+}
+
+/** Response of `GET /approvals/api/passkeys`, oldest first. */
+export interface PasskeyListJson {
+  passkeys: PasskeyJson[];
+}
+
+/** Response of `POST /approvals/api/passkeys`. */
+export type AddedPasskeyJson = PasskeyJson;
+
+/** Response of `POST /approvals/api/passkeys/questions`. */
+export interface RegistrationQuestionJson {
+  nonce: string;
+  options: CreationOptions;
+}
+
+/** Response of `POST /approvals/api/tasks/{id}/questions`. */
+export interface ConfirmationQuestionJson {
+  nonce: string;
+  options: RequestOptions;
+}
+
+/** Values of WebAuthn in base64url; an attestation contains certificates. */
+const binary = z
+  .string()
+  .max(16_384)
+  .regex(/^[\w-]*$/);
+
+const nonce = z.string().regex(/^[\w-]{1,64}$/);
+
+const credential = {
+  id: z.string().regex(/^[\w-]{1,1400}$/),
+  rawId: binary,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.object({}).default({}),
+};
+
+const registration = z.object({
+  name: z.string().trim().min(1).max(60),
+  nonce,
+  response: z.object({
+    ...credential,
+    response: z.object({
+      attestationObject: binary,
+      clientDataJSON: binary,
+      transports: z.array(z.string().max(32)).max(8).optional(),
+    }),
+  }),
+});
+
+const confirmation = z.object({
+  nonce,
+  response: z.object({
+    ...credential,
+    response: z.object({
+      authenticatorData: binary.max(4_096),
+      clientDataJSON: binary.max(4_096),
+      signature: binary.max(4_096),
+    }),
+  }),
+});
+
+/** Reads the body of `POST /approvals/api/passkeys`. Throws a 400 Problem. */
+export function readRegistration(body: unknown): AttestationAnswer {
+  const { data } = registration.safeParse(body);
+  if (data !== undefined) return data as AttestationAnswer;
+  const error = 'send {"name": at most 60 characters, "nonce", "response": the new credential}';
+  throw new Problem(400, { error });
+}
+
+/** Reads the passkey that a decision was confirmed with; `null` for none. Throws a 400 Problem. */
+export function readConfirmation(body: unknown): AssertionAnswer | null {
+  const sent = fieldOf(body, 'passkey');
+  if (sent === undefined) return null;
+  const { data } = confirmation.safeParse(sent);
+  if (data !== undefined) return data as AssertionAnswer;
+  throw new Problem(400, { error: 'passkey must be {"nonce", "response": the assertion}' });
 }

@@ -214,6 +214,8 @@ export function presentAnswer(
       return { status: 403, body: { error: 'approver not authorized' } };
     case 'noReason':
       return { status: 400, body: { error: reasonNeeded(answer.decision) } };
+    case 'noPasskey':
+      return { status: 403, body: { error: passkeyNeeded } };
     case 'notEditable':
       return { status: 400, body: { error: notEditable } };
     case 'unfit':
@@ -246,6 +248,8 @@ export function presentAnswer(
 
 const notEditable =
   'only an approval under a rule with edit: true may change the arguments; leave args out';
+
+const passkeyNeeded = 'this call needs a passkey; approve it on the approvals page';
 
 function reasonNeeded(verb: DecisionAttempt['verb']): string {
   return `this call needs a reason to ${verb} it; send it as note`;

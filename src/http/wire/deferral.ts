@@ -78,6 +78,10 @@ export const deferral = z
       .enum(['approve', 'reject', 'both'])
       .describe('The decisions that need a note; absent for none.')
       .exactOptional(),
+    require_passkey: z
+      .literal(true)
+      .describe('An approval needs a passkey on the approvals page.')
+      .exactOptional(),
     edit: z.literal(true).describe('An approval may change the arguments.').exactOptional(),
     display: z
       .array(z.string())
@@ -202,6 +206,7 @@ export function presentDeferral(
     quorum: held.quorum,
     ...(held.quorumOf === undefined ? {} : { quorum_of: { ...held.quorumOf } }),
     ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
+    ...(held.requirePasskey === true ? { require_passkey: true } : {}),
     ...(held.isEditable === true ? { edit: true } : {}),
     ...(held.display === undefined ? {} : { display: [...held.display] }),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),

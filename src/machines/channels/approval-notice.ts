@@ -44,6 +44,8 @@ export interface ApprovalRequest {
   fourEyes: boolean;
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if approvals need a passkey, which people use on the approvals page. */
+  requirePasskey?: true;
   /** True if the message mentions the approvers; absent for no mention. */
   mention?: true;
   approvals: Approval[];
@@ -62,6 +64,13 @@ export function requesterWords({
   isOperators,
 }: Pick<ApprovalRequest, 'requester' | 'isOperators'>): string | null {
   return nameInWords(requester, isOperators);
+}
+
+/** States that approvals need a passkey; empty if they do not. */
+export function passkeyWords({
+  requirePasskey,
+}: Pick<ApprovalRequest, 'requirePasskey'>): string[] {
+  return requirePasskey === true ? ['An approval needs a passkey, on the approvals page.'] : [];
 }
 
 /** Describes the changes that approvers made to the arguments, one sentence for each. */

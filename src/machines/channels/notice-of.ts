@@ -82,6 +82,7 @@ function requestOf(
     quorum: deferral.quorum,
     fourEyes: deferral.fourEyes,
     ...(deferral.requireReason === undefined ? {} : { requireReason: deferral.requireReason }),
+    ...(deferral.requirePasskey === undefined ? {} : { requirePasskey: true }),
     ...(deferral.mention === undefined ? {} : { mention: deferral.mention }),
     approvals: deferral.approvals,
     stage,

@@ -3,6 +3,7 @@ import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
 import type { UsedGrant } from './grant.ts';
 import type { HoldOutcome, HoldRequest } from './hold.ts';
+import type { PasskeyAssertion } from './passkey-confirmation.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -69,6 +70,8 @@ export interface DecisionReport {
   caller: Pick<Caller, 'provider' | 'userId'> | null;
   /** The chat that submitted the decision; absent for the HTTP endpoint. */
   source?: string;
+  /** The assertion of the passkey that confirmed the decision; absent for none. */
+  passkey?: PasskeyAssertion;
 }
 
 /**

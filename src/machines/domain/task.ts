@@ -175,6 +175,8 @@ export interface Approval {
   as?: readonly string[];
   /** Email of the person who delegated this decision to the approver; absent for the approver's own right. */
   for?: string;
+  /** True if a passkey of the approver confirmed the approval. */
+  passkey?: true;
 }
 
 /** A change that an approver made to the arguments of a held call. */
@@ -245,6 +247,8 @@ export interface Deferral {
   onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if approvals need a passkey. */
+  requirePasskey?: true;
   /** True if an approval may change the arguments. */
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */

@@ -1,4 +1,5 @@
 import type { GrantRequest } from '../domain/grant.ts';
+import type { PasskeyConfirmation } from '../domain/passkey-confirmation.ts';
 import type { Caller, Deferral } from '../domain/task.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
@@ -34,6 +35,8 @@ export interface DecisionAttempt {
   standing?: Standing;
   /** True if the caller has signed in to the approvals page. */
   isSignedIn?: true;
+  /** The verified confirmation with a passkey of the caller; absent for none. */
+  passkey?: PasskeyConfirmation;
   /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */
   isUntrusted?: true;
 }

@@ -27,6 +27,8 @@ export type DecisionAnswer =
   | { kind: 'forbidden' }
   /** The rule demands a note for this decision, and the attempt has none. */
   | { kind: 'noReason'; decision: DecisionAttempt['verb'] }
+  /** The approval lacks a passkey that confirmed it, which the rule of the call demands. */
+  | { kind: 'noPasskey' }
   /** The rule of the call lets no decision change the arguments. */
   | { kind: 'notEditable' }
   /** The changed arguments do not fit the tool; `text` is the finding. */
@@ -98,6 +100,7 @@ function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
     ...{ approver: email ?? approverName(deferral, attempt), at: attempt.at },
     ...(as.length === 0 ? {} : { as }),
     ...(right?.for === undefined ? {} : { for: right.for }),
+    ...(attempt.passkey === undefined ? {} : { passkey: true as const }),
   };
   if (attempt.caller === null) return approval;
   const { provider, userId, email: verified } = attempt.caller;

@@ -32,6 +32,8 @@ export interface DeferRule {
   onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
+  /** True if approvals need a passkey; they never count for later calls. */
+  requirePasskey?: true;
   /** True if an approval may change the arguments. */
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
@@ -157,7 +159,7 @@ export function escalatedFurther(deferral: Deferral): Deferral {
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf, display, mention } = deferral;
+  const { alsoBy, quorumOf, display, mention, requirePasskey } = deferral;
   const { remindAt, escalateTo, escalations } = deferral;
   return {
     to: targets,
@@ -173,6 +175,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     onReject,
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(requireReason === undefined ? {} : { requireReason }),
+    ...(requirePasskey === undefined ? {} : { requirePasskey }),
     ...(isEditable === undefined ? {} : { isEditable }),
     ...(display === undefined ? {} : { display }),
     ...(mention === undefined ? {} : { mention }),

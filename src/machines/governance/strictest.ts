@@ -23,11 +23,13 @@ export function strictest(
 ): DeferRule {
   const lists = listedByBoth(rule, other);
   const isNobody = lists.approvers?.length === 0;
+  const requirePasskey = rule.requirePasskey ?? other.requirePasskey;
   const isFailure = onTimeout === undefined || other.onTimeout === undefined;
   return {
     ...rule,
     ...(isEditable === true && other.isEditable === true ? { isEditable } : {}),
     ...shorterMemory(remember, other.remember),
+    ...(requirePasskey === undefined ? {} : { requirePasskey }),
     ...(isFailure ? {} : { onTimeout }),
     ...demanded(rule.requireReason, other.requireReason),
     ...(isNobody ? listsOf({ ...rule, ...(alsoBy && { alsoBy }) }) : lists),

@@ -27,11 +27,13 @@ export function tightened(
     fourEyes: deferral.fourEyes || rule.fourEyes,
     bindApprover: deferral.bindApprover || rule.bindApprover,
     distinctCallers,
+    ...(rule.requirePasskey === true ? { requirePasskey: true } : {}),
     ...demanded(deferral.requireReason, rule.requireReason),
     approvals: deferral.approvals.filter(
       (approval, index, all) =>
         !(distinctCallers && all.slice(0, index).some((one) => isFromSame(approval, one))) &&
         isListed(rule, countedAs(approval)) &&
+        (rule.requirePasskey !== true || approval.passkey === true) &&
         (!rule.bindApprover || isOwnName(approval)) &&
         (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
     ),

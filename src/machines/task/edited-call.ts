@@ -13,10 +13,14 @@ export function withEdit(
   { attempt, deferral, edit }: { attempt: DecisionAttempt; deferral: Deferral; edit: ProposedEdit },
 ): Partial<TaskContext> {
   const made = editOf(deferral, attempt, edit);
-  const { approver, at, caller } = made;
+  const { approver, at, caller, passkey } = made;
   const { asked: _, ...call } = currentCall(context);
   const changed = { args: edit.args, ...edit.digests, edits: [...(call.edits ?? []), made] };
-  const approval = { approver, at, ...(caller === undefined ? {} : { caller }) };
+  const approval = {
+    ...{ approver, at },
+    ...(caller === undefined ? {} : { caller }),
+    ...(passkey === undefined ? {} : { passkey }),
+  };
   return {
     pending: [{ ...call, ...changed }, ...context.pending.slice(1)],
     held: {

@@ -182,6 +182,7 @@ export function decision(
     ...(isEdited ? { editedCallSha256: edit.digests.callSha256 } : {}),
     caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
+    ...(attempt.passkey === undefined ? {} : { passkey: attempt.passkey.assertion }),
   };
 }
 

@@ -182,6 +182,7 @@ export const taskMachine = taskSetup.createMachine({
           { guard: withAttempt('isMispinned'), actions: whenDecided.mispinned },
           { guard: withAttempt('isRefused'), actions: whenDecided.refused },
           { guard: withAttempt('lacksReason'), actions: whenDecided.unreasoned },
+          { guard: withAttempt('lacksPasskey'), actions: whenDecided.unconfirmed },
           { guard: withAttempt('mayNotEdit'), actions: whenDecided.notEditable },
           { guard: withAttempt('isUnfit'), actions: whenDecided.unfit },
           {

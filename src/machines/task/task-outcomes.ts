@@ -90,6 +90,7 @@ export const whenDecided = {
     'answer',
     (_, { verb: decision }) => ({ kind: 'noReason', decision }) as const,
   ),
+  unconfirmed: { type: 'answer', params: { kind: 'noPasskey' } },
   notEditable: { type: 'answer', params: { kind: 'notEditable' } },
   unfit: fromAttempt('answer', (_, _attempt, edit) => answerUnfit(edit)),
   edited: [noted('deferral.decided'), answered('resolved'), withAttempt('editCall')],

@@ -24,6 +24,7 @@ import {
   withApproval,
 } from '../governance/decision.ts';
 import { escalatedFurther, nextEscalation } from '../governance/defer-policy.ts';
+import { lacksPasskey } from '../governance/passkey.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
@@ -262,6 +263,7 @@ export const taskSetup = setup({
     isRefused: ({ context }, { attempt, deferral }: Trial) =>
       isRefused(deferral, attempt, context.run.requester, speakersIn(context)),
     lacksReason: (_, { attempt, deferral }: Trial) => lacksReason(deferral, attempt),
+    lacksPasskey: (_, { attempt, deferral, edit }: Trial) => lacksPasskey(deferral, attempt, edit),
     mayNotEdit: (_, { attempt, deferral, edit }: Trial) => mayNotEdit(deferral, attempt, edit),
     isUnfit: (_, { edit }: Trial) => edit !== null && edit.fault !== null,
     isEdit: (_, { deferral, edit }: Trial) => isEdit(deferral, edit),

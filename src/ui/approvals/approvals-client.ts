@@ -1,10 +1,26 @@
+import {
+  type AuthenticationResponseJSON,
+  startAuthentication,
+  startRegistration,
+} from '@simplewebauthn/browser';
 import type { z } from 'zod';
-import type { SessionJson, SignedOutJson } from '../../http/wire/approvals-page.ts';
+import type {
+  ConfirmationQuestionJson,
+  PasskeyJson,
+  PasskeyListJson,
+  RegistrationQuestionJson,
+  SessionJson,
+  SignedOutJson,
+} from '../../http/wire/approvals-page.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 import type { decidedPage } from '../../http/wire/decided-call.ts';
+import { sentenceOf } from '../dashboard/api/sentence-of.ts';
 import type {
   DecisionDetails,
   DecisionOutcome,
+  PasskeyOutcome,
+  QuestionOutcome,
+  SentDecision,
   Verb,
 } from '../dashboard/views/approvals/decision-machine.ts';
 
@@ -82,28 +98,65 @@ export class ApprovalsClient {
 
   /** Sends a decision on exactly the displayed call. Never rejects. */
   async decide(
-    { id, task_id, args_sha256, runs_sha256 }: DeferralJson,
-    verb: Verb,
-    { note, args }: DecisionDetails,
+    call: DeferralJson,
+    { verb, details, answer }: SentDecision,
   ): Promise<DecisionOutcome> {
-    const body = {
-      decision: verb,
-      deferral_id: id,
-      args_sha256,
-      ...(runs_sha256 === undefined ? {} : { runs_sha256 }),
-      ...(note === '' ? {} : { note }),
-      ...(args === undefined ? {} : { args }),
-    };
+    const decision = decisionBody(call, verb, details);
+    const body = answer === undefined ? decision : { ...decision, passkey: answer };
     try {
-      const path = `tasks/${encodeURIComponent(task_id)}/decisions`;
+      const path = `tasks/${encodeURIComponent(call.task_id)}/decisions`;
       const { status } = await this.#ask<{ status: string }>(path, { body });
       this.decided();
       return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      const isOver = error instanceof RefusedError && [404, 409].includes(error.status);
-      return { kind: isOver ? 'over' : 'refused', problem };
+      return unsent(error);
     }
+  }
+
+  /** Requests a question about a decision for a passkey. Never rejects. */
+  async question(call: DeferralJson, { verb, details }: SentDecision): Promise<QuestionOutcome> {
+    try {
+      const path = `tasks/${encodeURIComponent(call.task_id)}/questions`;
+      const body = decisionBody(call, verb, details);
+      return { kind: 'asked', question: await this.#ask<ConfirmationQuestionJson>(path, { body }) };
+    } catch (error) {
+      return unsent(error);
+    }
+  }
+
+  /** Has the person answer a question with a passkey. Never rejects. */
+  async confirm(question: object): Promise<PasskeyOutcome> {
+    // Safe to cast: `question` has returned it.
+    const { nonce, options } = question as ConfirmationQuestionJson;
+    try {
+      const { id, rawId, type, response } = await startAuthentication({ optionsJSON: options });
+      const answer = { nonce, response: { id, rawId, type, response } };
+      return { kind: 'confirmed', answer: answer satisfies SentAssertion };
+    } catch {
+      const problem = 'The passkey did not answer, so nothing was decided. Try again.';
+      return { kind: 'refused', problem };
+    }
+  }
+
+  /** Returns the passkeys of the person, oldest first. Rejects with RefusedError. */
+  async passkeys(): Promise<PasskeyJson[]> {
+    return (await this.#ask<PasskeyListJson>('passkeys')).passkeys;
+  }
+
+  /** Has the person create a passkey, and registers it. Rejects with an error whose message is a sentence. */
+  async addPasskey(name: string): Promise<void> {
+    const { nonce, options } = await this.#ask<RegistrationQuestionJson>('passkeys/questions', {
+      body: {},
+    });
+    const response = await startRegistration({ optionsJSON: options }).catch(() => {
+      throw new Error('The browser created no passkey. Try again.');
+    });
+    await this.#ask<PasskeyJson>('passkeys', { body: { name, nonce, response } });
+  }
+
+  /** Removes a passkey of the person. Rejects with RefusedError. */
+  async removePasskey(id: string): Promise<void> {
+    await this.#ask<null>(`passkeys/${encodeURIComponent(id)}/removal`, { body: {} });
   }
 
   /** Ends the session; returns where the issuer ends its own. Rejects with RefusedError. */
@@ -135,6 +188,32 @@ export class ApprovalsClient {
     if (response.status === 401) this.ended();
     throw new RefusedError(response.status, sentenceIn(response.status, read), read);
   }
+}
+
+/** The answer of a passkey as it is sent, without its optional members. */
+interface SentAssertion {
+  nonce: string;
+  response: Pick<AuthenticationResponseJSON, 'id' | 'rawId' | 'type' | 'response'>;
+}
+
+function decisionBody(
+  { id, args_sha256, runs_sha256 }: DeferralJson,
+  verb: Verb,
+  { note, args }: DecisionDetails,
+) {
+  return {
+    decision: verb,
+    deferral_id: id,
+    args_sha256,
+    ...(runs_sha256 === undefined ? {} : { runs_sha256 }),
+    ...(note === '' ? {} : { note }),
+    ...(args === undefined ? {} : { args }),
+  };
+}
+
+function unsent(error: unknown): { kind: 'over' | 'refused'; problem: string } {
+  const isOver = error instanceof RefusedError && [404, 409].includes(error.status);
+  return { kind: isOver ? 'over' : 'refused', problem: sentenceOf(error) };
 }
 
 function sentenceIn(status: number, body: unknown): string {

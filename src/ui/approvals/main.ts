@@ -9,6 +9,7 @@ import { ApprovalsClient } from './approvals-client.ts';
 import ApprovalsPage from './approvals-page.svelte';
 import { followCalls } from './follow-calls.ts';
 import { type PageEvent, pageMachine } from './page-machine.ts';
+import { passkeysMachine } from './passkeys-machine.ts';
 
 const clock = new ServerClock();
 const client = new ApprovalsClient((at) => clock.heard(at));
@@ -24,6 +25,13 @@ const machine = pageMachine.provide({
     },
   },
 });
+const keysMachine = passkeysMachine.provide({
+  actors: {
+    read: fromPromise(() => client.passkeys()),
+    add: fromPromise(({ input: { name } }) => client.addPasskey(name)),
+    remove: fromPromise(({ input: { id } }) => client.removePasskey(id)),
+  },
+});
 const target = document.querySelector('#app');
 if (target === null) throw new Error('index.html has no element #app');
-mount(ApprovalsPage, { target, props: { machine, client, clock } });
+mount(ApprovalsPage, { target, props: { machine, keysMachine, client, clock } });

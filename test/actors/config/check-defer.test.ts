@@ -161,6 +161,11 @@ it.each([
     'warning 6:28 ~.tools.t.approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
   ],
   [
+    'a passkey without a page on which to use it',
+    'enabled: true\ntools: {t: {require_passkey: true, to: "channel:console:*"}}',
+    'error 6:34 ~.tools.t.require_passkey | a passkey is used on the approvals page, so nobody could approve; configure approvals, or remove it',
+  ],
+  [
     'tools without a switch',
     'tools: {t: {to: "channel:console:*"}}',
     'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',

@@ -213,6 +213,12 @@ describe('a setting that is looser than the included policy', () => {
       /shared\.yaml:\d+:\d+ demands that no approval changes the arguments, /,
     ],
     [
+      'no passkey',
+      holding({ ...hold, require_passkey: false }),
+      holding({ ...hold, require_passkey: true }),
+      /shared\.yaml:\d+:\d+ demands a passkey, /,
+    ],
+    [
       'a layer that is off',
       { defer: { enabled: false } },
       holding(),
@@ -232,7 +238,9 @@ describe('a setting that is looser than the included policy', () => {
     const settings = { token_env: 'TOKEN', identity };
     const providers = [{ type: 'static_token', name: 'ops', settings }];
     const security = { ...own, policy: { include: ['shared.yaml'] } };
-    const service = { agent_id: 'x', auth: { providers }, security };
+    const signIn = { issuer: 'https://id.example.com', client_id: 'page' };
+    const approvals = { public_url: 'https://approvals.example.com', sign_in: signIn };
+    const service = { agent_id: 'x', auth: { providers }, approvals, security };
     writeFileSync(join(folder, 'service.yaml'), stringify(service));
     const loaded = loadConfig(folder, { TOKEN: 'a-token-that-is-long-enough-0123456789' });
     expect(loaded.ok ? [] : loaded.problems.map(formatProblem)).toEqual([

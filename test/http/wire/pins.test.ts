@@ -80,6 +80,7 @@ const held = aDeferral({
   quorum: 2,
   quorumOf: { 'group:finance': 2 },
   requireReason: 'both',
+  requirePasskey: true,
   isEditable: true,
   display: ['args.amount'],
   edits: [anEdit()],

@@ -4,6 +4,7 @@ import type { Deferral, RequiredReason } from '../../../src/machines/domain/task
 import { isRefused } from '../../../src/machines/governance/approvers.ts';
 import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
+import { strictest } from '../../../src/machines/governance/strictest.ts';
 import { tightened } from '../../../src/machines/governance/tightened.ts';
 import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
@@ -61,6 +62,31 @@ describe('a deferral under the rule in force', () => {
       requireReason === undefined ? {} : { requireReason };
     const { requireReason } = tightened(aDeferral(rule(stored)), aDeferRule(rule(today)), []);
     expect(requireReason).toBe(demanded);
+  });
+
+  it('with a passkey demanded by either rule demands one, and counts no approval without', () => {
+    const approvals = [
+      { approver: ann, at: 1, passkey: true as const },
+      { approver: bo, at: 1 },
+    ];
+    const demands = (isDemanded: boolean) => (isDemanded ? { requirePasskey: true as const } : {});
+    for (const [stored, today] of [
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const) {
+      const deferral = aDeferral({ approvals, ...demands(stored) });
+      const { requirePasskey, ...now } = tightened(deferral, aDeferRule(demands(today)), []);
+      expect(requirePasskey ?? false).toBe(stored || today);
+      expect(now.approvals.map(({ approver }) => approver)).toEqual(today ? [ann] : [ann, bo]);
+    }
+  });
+
+  it('under two policies demands a passkey as soon as one does', () => {
+    const [with_, without] = [aDeferRule({ requirePasskey: true }), aDeferRule()];
+    expect(strictest(with_, without).requirePasskey).toBe(true);
+    expect(strictest(without, with_).requirePasskey).toBe(true);
+    expect(strictest(without, without)).not.toHaveProperty('requirePasskey');
   });
 
   it("counts no approval that today's rule would refuse", () => {

@@ -1,12 +1,7 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../../bench/peers/free-port.ts';
-import type { Answer } from '../../helpers/agent-client.ts';
-import { axeFindings } from '../../helpers/axe-findings.ts';
-import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
+import { forgive, TestBrowser } from '../../helpers/browser.ts';
 import { buildPage } from '../../helpers/built-page.ts';
-import { deferring, reached, startTestAgent, type TestAgent } from '../../helpers/test-agent.ts';
-import { startWebIssuer, type WebIssuer, webClient } from '../../helpers/web-issuer.ts';
+import { expectUsable, park, startDesk } from './browser-desk.ts';
 
 const token = 'token-of-the-program';
 const patience = { timeout: 20_000 };
@@ -16,51 +11,6 @@ beforeAll(async () => {
   [browser] = await Promise.all([TestBrowser.launch(), buildPage()]);
 }, 60_000);
 afterAll(() => browser.close());
-
-async function startDesk(): Promise<{ agent: TestAgent; issuer: WebIssuer; url: string }> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const issuer = await startWebIssuer({
-    redirectUri: `${url}/approvals/callback`,
-    hasLogout: false,
-    people: { ann: { name: 'Ann', email: 'ann@example.com', email_verified: true } },
-  });
-  issuer.person = 'ann';
-  const settings = { token, identity: { user_id: 'shop' } };
-  const agent = await startTestAgent(
-    {
-      ...deferring({
-        approvers: ['ann@example.com'],
-        edit: true,
-        require_reason: 'reject',
-      }),
-      approvals: { public_url: url, sign_in: { issuer: issuer.issuer, client_id: webClient } },
-      auth: { providers: [{ type: 'static_token', name: 'shop', settings }] },
-    },
-    { port },
-  );
-  return { agent, issuer, url };
-}
-
-async function park(
-  agent: TestAgent,
-  id: string,
-  args: object,
-): Promise<{ answer: Promise<Answer> }> {
-  const answer = agent.as(token).send(id, [{ tool: 'pay', args }, { say: 'paid' }]);
-  await agent
-    .as(token)
-    .get('/tasks')
-    .then(() => undefined);
-  await reached(agent.as(token), id, 'deferred');
-  return { answer };
-}
-
-/** Whether a page is ready for everybody. */
-async function expectUsable(page: Page): Promise<void> {
-  expect(await missingOf(page)).toEqual([]);
-  expect(await axeFindings(page)).toEqual([]);
-}
 
 describe('the approvals page in a browser', () => {
   it('takes a person from the sign-in to a decision and the sign-out, on a small phone', async () => {

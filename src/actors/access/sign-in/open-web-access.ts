@@ -6,16 +6,16 @@ import { signInMachine } from '../../../machines/sign-in/sign-in-machine.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Outbound } from '../../ports/egress.ts';
-import type { Log } from '../../ports/log.ts';
-import type { OpenSession, SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
-import type { WebSession, WebSessions } from '../../ports/web-sessions.ts';
+import type { SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
+import type { OpenSession, WebSession, WebSessions } from '../../ports/web-sessions.ts';
 import { callerOfClaims } from '../auth/caller-of-claims.ts';
 import { IssuerClient, type SignInSecrets } from './issuer-client.ts';
+import { openPasskeys, type PasskeyPorts } from './open-passkeys.ts';
 import { SealedCookies } from './sealed-cookies.ts';
 
 type Approvals = NonNullable<ServiceConfig['approvals']>;
 
-export interface WebAccessPorts {
+export interface WebAccessPorts extends PasskeyPorts {
   /** Name of the provider of the people who sign in. */
   provider: string;
   env: NodeJS.ProcessEnv;
@@ -25,7 +25,6 @@ export interface WebAccessPorts {
   /** Returns what rules read of callers. */
   reads: () => CallerReads;
   clock: Clock;
-  log: Log;
   outbound?: Outbound;
 }
 
@@ -92,8 +91,10 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
     });
   }
 
+  const delay = settings.passkey_delay;
   return {
     origin,
+    passkeys: openPasskeys({ origin, delay }, ports),
     async start(call) {
       try {
         const { url, secrets } = await client.authorize();

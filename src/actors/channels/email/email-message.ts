@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   type ApprovalNotice,
   callOutcomeWords,
+  passkeyWords,
   requestEditWords,
   requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
@@ -73,6 +74,7 @@ function linesOf(notice: ApprovalNotice): string[] {
       ? [
           `Who can decide: ${approvers === null ? 'anyone' : approvers.map((name) => oneLine(name)).join(', ')}`,
           ...(fourEyes ? ['Four eyes: the requester may not decide.'] : []),
+          ...passkeyWords(request),
           ...(quorum > 1 ? [`Approvals: ${approvals.length} of ${quorum}.`] : []),
           `Denied at ${new Date(expiresAt).toISOString()} without a decision.`,
         ]

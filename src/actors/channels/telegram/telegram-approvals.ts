@@ -311,6 +311,8 @@ function answerText(answer: DecisionAnswer, quorum: number): string | null {
       return 'You are not allowed to decide this. It is still waiting.';
     case 'noReason':
       return words.noReason;
+    case 'noPasskey':
+      return 'This call needs a passkey, so nothing was decided. Approve it on the approvals page.';
     case 'decided':
       return `Nothing was decided: already ${past[answer.settled.decision]} by ${oneLine(answer.settled.approver)}.`;
     case 'otherArguments':

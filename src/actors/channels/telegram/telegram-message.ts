@@ -3,6 +3,7 @@ import {
   type ApprovalNotice,
   type ApprovalRequest,
   callOutcomeWords,
+  passkeyWords,
   repeatWords,
   requestEditWords,
   requesterWords,
@@ -93,6 +94,7 @@ function waitingLines(request: ApprovalRequest): string[] {
     `Who can decide: ${approvers === null ? 'everyone listed under people' : cut(approvers.map((name) => oneLine(name)).join(', '), 500)}`,
     ...(fourEyes ? ['Four eyes: the requester may not decide.'] : []),
     ...(requireReason === undefined ? [] : [reasons[requireReason]]),
+    ...passkeyWords(request),
     ...(quorum > 1 ? [`Approvals: ${approvals.length} of ${quorum}, one rejection rejects.`] : []),
     ...(last === undefined
       ? []

@@ -88,6 +88,7 @@ export function webhookEvent(
       approvers: request.approvers,
       quorum: request.quorum,
       ...(request.requireReason === undefined ? {} : { require_reason: request.requireReason }),
+      ...(request.requirePasskey === true ? { require_passkey: true } : {}),
       approvals: request.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
       ...(request.messages === undefined ? {} : { messages: request.messages.map(messageJson) }),
       requested_at: timestamp(request.requestedAt),

@@ -200,6 +200,7 @@ export class PolicyRules {
       escalateTo: escalationTargets(rule.escalate_to)[0] ?? null,
       ...(typeof rule.escalate_to === 'object' ? { escalations: rule.escalate_to } : {}),
       ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
+      ...(rule.require_passkey === true ? { requirePasskey: true } : {}),
       ...(rule.edit ? { isEditable: true } : {}),
       ...(rule.display === undefined ? {} : { display: rule.display }),
       ...memoryOf(rule, defer),
@@ -210,12 +211,16 @@ export class PolicyRules {
 
 type Deferring = PolicySettings['defer']['tools'][string][number];
 
-/** One approval of several is not remembered, because the others did not give it. */
+/**
+ * One approval of several is not remembered, because the others did not give it. One that needs a passkey is not, because
+ * the passkey confirms one call.
+ */
 function memoryOf(
-  { never_remember: isNever, quorum }: DeferredTool,
+  { never_remember: isNever, quorum, require_passkey: isConfirmed }: DeferredTool,
   { remember }: PolicySettings['defer'],
 ): Pick<DeferRule, 'remember'> {
-  if (remember === undefined || isNever === true || approvalsIn(quorum) > 1) return {};
+  if (remember === undefined || isNever === true || isConfirmed === true) return {};
+  if (approvalsIn(quorum) > 1) return {};
   return { remember: { time: remember.max_time, uses: remember.max_uses } };
 }
 

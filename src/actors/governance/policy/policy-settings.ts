@@ -44,6 +44,7 @@ export interface DeferredTool extends Omit<RuleTerms, 'allow'> {
   remind: boolean;
   escalate_to?: EscalateTo | undefined;
   require_reason?: RequiredReason | undefined;
+  require_passkey?: boolean | undefined;
   edit: boolean;
   display?: readonly string[] | undefined;
   mention?: boolean | undefined;

@@ -244,6 +244,7 @@ function decisionFields(fact: DecisionReport, policySha256: string | undefined):
     provider: fact.caller?.provider,
     user_id: fact.caller?.userId,
     source: fact.source,
+    passkey: fact.passkey === undefined ? undefined : { ...fact.passkey },
   };
 }
 

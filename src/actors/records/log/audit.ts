@@ -40,5 +40,6 @@ export {
   verdictSentence,
 } from './verdict.ts';
 export { AuditLogError, type VerifyFilesOptions, verifyFiles } from './verify-files.ts';
+export { passkeyFault } from './verify-passkeys.ts';
 export { verifyReceipts } from './verify-receipt.ts';
 export { verifyLog } from './verify-view.ts';

@@ -92,9 +92,11 @@ class CallLines {
       ),
       decisions: this.#of('task_deferred_decision').map((line) =>
         told(line, [
-          ...('edited_args_sha256' in fieldsOf(line) ? editedNames : []),
+          ...(['edited_args_sha256', 'passkey'].some((name) => name in fieldsOf(line))
+            ? editedNames
+            : []),
           ...['decision', 'approver', 'for', 'note', 'method', 'vouched_by', 'provider', 'user_id'],
-          ...['source', 'authorized', 'policy_sha256'],
+          ...['source', 'authorized', 'policy_sha256', 'passkey'],
         ]),
       ),
       ...this.#grant(),

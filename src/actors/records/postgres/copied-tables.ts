@@ -132,6 +132,12 @@ export const copiedTables: readonly CopiedTable[] = [
       ...{ uses_left: integer, is_suspended: integer, terms: text },
     },
   },
+  {
+    name: 'web_records',
+    // Challenges end within minutes.
+    select: "SELECT kind, id, owner, expires_at, value FROM web_records WHERE kind = 'passkey'",
+    columns: { kind: text, id: text, owner: text, expires_at: bigint, value: text },
+  },
 ];
 
 /** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */

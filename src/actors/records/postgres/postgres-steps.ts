@@ -178,6 +178,19 @@ const webSessions = `
   CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
 `;
 
+/** Version 7: records of the approvals page by kind, such as passkeys. */
+const webRecords = `
+  CREATE TABLE web_records (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    expires_at BIGINT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  );
+  CREATE INDEX web_records_by_end ON web_records (expires_at);
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
 export const postgresSteps: readonly string[] = [
   first,
@@ -186,4 +199,5 @@ export const postgresSteps: readonly string[] = [
   acsSessions,
   delegations,
   webSessions,
+  webRecords,
 ];

@@ -23,6 +23,7 @@ import { postgresGrants } from './postgres-grants.ts';
 import { postgresChannelNames, postgresKeys, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
+import { postgresWebRecords } from './postgres-web-records.ts';
 import { postgresWebSessions } from './postgres-web-sessions.ts';
 import { ReplicaNote } from './replica-note.ts';
 import { ReplicaSession } from './replica-session.ts';
@@ -62,6 +63,7 @@ export class PostgresStore implements TaskStore {
   readonly delegations: TaskStore['delegations'];
   readonly grants: TaskStore['grants'];
   readonly webSessions: TaskStore['webSessions'];
+  readonly webRecords: TaskStore['webRecords'];
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** Commits are durable in the database; files are only copies. */
@@ -110,6 +112,7 @@ export class PostgresStore implements TaskStore {
     this.delegations = postgresDelegations(database);
     this.grants = postgresGrants(database);
     this.webSessions = postgresWebSessions(database);
+    this.webRecords = postgresWebRecords(database);
     this.#fellows = new FellowDaemons(database, replica);
     this.#queue = new CommitQueue(database, {
       replica,

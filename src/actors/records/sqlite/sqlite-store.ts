@@ -24,6 +24,7 @@ import { SqliteKeyRows } from './sqlite-key-rows.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
+import { SqliteWebRecords } from './sqlite-web-records.ts';
 import { SqliteWebSessions } from './sqlite-web-sessions.ts';
 
 interface PendingSave {
@@ -73,6 +74,8 @@ export class SqliteStore implements TaskStore {
   readonly grants: SqliteGrants;
   /** Sessions of the approvals page. */
   readonly webSessions: SqliteWebSessions;
+  /** Records of the approvals page, such as passkeys. */
+  readonly webRecords: SqliteWebRecords;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
@@ -107,6 +110,7 @@ export class SqliteStore implements TaskStore {
     this.delegations = new SqliteDelegations(database);
     this.grants = new SqliteGrants(database);
     this.webSessions = new SqliteWebSessions(database);
+    this.webRecords = new SqliteWebRecords(database);
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),

@@ -2,6 +2,7 @@ import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegations } from '../../ports/delegations.ts';
 import type { Grants } from '../../ports/grants.ts';
+import type { WebRecords } from '../../ports/web-records.ts';
 import type { WebSessions } from '../../ports/web-sessions.ts';
 import { SystemError } from '../../system-error.ts';
 import type { ApprovalRows } from './approval-rows.ts';
@@ -71,6 +72,8 @@ export interface TaskStore {
   readonly grants: Grants;
   /** Sessions of the approvals page. */
   readonly webSessions: WebSessions;
+  /** Records of the approvals page, such as passkeys. */
+  readonly webRecords: WebRecords;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */

@@ -4,6 +4,7 @@ import { openWebAccess } from '../../../../src/actors/access/sign-in/open-web-ac
 import { SealedCookies } from '../../../../src/actors/access/sign-in/sealed-cookies.ts';
 import { serviceSchema } from '../../../../src/actors/config/service-schema.ts';
 import type { WebAccess } from '../../../../src/actors/ports/web-access.ts';
+import type { WebRecords } from '../../../../src/actors/ports/web-records.ts';
 import type { WebSession } from '../../../../src/actors/ports/web-sessions.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startWebIssuer, type WebIssuer, webClient } from '../../../helpers/web-issuer.ts';
@@ -41,6 +42,7 @@ async function startDaemons(count: number) {
     openWebAccess(approvals, {
       ...{ provider: 'staff', env: {}, sessions, clock, log },
       key: async () => key,
+      ...{ records: {} as WebRecords, record: () => Promise.resolve() },
       reads: () => ({ groups: false, claims: new Set() }),
     }),
   );

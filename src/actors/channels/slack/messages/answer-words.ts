@@ -60,6 +60,8 @@ export function answerWords(
       return forbiddenWords(request, approver);
     case 'noReason':
       return `A reason is required to ${answer.decision} this call, so nothing was decided. Click again, or decide in the dashboard or on the command line with a note.`;
+    case 'noPasskey':
+      return 'This call needs a passkey, so nothing was decided. Approve it on the approvals page.';
     case 'notEditable':
     case 'unfit':
     case 'notRememberable':

@@ -1,4 +1,7 @@
-import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import {
+  type ApprovalRequest,
+  passkeyWords,
+} from '../../../../machines/channels/approval-notice.ts';
 import type { RequiredReason } from '../../../../machines/domain/task.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 import { cut } from './escape.ts';
@@ -19,6 +22,7 @@ export function whoMayDecide(
   const lines = [`Who can decide: ${approvers === null ? anyone : namesOf(approvers)}`];
   if (fourEyes) lines.push('Four eyes: the requester may not decide.');
   if (requireReason !== undefined) lines.push(reasonWords[requireReason]);
+  lines.push(...passkeyWords(request));
   if (quorum > 1) {
     lines.push(`Approvals: ${approvals.length} of ${quorum}, one rejection rejects`);
     if (approvals.length > 0) lines.push(`Approved so far by: ${approversOf(request)}`);

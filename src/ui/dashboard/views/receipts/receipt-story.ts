@@ -125,6 +125,7 @@ function decisionStory(decision: JsonObject): DecisionStory {
     method: [
       methods[text(decision['method'])] ?? text(decision['method']),
       text(decision['provider']),
+      decision['passkey'] === undefined ? '' : 'confirmed with a passkey',
     ]
       .filter((part) => part !== '')
       .join(', '),

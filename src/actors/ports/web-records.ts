@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../machines/json.ts';
+
+/** The kinds of records of the approvals page: passkeys, and challenges that wait for one. */
+export type WebRecordKind = 'passkey' | 'challenge';
+
+/** A record of the approvals page that belongs to one person. */
+export interface WebRecord {
+  kind: WebRecordKind;
+  id: string;
+  /** The person, as returned by `ownerOf` of the page. */
+  owner: string;
+  /** Epoch milliseconds; `null` for never. */
+  expiresAt: number | null;
+  value: JsonObject;
+}
+
+/** Records of the approvals page, shared by all daemons over one store. */
+export interface WebRecords {
+  /**
+   * Stores a record, or replaces the one of the same person with its kind and id. Returns false if another person has a
+   * record with that id. Deletes records that have expired at `now`, in epoch milliseconds.
+   */
+  put(record: WebRecord, now: number): Promise<boolean>;
+  /** Changes a record that exists; returns false if it does not, or belongs to another person. */
+  change(record: WebRecord): Promise<boolean>;
+  find(kind: WebRecordKind, id: string): Promise<WebRecord | undefined>;
+  /** Lists the records of a kind, by id; those of one person if `owner` is given. */
+  list(kind: WebRecordKind, owner?: string): Promise<WebRecord[]>;
+  /** Deletes a record and returns it. Of several callers at the same time, one receives it. */
+  take(kind: WebRecordKind, id: string): Promise<WebRecord | undefined>;
+}

@@ -1,0 +1,51 @@
+import type { ConfirmedDecision } from '../domain/passkey-confirmation.ts';
+import type { Deferral } from '../domain/task.ts';
+import type { DecisionAttempt } from './approvers.ts';
+import type { ProposedEdit } from './decision.ts';
+
+/**
+ * Returns the text whose SHA-256 is the WebAuthn challenge of a decision: RFC 8785 JSON with the names that the log uses
+ * (docs/contract/approvals-page.md).
+ */
+export function passkeyText(
+  { deferralId, callSha256, decision, editedCallSha256 }: ConfirmedDecision,
+  nonce: string,
+): string {
+  return JSON.stringify({
+    args_sha256: callSha256,
+    decision,
+    deferral_id: deferralId,
+    ...(editedCallSha256 === undefined ? {} : { edited_args_sha256: editedCallSha256 }),
+    nonce,
+  });
+}
+
+/**
+ * Returns true if a decision lacks the passkey that the rule demands for approvals, or if its passkey has confirmed
+ * another decision.
+ */
+export function lacksPasskey(
+  deferral: Deferral,
+  attempt: DecisionAttempt,
+  edit: ProposedEdit | null,
+): boolean {
+  const isNeeded = deferral.requirePasskey === true && attempt.verb === 'approve';
+  return (isNeeded || attempt.passkey !== undefined) && !isConfirmed(deferral, attempt, edit);
+}
+
+/** Returns true if a passkey has confirmed exactly this decision. */
+function isConfirmed(
+  deferral: Deferral,
+  { verb, passkey }: DecisionAttempt,
+  edit: ProposedEdit | null,
+): boolean {
+  if (passkey === undefined) return false;
+  const { deferralId, callSha256, decision, editedCallSha256 } = passkey.confirmed;
+  const edited = edit?.digests.callSha256 === deferral.callSha256 ? undefined : edit?.digests;
+  return (
+    deferralId === deferral.id &&
+    callSha256 === deferral.callSha256 &&
+    decision === verb &&
+    editedCallSha256 === edited?.callSha256
+  );
+}
