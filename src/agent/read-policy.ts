@@ -74,6 +74,7 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
   const included = loaded.policies.slice(1);
   const placed = [{ config, problemAt: loaded.problemAt }, ...included];
   const tools = namedTools(started, toolbox, seen);
+  const people = readPeople(directory, env);
   const inFile = await readSkills(directory, { mainPath: written.skills.path });
   // A script could change an included file in a folder that it may write to.
   const writable = await readWritable(directory, { ...loaded, config }, skills);
@@ -81,9 +82,10 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
     problems: [
       ...rulesWithoutTools(placed, tools, seen, { isRunning: true }).problems,
       ...placed.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
-      ...placed.flatMap((policy) =>
-        unknownApprovers(policy, readPeople(directory, env).people, started),
-      ),
+      ...people.problems,
+      ...(people.problems.length > 0
+        ? []
+        : placed.flatMap((policy) => unknownApprovers(policy, people.people, started))),
       ...loaded.policies.flatMap((policy) => unmetNeeds(policy, running)),
       ...(bindsApprover(started) ? [] : included.flatMap(newBinding)),
       ...writable.problems,

@@ -74,6 +74,32 @@ describe('the approvals page', () => {
     expect(desk.agent.folder.paid).toEqual([]);
   });
 
+  it('decides nothing when a mail program opens the link to a call, even with a session', async () => {
+    const desk = await startDesk();
+    const { call } = await park(desk.agent);
+    const ann = await signedIn(desk);
+    const links = [
+      '/approvals/',
+      '/approvals/sign-in',
+      '/approvals/sign-in?call=',
+      '/approvals/api/tasks/t1/decisions?decision=approve&deferral_id=',
+    ].map((path) => `${origin}${path}${path.endsWith('=') ? call : ''}`);
+    for (const visitor of [desk.visit(), ann]) {
+      for (const method of ['GET', 'HEAD']) {
+        for (const link of links) {
+          const answer = await visitor.fetch(link, {
+            ...{ method, headers: { 'sec-fetch-site': 'none', 'sec-purpose': 'prefetch' } },
+          });
+          await answer.body?.cancel();
+        }
+      }
+    }
+    const { body } = await ann.api('deferrals');
+    expect(body.deferrals.map(({ id }: { id: string }) => id)).toEqual([call]);
+    const events = desk.agent.audit('t1').map(({ event }) => event);
+    expect(events).not.toContain('task_deferred_decision');
+  });
+
   it('takes the word of nobody for an email that the issuer has not verified', async () => {
     const desk = await startDesk();
     const { call, pinned } = await park(desk.agent);

@@ -58,6 +58,10 @@ describe('approvers by group', () => {
     ['a member by the token', bo, { groups: ['finance'] }, 200],
     ['a person with the claim', bo, { role: 'auditor' }, 200],
     ['a person with the claim in a list', bo, { role: ['clerk', 'auditor'] }, 200],
+    ['a person whose claims are texts, not lists', bo, { groups: 'finance' }, 200],
+    ['a claim of groups that is a map', bo, { groups: { finance: true } }, 404],
+    ['a claim of groups with something else in it', bo, { groups: ['finance', 7] }, 404],
+    ['a claim that is a map', bo, { role: { auditor: true } }, 404],
     ['a stranger', bo, { groups: ['legal'], role: 'clerk' }, 404],
     ['a group of another name', bo, { groups: ['Finance', 'group:finance'] }, 404],
   ])('let decide: %s', async (_, email, claims, status) => {
@@ -161,4 +165,43 @@ it('asks the person on call', async () => {
   );
   await held('t1');
   expect([await decide('t1', ann), await decide('t1', bo)]).toEqual([404, 200]);
+});
+
+describe('a change of people.yaml', () => {
+  const rotation = { people: [bo], starts: '2026-01-05T09:00' };
+  const rule = { approvers: ['oncall:ops'] };
+  const errorsOf = ({ log }: TestAgent) =>
+    log.filter(({ level }) => level === 'error').map(({ message }) => message);
+
+  it('that leaves a rule without approvers is in force, and is reported', async () => {
+    const { agent, held, decide } = await agentOf(rule, { oncall: { ops: rotation } });
+    await held('t1');
+    write(agent.folder, {});
+    const loaded = () => agent.audit().filter(({ event }) => event === 'people_loaded').length;
+    await vi.waitUntil(() => loaded() === 2 && errorsOf(agent).length > 0, patient);
+    expect(errorsOf(agent)).toEqual([
+      expect.stringMatching(
+        /^policy: service\.yaml:\d+:\d+: people\.yaml has no rotation of this name; the rules before it stay in force$/,
+      ),
+    ]);
+    expect(await decide('t1', bo)).toBe(404);
+  });
+
+  it('with a mistake changes nothing, and is reported', async () => {
+    const { agent, held, decide } = await agentOf(rule, { oncall: { ops: rotation } });
+    await held('t1');
+    const away = [{ person: bo, until: '2100-01-01', delegate: bo }];
+    write(agent.folder, { oncall: { ops: rotation }, away });
+    await vi.waitUntil(() => errorsOf(agent).length > 1, patient);
+    const mistake = 'no one can delegate to oneself; name someone else';
+    expect(
+      errorsOf(agent)
+        .map((line) => line.replace(/:1:\d+:/, ':'))
+        .toSorted(),
+    ).toEqual([
+      `people: people.yaml: ${mistake}; the people before it stay in force`,
+      `policy: people.yaml: ${mistake}; the rules before it stay in force`,
+    ]);
+    expect(await decide('t1', bo)).toBe(200);
+  });
 });

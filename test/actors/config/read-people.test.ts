@@ -102,6 +102,14 @@ it.each([
     'people.yaml:1:15: no one is on call from Tuesday 00:00; add a shift',
   ],
   [
+    'oncall: {ops: {shifts: [{person: a@b.de, days: [mon, tue, wed, thu, fri, sat, sun]}, {person: c@d.de, days: [tue]}]}}',
+    'people.yaml:1:15: two shifts overlap at Tuesday 00:00; shorten one',
+  ],
+  [
+    'oncall: {ops: {people: [a@b.de], starts: 2026-01-05, overrides: [{person: c@d.de, from: 2026-02-01, until: 2026-02-03}, {person: a@b.de, from: 2026-02-02, until: 2026-02-04}]}}',
+    'people.yaml:1:15: two overrides overlap at 2026-02-02T00:00:00.000Z; shorten one',
+  ],
+  [
     'oncall: {ops: {shifts: [{person: ann@example.com, days: [mon], from: "17:00", to: "09:00"}]}}',
     'people.yaml:1:25: the shift ends before it starts; split it at midnight',
   ],
