@@ -36,7 +36,16 @@ const styleNames = new Map<string, string>();
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
 if (values.force || !isPageBuilt()) {
-  await build(builtApprovals, approvalsSource);
+  await build(builtApprovals, approvalsSource, {
+    rolldownOptions: {
+      input: ['index.html', 'service-worker.ts'].map((name) => join(approvalsSource, name)),
+      // The address of a service worker must not change.
+      output: {
+        entryFileNames: ({ name }) =>
+          name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js',
+      },
+    },
+  });
   await build(
     built,
     source,

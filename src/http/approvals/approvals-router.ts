@@ -5,7 +5,7 @@ import type { WebAccess } from '../../actors/ports/web-access.ts';
 import type { WebSession } from '../../actors/ports/web-sessions.ts';
 import { type DecisionAttempt, maySeeWhole } from '../../machines/governance/approvers.ts';
 import { approvalsPath, recordVerdict } from '../middleware/authenticate.ts';
-import { type PageFiles, pageHeaders, servePage } from '../middleware/page-files.ts';
+import { installableHeaders, type PageFiles, servePage } from '../middleware/page-files.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { decisionList, decisions } from '../routes/decisions.ts';
@@ -45,7 +45,7 @@ export function approvalsRouter(
   const limited = limitSignIns(ports);
 
   router.use(approvalsPath, (ctx, next) => {
-    ctx.set(pageHeaders);
+    ctx.set(installableHeaders);
     return next();
   });
   router.get(approvalsPath, (ctx) => ctx.redirect(`${access.origin}${approvalsPath}/`));
@@ -101,7 +101,7 @@ export function approvalsRouter(
     ctx.path = ctx.path.slice(approvalsPath.length);
     await serve(ctx, next);
   };
-  router.get(`${approvalsPath}/`, show);
+  router.get([`${approvalsPath}/`, `${approvalsPath}/:file`], show);
   router.get(`${approvalsPath}/assets/:file`, show);
   return router;
 }

@@ -16,13 +16,19 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-].join('; ');
+];
 
 /** Headers that isolate the page in the browser. */
 export const pageHeaders = {
-  'Content-Security-Policy': policy,
+  'Content-Security-Policy': policy.join('; '),
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
+};
+
+/** The same for a page that can be installed. */
+export const installableHeaders = {
+  ...pageHeaders,
+  'Content-Security-Policy': [...policy, "manifest-src 'self'", "worker-src 'self'"].join('; '),
 };
 
 /** A file of the built page. */
@@ -41,6 +47,7 @@ const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.ico': 'image/x-icon',

@@ -10,6 +10,7 @@ import ApprovalsPage from './approvals-page.svelte';
 import { followCalls } from './follow-calls.ts';
 import { type PageEvent, pageMachine } from './page-machine.ts';
 import { passkeysMachine } from './passkeys-machine.ts';
+import { registerWorker } from './register-worker.ts';
 
 const clock = new ServerClock();
 const client = new ApprovalsClient((at) => clock.heard(at));
@@ -32,6 +33,8 @@ const keysMachine = passkeysMachine.provide({
     remove: fromPromise(({ input: { id } }) => client.removePasskey(id)),
   },
 });
+// A page without a worker is complete; it cannot be installed.
+registerWorker().catch(() => null);
 const target = document.querySelector('#app');
 if (target === null) throw new Error('index.html has no element #app');
 mount(ApprovalsPage, { target, props: { machine, keysMachine, client, clock } });
