@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Desk,
   origin,
@@ -9,8 +9,105 @@ import {
   team,
   verified,
 } from '../helpers/approvals-desk.ts';
-import { reached } from '../helpers/test-agent.ts';
+import { deferring, reached } from '../helpers/test-agent.ts';
 import { webClient } from '../helpers/web-issuer.ts';
+
+describe('handing over on the approvals page', () => {
+  const until = () => new Date(Date.now() + 3_600_000).toISOString();
+
+  it('lets another person decide, who sees the call from then on, until it is ended', async () => {
+    const desk = await startDesk();
+    const { answer, call, pinned } = await park(desk.agent);
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api(`deferrals/${call}`)).status).toBe(404);
+    const ann = await signedIn(desk, 'ann');
+    const given = await ann.api('delegations', { to: 'bob@example.com', until: until() });
+    expect([given.status, given.body]).toEqual([
+      201,
+      {
+        ...{ id: expect.any(String), from: 'ann@example.com', to: 'bob@example.com' },
+        ...{ since: expect.any(String), until: expect.any(String) },
+      },
+    ]);
+    expect((await bob.api('delegations')).body).toEqual({ delegations: [given.body] });
+    expect((await bob.api(`deferrals/${call}`)).body).toMatchObject({ may_decide: true });
+    const decided = await bob.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
+    expect(decided.status).toBe(200);
+    expect((await answer).body.status.state).toBe('completed');
+    const [line] = desk.agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+    expect(line?.fields).toMatchObject({ approver: 'bob@example.com', for: 'ann@example.com' });
+
+    const ended = await bob.api(`delegations/${given.body.id}`, undefined, {}, 'DELETE');
+    expect(ended.status).toBe(200);
+    const second = await park(desk.agent, 't2');
+    expect((await bob.api(`deferrals/${second.call}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['for somebody else', { from: 'eve@example.com' }, 403],
+    ['to oneself', { to: 'ann@example.com' }, 400],
+    ['without an end', { until: 'later' }, 400],
+  ])('is refused %s', async (_, change, status) => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk, 'ann');
+    const asked = { to: 'bob@example.com', until: until(), ...change };
+    expect((await ann.api('delegations', asked)).status).toBe(status);
+    expect((await ann.api('delegations')).body).toEqual({ delegations: [] });
+  });
+
+  it('needs a recent sign-in, so a stolen session hands over nothing later', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk, 'ann');
+    const asked = { to: 'bob@example.com', until: until() };
+    const real = performance.now.bind(performance);
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + 601_000);
+    onTestFinished(() => later.mockRestore());
+    const { status, body } = await ann.api('delegations', asked);
+    expect([status, body]).toEqual([
+      403,
+      { error: 'your sign-in is older than 10 minutes; sign out, sign in again and retry' },
+    ]);
+  });
+
+  it('needs the page, a verified email, and the person whose delegation it is', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk, 'ann');
+    const asked = { to: 'bob@example.com', until: until() };
+    const foreign = { origin: 'https://evil.example' };
+    expect((await ann.api('delegations', asked, foreign)).status).toBe(403);
+    expect((await ann.api('delegations', asked, { 'x-holdpoint-csrf': 'x' })).status).toBe(403);
+    const liar = await signedIn(desk, 'liar');
+    expect((await liar.api('delegations', asked)).status).toBe(403);
+    const { body } = await ann.api('delegations', asked);
+    const path = `delegations/${body.id}`;
+    expect((await ann.api(path, undefined, foreign, 'DELETE')).status).toBe(403);
+    expect((await liar.api(path, undefined, {}, 'DELETE')).status).toBe(404);
+    expect((await ann.api('delegations')).body).toEqual({ delegations: [body] });
+  });
+});
+
+describe('an approval in advance on the approvals page', () => {
+  it('is listed for its approver alone, who ends it', async () => {
+    const remember = { max_time: '1h', max_uses: 3 };
+    const rule = { approvers: ['ann@example.com'] };
+    const { security, ...others } = deferring(rule);
+    const defer = { ...(security?.defer as object), remember };
+    const desk = await startDesk({ settings: { ...others, security: { ...security, defer } } });
+    const { answer, pinned } = await park(desk.agent);
+    const ann = await signedIn(desk, 'ann');
+    const asked = { scope: 'caller', for: '30m', uses: 2 };
+    await ann.api('tasks/t1/decisions', { decision: 'approve', ...pinned, remember: asked });
+    await answer;
+    const { body } = await ann.api('grants');
+    expect(body.grants).toMatchObject([{ approver: 'ann@example.com', uses_left: 2 }]);
+    const [{ id }] = body.grants;
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('grants')).body).toEqual({ grants: [] });
+    expect((await bob.api(`grants/${id}`, undefined, {}, 'DELETE')).status).toBe(404);
+    expect((await ann.api(`grants/${id}`, undefined, {}, 'DELETE')).status).toBe(200);
+    expect((await ann.api('grants')).body).toEqual({ grants: [] });
+  });
+});
 
 describe('the approvals page', () => {
   it('signs a person in, lists the call, and records the decision with its method', async () => {

@@ -112,6 +112,7 @@ export class PageServer {
         },
       };
     }
+    if (path === '/api/grants') return { body: { grants: [], unasked: [] } };
     if (path === '/api/deferrals/decided') return { body: { decided: [], unasked: [] } };
     if (/^\/api\/agents\/[^/]+\/audit$/.test(path)) return { body: { events: [] } };
     // What was decided on has nothing to tell yet.

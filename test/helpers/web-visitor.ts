@@ -50,11 +50,17 @@ export class WebVisitor {
     return end;
   }
 
-  /** Sends a request of the page to its API; a POST if there is a body. */
-  async api(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  /** Sends a request of the page to its API; a POST if there is a body and no other method. */
+  async api(
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    method = body === undefined ? 'GET' : 'POST',
+  ): Promise<Answer> {
     const sent = { ...ownPage, 'x-holdpoint-csrf': this.csrf, origin: this.origin, ...headers };
     const response = await this.fetch(`${this.origin}/approvals/api/${path}`, {
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: { ...sent, 'content-type': 'application/json' },
     });
     const text = await response.text();

@@ -4,6 +4,7 @@ import { type DecisionAttempt, isListed } from '../../machines/governance/approv
 import { withApproval } from '../../machines/governance/decision.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
+import { shorterMemory } from '../../machines/governance/tightened.ts';
 import type { RedeemInput } from '../../machines/governance/tool-call-setup.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { argumentsDigest, type Policies } from '../governance/governance.ts';
@@ -44,7 +45,7 @@ export class Remembering {
   faultOf({ deferral, attempt, applied, requester, session }: RememberedCall): string | null {
     const { remember, verb, args } = attempt;
     if (remember === undefined) return null;
-    const limits = applied?.rule?.remember;
+    const { remember: limits } = shorterMemory(deferral.remember, applied?.rule?.remember);
     if (verb !== 'approve') return 'only an approval can be remembered; leave remember out';
     if (limits === undefined)
       return 'no approval under this rule is remembered; leave remember out';

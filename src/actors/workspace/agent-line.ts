@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts';
 
 /** One request to an agent of the workspace. */
 export interface LineCall {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Starts with a slash. */
   path: string;
   body?: JsonValue;

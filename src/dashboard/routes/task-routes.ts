@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState } from '../../http/request-state.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
+import { listGrants, revokeGrant } from './tasks/grants.ts';
 import { inspectTask } from './tasks/inspect-task.ts';
 import { listDecided } from './tasks/list-decided.ts';
 import { listHeldCalls } from './tasks/list-held-calls.ts';
@@ -18,6 +19,8 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
   router.get('/api/agents/:id/tasks/:tid', showTask(ports));
   router.get('/api/deferrals', listHeldCalls(ports));
   router.get('/api/deferrals/decided', listDecided(ports));
+  router.get('/api/grants', listGrants(ports));
+  router.post('/api/agents/:id/grants/:grant/revoke', readJson(), revokeGrant(ports));
   router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));
   router.post('/api/agents/:id/deferrals/decisions', readJson(), decideEach(ports));
   router.post('/api/agents/:id/tasks/:tid/cancel', readJson(), orderTask('cancel', ports));

@@ -4,12 +4,20 @@ import type { Log } from '../../actors/ports/log.ts';
 import type { WebAccess } from '../../actors/ports/web-access.ts';
 import type { WebSession } from '../../actors/ports/web-sessions.ts';
 import { type DecisionAttempt, maySeeWhole } from '../../machines/governance/approvers.ts';
+import { staleSignIn } from '../../machines/sign-in/recent-sign-in.ts';
 import { approvalsPath, recordVerdict } from '../middleware/authenticate.ts';
 import { installableHeaders, type PageFiles, servePage } from '../middleware/page-files.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { decisionList, decisions } from '../routes/decisions.ts';
 import { type DeferralPorts, deferralsGet, deferralsList } from '../routes/deferrals.ts';
+import {
+  type DelegationPorts,
+  delegationsEnd,
+  delegationsGive,
+  delegationsList,
+} from '../routes/delegations.ts';
+import { grantsList, grantsRevoke } from '../routes/grants.ts';
 import type { SessionJson, SignedOutJson } from '../wire/approvals-page.ts';
 import { noDecision, refuseUnpinned } from '../wire/decision.ts';
 import { html } from '../wire/html.ts';
@@ -27,7 +35,9 @@ export interface ApprovalsPage {
   files: PageFiles;
 }
 
-export type ApprovalsPorts = Omit<SessionPorts, 'access'> & DeferralPorts & { log: Log };
+export type ApprovalsPorts = Omit<SessionPorts, 'access'> &
+  DeferralPorts &
+  DelegationPorts & { log: Log };
 
 const api = `${approvalsPath}/api`;
 
@@ -90,6 +100,11 @@ export function approvalsRouter(
   router.post(`${api}/tasks/:id/decisions`, active, read, decisions(ports, own));
   router.post(`${api}/deferrals/decisions`, active, readJson(), decisionList(ports, asSignedIn));
   passkeyRoutes(router, { api, active, asSignedIn, ...ports });
+  router.get(`${api}/grants`, repeated, grantsList());
+  router.delete(`${api}/grants/:id`, active, grantsRevoke());
+  router.get(`${api}/delegations`, repeated, delegationsList(ports));
+  router.post(`${api}/delegations`, active, recent(ports), readJson(), delegationsGive(ports));
+  router.delete(`${api}/delegations/:id`, active, delegationsEnd(ports));
   router.post(`${api}/sign-out`, active, readJson(), async (ctx) => {
     const to = await access.end(sessionOf(ctx));
     ctx.remove('Set-Cookie');
@@ -118,6 +133,15 @@ function asSignedIn(attempt: DecisionAttempt): DecisionAttempt {
   }
   refuseUnpinned(attempt);
   return { ...attempt, approver: null, email, isSignedIn: true };
+}
+
+/** Accepts requests of a person who has signed in recently. */
+function recent({ clock }: Pick<ApprovalsPorts, 'clock'>) {
+  return async function recentGuard(ctx: RoutedContext, next: Next) {
+    const error = staleSignIn(sessionOf(ctx).session, clock.now());
+    if (error !== null) throw new Problem(403, { error });
+    await next();
+  };
 }
 
 /** Returns whether the person is listed to decide on a call, with a verified email. */

@@ -87,6 +87,10 @@ export const deferral = z
       .array(z.string())
       .describe('The arguments that a list shows, such as args.amount; absent for the short ones.')
       .exactOptional(),
+    remember: z
+      .object({ for: z.string(), uses: z.int() })
+      .describe('How long, such as 8h0m0s, and how often an approval may count for later calls.')
+      .exactOptional(),
     edits: z
       .array(callEdit)
       .describe('What approvers changed in the arguments, oldest first.')
@@ -209,6 +213,7 @@ export function presentDeferral(
     ...(held.requirePasskey === true ? { require_passkey: true } : {}),
     ...(held.isEditable === true ? { edit: true } : {}),
     ...(held.display === undefined ? {} : { display: [...held.display] }),
+    ...presentMemory(held),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
     ...presentNextEscalation(held, stage),
     ...presentEscalation(task),
@@ -228,6 +233,11 @@ export function presentDeferral(
           })),
         }),
   };
+}
+
+function presentMemory({ remember, edits }: Deferral) {
+  if (remember === undefined || edits !== undefined) return {};
+  return { remember: { for: formatDuration(remember.time), uses: remember.uses } };
 }
 
 /**

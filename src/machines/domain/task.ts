@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { RememberLimits } from './grant.ts';
 import type { Hold } from './hold.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 
@@ -253,6 +254,8 @@ export interface Deferral {
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
   display?: readonly string[];
+  /** Limits of an approval that counts for later calls; absent if none does. */
+  remember?: RememberLimits;
   /** True if messages in a chat mention the approvers; absent for no mention. */
   mention?: true;
   approvals: Approval[];

@@ -1,3 +1,4 @@
+import type { RememberLimits } from '../domain/grant.ts';
 import type {
   Deferral,
   DeferralStage,
@@ -38,8 +39,8 @@ export interface DeferRule {
   isEditable?: true;
   /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
   display?: readonly string[];
-  /** How long, in milliseconds, and how often an approval may count for later calls; absent for never. */
-  remember?: { time: number; uses: number };
+  /** Limits of an approval that counts for later calls; absent if none does. */
+  remember?: RememberLimits;
   /** True if messages in a chat mention the approvers; absent for no mention. */
   mention?: true;
   /** True if approvers are reminded after half of the timeout. */
@@ -106,7 +107,7 @@ export function openDeferral(
   now: number,
   shown: JsonObject = call.args,
 ): Deferral {
-  const { to: targets, contextTemplate, remind, remember: _, ...kept } = rule;
+  const { to: targets, contextTemplate, remind, ...kept } = rule;
   return {
     ...kept,
     to: targets.join(', '),
@@ -159,7 +160,7 @@ export function escalatedFurther(deferral: Deferral): Deferral {
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf, display, mention, requirePasskey } = deferral;
+  const { alsoBy, quorumOf, display, remember, mention, requirePasskey } = deferral;
   const { remindAt, escalateTo, escalations } = deferral;
   return {
     to: targets,
@@ -178,6 +179,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     ...(requirePasskey === undefined ? {} : { requirePasskey }),
     ...(isEditable === undefined ? {} : { isEditable }),
     ...(display === undefined ? {} : { display }),
+    ...(remember === undefined ? {} : { remember }),
     ...(mention === undefined ? {} : { mention }),
     remind: remindAt !== null,
     escalateTo: escalations?.[0]?.to ?? escalateTo,

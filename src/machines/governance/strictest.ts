@@ -1,6 +1,6 @@
 import type { DeferRule } from './defer-policy.ts';
 import { largerQuorumOf } from './quorum.ts';
-import { demanded, listedByBoth } from './tightened.ts';
+import { demanded, listedByBoth, shorterMemory } from './tightened.ts';
 
 /**
  * Joins the holds of two policies. Only approvers of both lists may decide, even if the lists share no one: neither policy
@@ -46,13 +46,4 @@ export function strictest(
 
 function listsOf({ approvers, alsoBy }: DeferRule): Pick<DeferRule, 'approvers' | 'alsoBy'> {
   return { approvers, ...(alsoBy === undefined ? {} : { alsoBy }) };
-}
-
-function shorterMemory(
-  one: DeferRule['remember'],
-  other: DeferRule['remember'],
-): Pick<DeferRule, 'remember'> {
-  if (one === undefined || other === undefined) return {};
-  const { min } = Math;
-  return { remember: { time: min(one.time, other.time), uses: min(one.uses, other.uses) } };
 }

@@ -16,11 +16,12 @@ export function tightened(
   askers: readonly (PersonKey | null)[],
 ): Deferral {
   if (rule === null) return deferral;
-  const { isEditable, alsoBy: _, quorumOf: _quorumOf, ...stored } = deferral;
+  const { isEditable, remember, alsoBy: _, quorumOf: _quorumOf, ...stored } = deferral;
   const distinctCallers = deferral.distinctCallers || rule.distinctCallers;
   return {
     ...stored,
     ...(isEditable === true && rule.isEditable === true ? { isEditable } : {}),
+    ...shorterMemory(remember, rule.remember),
     ...listedByBoth(deferral, rule),
     quorum: Math.max(deferral.quorum, rule.quorum),
     ...largerQuorumOf(deferral.quorumOf, rule.quorumOf),
@@ -38,6 +39,16 @@ export function tightened(
         (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
     ),
   };
+}
+
+/** Returns the limits of remembered approvals that two rules have in common; none if one of them allows no such approval. */
+export function shorterMemory(
+  one: DeferRule['remember'],
+  other: DeferRule['remember'],
+): Pick<DeferRule, 'remember'> {
+  if (one === undefined || other === undefined) return {};
+  const { min } = Math;
+  return { remember: { time: min(one.time, other.time), uses: min(one.uses, other.uses) } };
 }
 
 type Lists = Pick<DeferRule, 'approvers' | 'alsoBy'>;

@@ -12,8 +12,10 @@ import type {
   SessionJson,
   SignedOutJson,
 } from '../../http/wire/approvals-page.ts';
+import type { GrantJson } from '../../http/wire/dashboard/grant-json.ts';
 import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 import type { decidedPage } from '../../http/wire/decided-call.ts';
+import type { delegation } from '../../http/wire/delegation.ts';
 import { sentenceOf } from '../dashboard/api/sentence-of.ts';
 import type {
   DecisionDetails,
@@ -26,10 +28,16 @@ import type {
 
 type DecidedJson = z.output<typeof decidedPage>['deferrals'][number];
 
+export type DelegationJson = z.output<typeof delegation>;
+
 /** The calls of the person: those that wait, and those that the person decided. */
 export interface Calls {
   waiting: DeferralJson[];
   decided: DecidedJson[];
+  /** Approvals in advance that the person gave or profits from. */
+  grants: GrantJson[];
+  /** Rights to decide that the person gave or received. */
+  delegations: DelegationJson[];
 }
 
 /** A held call with all that the person may read. */
@@ -49,8 +57,8 @@ export class RefusedError extends Error {
 
 /** The client of the page's routes. The browser sends the cookie of the session, which no script can read. */
 export class ApprovalsClient {
-  /** Called after a decision. */
-  decided: () => void = () => undefined;
+  /** Called after a decision and after a change of grants or delegations. */
+  changed: () => void = () => undefined;
   /** Called when the session has ended. */
   ended: () => void = () => undefined;
   readonly #heard: (at: number) => void;
@@ -74,14 +82,18 @@ export class ApprovalsClient {
 
   /** Returns the calls of the person, the earliest deadlines first. Rejects with RefusedError. */
   async calls(signal: AbortSignal): Promise<Calls> {
-    const [waiting, decided] = await Promise.all([
+    const [waiting, decided, { grants }, { delegations }] = await Promise.all([
       this.#ask<{ deferrals: DeferralJson[] }>('deferrals?order=deadline&limit=100', { signal }),
       this.#ask<{ deferrals: DecidedJson[] }>('deferrals?decided_by=me&limit=20', { signal }),
+      this.#ask<{ grants: Omit<GrantJson, 'agent_id'>[] }>('grants', { signal }),
+      this.#ask<{ delegations: DelegationJson[] }>('delegations', { signal }),
     ]);
     const agent_id = this.#session?.agent_id ?? '';
     return {
       waiting: waiting.deferrals.map((one) => ({ ...one, agent_id })),
       decided: decided.deferrals,
+      grants: grants.map((one) => ({ ...one, agent_id })),
+      delegations,
     };
   }
 
@@ -106,7 +118,7 @@ export class ApprovalsClient {
     try {
       const path = `tasks/${encodeURIComponent(call.task_id)}/decisions`;
       const { status } = await this.#ask<{ status: string }>(path, { body });
-      this.decided();
+      this.changed();
       return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
     } catch (error) {
       return unsent(error);
@@ -159,6 +171,24 @@ export class ApprovalsClient {
     await this.#ask<null>(`passkeys/${encodeURIComponent(id)}/removal`, { body: {} });
   }
 
+  /** Ends an approval in advance. Rejects with RefusedError. */
+  async revoke({ id }: GrantJson): Promise<void> {
+    await this.#ask(`grants/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    this.changed();
+  }
+
+  /** Lets another person decide for this one until a time. Rejects with RefusedError. */
+  async delegate(to: string, until: Date): Promise<void> {
+    await this.#ask('delegations', { body: { to, until: until.toISOString() } });
+    this.changed();
+  }
+
+  /** Ends a delegation. Rejects with RefusedError. */
+  async endDelegation({ id }: DelegationJson): Promise<void> {
+    await this.#ask(`delegations/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    this.changed();
+  }
+
   /** Ends the session; returns where the issuer ends its own. Rejects with RefusedError. */
   async signOut(): Promise<string | null> {
     return (await this.#ask<SignedOutJson>('sign-out', { body: {} })).to;
@@ -166,14 +196,16 @@ export class ApprovalsClient {
 
   async #ask<T>(
     path: string,
-    { body, signal }: { body?: object; signal?: AbortSignal } = {},
+    { body, method = body === undefined ? 'GET' : 'POST', signal }: Asking = {},
   ): Promise<T> {
     const headers = {
       'content-type': 'application/json',
       'x-holdpoint-csrf': this.#session?.csrf ?? '',
     };
     const response = await fetch(`./api/${path}`, {
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers }),
+      method,
+      ...(method === 'GET' ? {} : { headers }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
       cache: 'no-store',
       credentials: 'same-origin',
@@ -199,7 +231,7 @@ interface SentAssertion {
 function decisionBody(
   { id, args_sha256, runs_sha256 }: DeferralJson,
   verb: Verb,
-  { note, args }: DecisionDetails,
+  { note, args, remember }: DecisionDetails,
 ) {
   return {
     decision: verb,
@@ -208,12 +240,20 @@ function decisionBody(
     ...(runs_sha256 === undefined ? {} : { runs_sha256 }),
     ...(note === '' ? {} : { note }),
     ...(args === undefined ? {} : { args }),
+    ...(remember === undefined ? {} : { remember }),
   };
 }
 
 function unsent(error: unknown): { kind: 'over' | 'refused'; problem: string } {
   const isOver = error instanceof RefusedError && [404, 409].includes(error.status);
   return { kind: isOver ? 'over' : 'refused', problem: sentenceOf(error) };
+}
+
+interface Asking {
+  /** POST by default if there is a body. */
+  method?: 'GET' | 'POST' | 'DELETE';
+  body?: object;
+  signal?: AbortSignal;
 }
 
 function sentenceIn(status: number, body: unknown): string {

@@ -26,7 +26,7 @@ export function followCalls(client: ApprovalsClient, send: (event: PageEvent) =>
   }
 
   client.ended = () => send({ type: 'session.ended' });
-  client.decided = () => void read();
+  client.changed = () => void read();
   document.addEventListener('visibilitychange', () => void read(), { signal });
   void read();
   return () => {

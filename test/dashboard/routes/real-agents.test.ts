@@ -72,6 +72,35 @@ describe('a decision over the dashboard', () => {
     await expectIntact(`${agent.folder.path}/.service/audit.ndjson`);
   });
 
+  it('releases later calls where the rule allows it, until the grant is ended', async () => {
+    const settings = deferring();
+    const defer = settings.security?.defer as object;
+    const remember = { max_time: '1h', max_uses: 3 };
+    const { page, agent, decide, decisions } = await openWith({
+      ...settings,
+      security: { ...settings.security, defer: { ...defer, remember } },
+    });
+    const first = await hold(page, agent.client);
+    expect(first.deferral.remember).toEqual({ for: '1h0m0s', uses: 3 });
+    await decide({ decision: 'approve', remember: { scope: 'caller', for: '30m', uses: 2 } });
+    await first.answered;
+    await agent.client.send('t2', [{ tool: 'pay', args: { amount: 5 } }, { say: 'It is paid.' }]);
+    const { body } = await page.get('/api/grants');
+    const [{ id }] = body.grants;
+    expect(body).toMatchObject({
+      grants: [{ agent_id: 'till', tool: 'pay', approver: operator, uses_left: 1 }],
+      unasked: [],
+    });
+    const revoked = await page.post(`/api/agents/till/grants/${id}/revoke`, {});
+    expect([revoked.status, (await page.get('/api/grants')).body.grants]).toEqual([200, []]);
+    expect((await page.post(`/api/agents/till/grants/${id}/revoke`, {})).status).toBe(404);
+    const again = await hold(page, agent.client, 't3');
+    await decide({ decision: 'reject' }, 't3');
+    await again.answered;
+    expect(decisions().map(({ decision }) => decision)).toEqual(['approve', 'reject']);
+    expect(agent.folder.paid).toHaveLength(2);
+  });
+
   it('rejects a call with its reason, and a name that was only said is recorded as such', async () => {
     const { page, agent, decide, decisions } = await openWith(deferring());
     const { answered } = await hold(page, agent.client);

@@ -113,6 +113,10 @@ const tasks: Task[] = [
   parked,
   { ...parked, stage: 'escalated' },
   { ...aParkedTask('t-2', 300_000), hold: statedHold },
+  {
+    ...aParkedTask('t-3', 300_000),
+    deferral: aDeferral({ remember: { time: 3_600_000, uses: 3 } }),
+  },
   aTask({ state: 'completed', text: 'done', answer: asked.parts, history: [asked], cut: 'length' }),
   aTask({ decided: [{ ...aSettledDeferral({ edit: anEdit() }), by: [null] }] }),
   aTask({ waits: { at: 'shop', for: 'its manager', until: 'noon' } }),

@@ -65,6 +65,30 @@ describe('the approvals page in a browser', () => {
     expect(await page.content()).not.toContain('A-2');
   });
 
+  it('hands over to another person, and ends it', async () => {
+    const { url, agent } = await startDesk();
+    const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
+    forgive(complaints, ['401', '400']);
+    await page.goto(`${url}/approvals`);
+    await page.getByRole('link', { name: 'Sign in' }).tap();
+    const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+    await page.getByLabel('Until').fill(until);
+    const person = page.getByLabel('Email of the person');
+    await person.fill('ann@example.com');
+    await page.getByRole('button', { name: 'Hand over' }).tap();
+    await page.getByText('No one can delegate to oneself').waitFor();
+    await person.fill('bob@example.com');
+    await page.getByRole('button', { name: 'Hand over' }).tap();
+    await page.getByText('bob@example.com decides for you').waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'End the delegation to bob@example.com' }).tap();
+    await page.getByText('bob@example.com decides for you').waitFor({ state: 'detached' });
+    const events = agent.audit().map(({ event }) => event);
+    expect(events.filter((event) => event.startsWith('delegation_'))).toEqual([
+      ...['delegation_given', 'delegation_ended'],
+    ]);
+  });
+
   it('leads from a link to a call through the sign-in to the call, and to nothing that is not the person’s', async () => {
     const { agent, issuer, url } = await startDesk();
     await park(agent, 't1', { order: 'A-1', amount: 5 });

@@ -8,6 +8,7 @@ import {
 } from '@simplewebauthn/server';
 import { passkeyText } from '../../../machines/governance/passkey.ts';
 import type { JsonObject } from '../../../machines/json.ts';
+import { staleSignIn } from '../../../machines/sign-in/recent-sign-in.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -25,9 +26,6 @@ export interface PasskeyPorts {
 
 /** Time in which a question must be answered, in milliseconds. */
 const answerTime = 120_000;
-
-/** Age of a sign-in up to which passkeys may be added and removed, in milliseconds. */
-const recentTime = 600_000;
 
 const mostPasskeys = 10;
 
@@ -79,9 +77,9 @@ export function openPasskeys(
     return (taken.expiresAt ?? 0) > clock.now() && session === digestOf(open.id) && asked === text;
   }
 
-  function staleSignIn({ session }: OpenSession): PasskeyRefusal | null {
-    if (clock.now() - session.signedInAt <= recentTime) return null;
-    return refused('your sign-in is older than 10 minutes; sign out, sign in again and retry');
+  function refusedIfStale({ session }: OpenSession): PasskeyRefusal | null {
+    const problem = staleSignIn(session, clock.now());
+    return problem === null ? null : refused(problem);
   }
 
   async function note(event: string, open: OpenSession, passkey: Passkey): Promise<void> {
@@ -97,7 +95,7 @@ export function openPasskeys(
       return (await listed(open)).map(shownOf);
     },
     async startRegistration(open) {
-      const stale = staleSignIn(open);
+      const stale = refusedIfStale(open);
       if (stale !== null) return stale;
       const known = await listed(open);
       if (known.length >= mostPasskeys) {
@@ -121,7 +119,7 @@ export function openPasskeys(
       return { ...asked, options };
     },
     async register(open, { nonce, response, name }) {
-      const stale = staleSignIn(open);
+      const stale = refusedIfStale(open);
       if (stale !== null) return stale;
       if (!(await isAsked(open, nonce, registrationText))) return refused(notAsked);
       const verified = await verifyRegistrationResponse({
@@ -152,7 +150,7 @@ export function openPasskeys(
       return isStored ? { kind: 'registered', passkey } : refused('this passkey is in use already');
     },
     async remove(open, id) {
-      const stale = staleSignIn(open);
+      const stale = refusedIfStale(open);
       if (stale !== null) return stale;
       const found = (await listed(open)).find((one) => one.id === id);
       if (found === undefined) return { kind: 'unknown' };

@@ -4,11 +4,13 @@ import { isTaskId } from '../../../machines/task/task-id.ts';
 import { titleIn } from '../../../machines/task/task-title.ts';
 import { decidedCall } from '../decided-call.ts';
 import { deferralDetail } from '../deferral.ts';
+import { grant } from '../grant.ts';
 import { inspection } from '../inspection.ts';
 import type { message } from '../message.ts';
 import { type Lenient, lenient, loose } from '../relaxed.ts';
 import type { requester } from '../requester.ts';
 import { task } from '../task.ts';
+import type { GrantJson } from './grant-json.ts';
 import type { DecidedCallJson, DeferralJson } from './held-call-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
@@ -17,6 +19,7 @@ import type { TaskRowJson } from './task-row-json.ts';
 const agentTask = lenient(task).refine(({ id }) => isTaskId(id));
 const agentDeferral = lenient(deferralDetail);
 const agentDecided = lenient(decidedCall).refine(({ task_id: task }) => isTaskId(task));
+const agentGrant = lenient(grant).refine(({ id }) => isTaskId(id));
 const agentInspection = loose(inspection, ['events', 'type']);
 
 /** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */
@@ -80,11 +83,18 @@ export function readDeferral(json: unknown, agentId: string): DeferralJson | nul
 /** Reads an agent's page of decided calls; empty if it is invalid. */
 export function readDecided(json: unknown, agentId: string): DecidedCallJson[] {
   const { deferrals } = Object(json) as { deferrals?: unknown };
-  const found = Array.isArray(deferrals) ? deferrals : [];
-  return found.flatMap((one) => {
-    const { data } = agentDecided.safeParse(one);
-    return data === undefined ? [] : [{ agent_id: agentId, ...data }];
-  });
+  return readEach(agentDecided, deferrals).map((one) => ({ agent_id: agentId, ...one }));
+}
+
+/** Reads an agent's approvals that release later calls; empty if they are invalid. */
+export function readGrants(json: unknown, agentId: string): GrantJson[] {
+  const { grants } = Object(json) as { grants?: unknown };
+  return readEach(agentGrant, grants).map((one) => ({ agent_id: agentId, ...one }));
+}
+
+function readEach<Value>(schema: z.ZodType<Value>, list: unknown): Value[] {
+  const found: unknown[] = Array.isArray(list) ? list : [];
+  return found.flatMap((one) => schema.safeParse(one).data ?? []);
 }
 
 /** Reads a task's inspection events; `null` if they are invalid. */

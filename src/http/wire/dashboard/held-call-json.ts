@@ -33,6 +33,8 @@ export interface DecisionRequestJson {
   args_sha256?: string;
   /** The arguments to run instead, where the call's rule allows a change. */
   args?: Record<string, unknown>;
+  /** The later calls that an approval releases, where the call's rule allows it. */
+  remember?: { scope: 'task' | 'caller'; for: string; uses: number; when?: string };
   /**
    * The approver's own bearer token for that agent. Without it, the decision is made as the operator of this machine.
    */
@@ -41,7 +43,7 @@ export interface DecisionRequestJson {
 
 /** Body of `POST /api/agents/{id}/deferrals/decisions`; the agent decides each of at most 100 separately. */
 export interface DecisionsRequestJson {
-  decisions: ({ task_id: string } & Omit<DecisionRequestJson, 'token' | 'args'>)[];
+  decisions: ({ task_id: string } & Omit<DecisionRequestJson, 'token' | 'args' | 'remember'>)[];
   /** As in one decision. */
   token?: string;
 }

@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import type { DecisionRequestJson } from '../../../../http/wire/dashboard/held-call-json.ts';
 import { sentenceOf } from '../../api/sentence-of.ts';
 
 export type Verb = 'approve' | 'reject';
@@ -12,6 +13,8 @@ export interface DecisionDetails {
   args?: Record<string, unknown>;
   /** True if the decision shall be confirmed with a passkey. */
   passkey?: true;
+  /** The later calls that an approval releases; absent for none. */
+  remember?: DecisionRequestJson['remember'];
 }
 
 /** A decision to send; `answer` is that of the passkey, absent for none. */

@@ -15,13 +15,14 @@ export async function sendDecision(
   client: ApiClient,
   deferral: DeferralJson,
   verb: Verb,
-  { note, email, token, args }: DecisionDetails,
+  { note, email, token, args, remember }: DecisionDetails,
 ): Promise<DecisionOutcome> {
   const body: DecisionRequestJson = {
     decision: verb,
     deferral_id: deferral.id,
     args_sha256: deferral.args_sha256,
     ...(args === undefined || verb !== 'approve' ? {} : { args }),
+    ...(remember === undefined ? {} : { remember }),
     ...(note === '' ? {} : { note }),
     ...(email === '' ? {} : { approver_email: email }),
     ...(token === '' ? {} : { token }),

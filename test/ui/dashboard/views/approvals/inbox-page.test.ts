@@ -268,6 +268,62 @@ describe('a decision on several calls', () => {
   });
 });
 
+describe('an approval that releases later calls', () => {
+  it('shows what it would release, is listed, and is ended', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ id: 'refunds' })];
+    server.deferrals = [aDeferral({ remember: { for: '8h0m0s', uses: 20 } })];
+    const grant = {
+      ...{ agent_id: 'refunds', id: 'g-1', tool: 'issue_refund', scope: 'caller' },
+      ...{ when: 'args.amount <= 90.0', requester: 'ann', approver: 'bo', deferral_id: 'd-1' },
+      since: new Date().toISOString(),
+      until: new Date(Date.now() + 3_600_000).toISOString(),
+      ...{ uses_left: 5, suspended: false },
+    };
+    let grants: object[] = [];
+    server.routes.set('GET /api/grants', () => ({ body: { grants, unasked: [] } }));
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => {
+      grants = [grant];
+      server.deferrals = [];
+      server.emit('deferral', {
+        ...{ agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 },
+      });
+      return { body: { status: 'resolved' } };
+    });
+    server.routes.set('POST /api/agents/refunds/grants/g-1/revoke', () => {
+      grants = [];
+      return { body: grant };
+    });
+    const { page } = await browser.page({});
+    await page.goto(`${server.url}#/approvals`);
+    await page.getByLabel('Approve later calls like this one too').check();
+    await page
+      .getByText(
+        'Releases up to 5 more calls of issue_refund by this requester with equal arguments within 1h, without a question.',
+      )
+      .waitFor();
+    const approve = page.getByRole('button', { name: 'Approve', exact: true });
+    await page.getByLabel('Number of calls').fill('21');
+    await page.getByText('Enter 1 to 20 calls.').waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await page.getByLabel('Number of calls').fill('5');
+    await page.getByLabel('Condition').fill('args.amount <= 90.0');
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await approve.and(page.locator(':enabled')).click();
+    await page.getByText('5 left until').waitFor();
+    expect(await faultsOf(page, looks)).toEqual([]);
+    await page.getByRole('button', { name: 'End the approval of issue_refund' }).click();
+    await page.getByText('Approved in advance').waitFor({ state: 'detached' });
+    expect(server.posts.map(({ path, body }) => [path, body.remember])).toEqual([
+      [
+        '/api/agents/refunds/tasks/refund-1/decisions',
+        { scope: 'caller', for: '1h', uses: 5, when: 'args.amount <= 90.0' },
+      ],
+      ['/api/agents/refunds/grants/g-1/revoke', undefined],
+    ]);
+  });
+});
+
 describe('on a phone', () => {
   it('a decision leads back to the filtered list, and what is pressed there approves nothing', async () => {
     const { page, server } = await openInbox(8, '#/approvals?agent=refunds', {
