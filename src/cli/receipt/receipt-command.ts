@@ -1,22 +1,18 @@
 import { Command } from 'commander';
-import { addValue, durationValue } from '../option-values.ts';
+import { addValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import { withAgentOptions } from '../with-agent-options.ts';
 import type { ReceiptOptions } from './receipt-get.ts';
 import type { ReceiptVerifyOptions } from './receipt-verify.ts';
 
 /** Defines `receipt` and `receipt verify`. */
 export function receiptCommand(session: Session): Command {
-  const receipt = new Command('receipt')
-    .description('fetch the signed receipts of the calls of a task')
-    .argument('<task>', 'the id of the task')
-    .argument('[call]', 'the id of a call (default: every call that has ended)')
-    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
-    .option('--url <url>', 'the address of an agent, instead of --dir')
-    .option(
-      '--token-file <file>',
-      "a file with the token (default: $SERVICE_TOKEN, then the agent's own)",
-    )
-    .option('--timeout <duration>', 'give up after this long, such as 90s; exit 7', durationValue)
+  const receipt = withAgentOptions(
+    new Command('receipt')
+      .description('fetch the signed receipts of the calls of a task')
+      .argument('<task>', 'the id of the task')
+      .argument('[call]', 'the id of a call (default: every call that has ended)'),
+  )
     .option('-o, --output <file>', 'a new file (default: stdout)')
     .action(async (task: string, call: string | undefined, options: ReceiptOptions) => {
       const { receiptGet } = await import('./receipt-get.ts');
