@@ -40,6 +40,13 @@ interface StoredPasskey extends Omit<Passkey, 'id'> {
   transports: string[];
 }
 
+/** A change for the log. */
+interface PasskeyChange {
+  event: 'passkey_added' | 'passkey_removed';
+  open: OpenSession;
+  passkey: Passkey;
+}
+
 /** Opens the passkeys of the people of an approvals page. `delay` is the time until a new one counts, in milliseconds. */
 export function openPasskeys(
   { origin, delay }: { origin: string; delay: number },
@@ -82,7 +89,7 @@ export function openPasskeys(
     return problem === null ? null : refused(problem);
   }
 
-  async function note(event: string, open: OpenSession, passkey: Passkey): Promise<void> {
+  async function note({ event, open, passkey }: PasskeyChange): Promise<void> {
     const { provider, userId, email } = open.session.caller;
     const { id, name, countsFrom } = passkey;
     const person = { provider, user_id: userId, ...(email === undefined ? {} : { email }) };
@@ -145,7 +152,7 @@ export function openPasskeys(
         transports: (credential.transports ?? []).slice(0, 8),
       };
       const passkey = shownOf({ ...stored, id: credential.id });
-      await note('passkey_added', open, passkey);
+      await note({ event: 'passkey_added', open, passkey });
       const isStored = await records.put(recordOf(open, credential.id, stored), now);
       return isStored ? { kind: 'registered', passkey } : refused('this passkey is in use already');
     },
@@ -155,7 +162,7 @@ export function openPasskeys(
       const found = (await listed(open)).find((one) => one.id === id);
       if (found === undefined) return { kind: 'unknown' };
       await records.take('passkey', id);
-      await note('passkey_removed', open, found);
+      await note({ event: 'passkey_removed', open, passkey: found });
       return { kind: 'removed' };
     },
     async ask(open, confirmed) {
