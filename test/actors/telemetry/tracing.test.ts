@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { FetchSpanExporter } from '../../../src/actors/telemetry/span-exporter.ts';
 import { inSpan, outboundTraceHeaders } from '../../../src/actors/telemetry/spans.ts';
 import { startTracing } from '../../../src/actors/telemetry/tracing.ts';
+import { desertedUrl } from '../../helpers/deserted-url.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { startCollector, traceInto } from '../../helpers/trace-collector.ts';
 
@@ -86,7 +86,7 @@ describe('spans', () => {
 
 describe('a collector that takes nothing', () => {
   it.each([
-    ['is not there', closedUrl, expect.stringContaining('ECONNREFUSED')],
+    ['is not there', async () => desertedUrl, expect.stringContaining('ECONNREFUSED')],
     ['answers with an error', failingUrl, 'the collector answered 503'],
   ])('is named once when it %s', async (_, start, error) => {
     const url = await start();
@@ -175,16 +175,6 @@ describe('a collector that takes nothing', () => {
     ]);
   });
 });
-
-/** An address at which nobody listens any more. */
-async function closedUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
 
 async function failingUrl(): Promise<string> {
   const collector = await startCollector();

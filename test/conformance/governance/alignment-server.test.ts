@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -8,6 +5,7 @@ import {
   startServer,
   vectorsBody,
 } from '../../actors/governance/alignment/embedding-server.ts';
+import { desertedUrl } from '../../helpers/deserted-url.ts';
 import { expectOutcome, transports } from '../../helpers/governed-run.ts';
 import { judged, layersSay, running, thought } from '../../helpers/governed-words.ts';
 import {
@@ -58,7 +56,7 @@ describe.each(transports)('a server of embeddings, over %s:', (transport) => {
   });
 
   it('one that is down denies', async () => {
-    const settings = remote(await deadAddress(), {
+    const settings = remote(desertedUrl, {
       threshold: -1,
       hard_threshold: -1,
       timeout: '200ms',
@@ -177,13 +175,4 @@ describe('drift', () => {
 function gistOf({ headers, body }: SeenRequest): object {
   const { model, input } = body as { model: string; input: string[] };
   return { authorization: headers.authorization, model, input };
-}
-
-/** An address where nobody listens. */
-async function deadAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return `http://127.0.0.1:${port}`;
 }

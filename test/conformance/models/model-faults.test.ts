@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
+import { desertedUrl } from '../../helpers/deserted-url.ts';
 import {
   beginChat,
   canaryKey,
@@ -26,14 +27,6 @@ function agentAt(url: string, more: object = {}): Promise<TestAgent> {
     ...more,
   };
   return startTestAgent({ model }, { env: { ...keys, MODEL_KEY: canaryKey } });
-}
-
-/** An address where nobody listens any more. */
-async function nobodyAt(): Promise<string> {
-  const mock = await startModelServer();
-  const { url } = mock;
-  await mock.stop();
-  return url;
 }
 
 /** Expects the daemon to have gone on after a task that failed, and to have kept the key to itself. */
@@ -190,11 +183,10 @@ describe('a model that', () => {
   });
 
   it('cannot be reached fails the task with what to do', async () => {
-    const url = await nobodyAt();
-    const agent = await agentAt(url);
+    const agent = await agentAt(desertedUrl);
     const failed = await agent.post('/tasks/send', ask('t1'));
     expect(textOf(failed)).toBe(
-      `openai-compatible at ${url} could not be reached (ECONNREFUSED); check model.base_url and the network`,
+      `openai-compatible at ${desertedUrl} could not be reached (ECONNREFUSED); check model.base_url and the network`,
     );
     await expectUnharmed(agent);
   });

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdmissionError, askPlatform } from '../../../../src/actors/access/admission/admission.ts';
 import { createEgress } from '../../../../src/actors/outbound/egress/egress.ts';
+import { desertedUrl } from '../../../helpers/deserted-url.ts';
 import { notedOutbound, refusingOutbound } from '../../../helpers/noted-outbound.ts';
 import { canary, denial, drips, type Reply, says, startFakePlatform } from './fake-platform.ts';
 
@@ -153,7 +153,7 @@ describe('a call to the platform', () => {
 
   it('fails when nobody listens', async () => {
     const platform = await startFakePlatform();
-    const settings = platform.settings({ url: `http://127.0.0.1:${await freePort()}/` });
+    const settings = platform.settings({ url: `${desertedUrl}/` });
     await expect(askPlatform(settings, 'till', never)).rejects.toEqual(
       new AdmissionError('the platform cannot be reached (ECONNREFUSED)'),
     );
@@ -232,12 +232,3 @@ describe('a call to the platform through egress', () => {
     expect(platform.calls.length).toBe(1);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
