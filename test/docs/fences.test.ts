@@ -46,7 +46,7 @@ function faultsOf(text: string, file: string): string[] {
     });
     return fits.length > 0 ? [] : ['no channel has these settings'];
   }
-  if (Object.hasOwn(value, 'groups')) return peopleFaults(text);
+  if (Object.hasOwn(value, 'groups') || Object.hasOwn(value, 'oncall')) return peopleFaults(text);
   const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
   const reading = parseConfig(whole, { file, env, readInclude: anEmptyPolicy });
   if (!fitsSchema(parse(whole))) return [`${file}: the JSON Schema refuses it`];

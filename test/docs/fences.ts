@@ -17,7 +17,12 @@ export interface Fence {
 
 /** The pages a person reads, as paths from the clone; those that are drawn from charts have no commands. */
 export function pages(): string[] {
-  const docs = readdirSync(join(clone, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = ['docs', 'docs/approvals'].flatMap((folder) =>
+    readdirSync(join(clone, folder))
+      .filter((name) => name.endsWith('.md'))
+      .toSorted()
+      .map((name) => `${folder}/${name}`),
+  );
   return [
     'README.md',
     'CONTRIBUTING.md',
@@ -26,7 +31,7 @@ export function pages(): string[] {
     'examples/refunds/README.md',
     'examples/releases/README.md',
     'examples/testing/README.md',
-    ...docs.toSorted().map((name) => `docs/${name}`),
+    ...docs,
   ];
 }
 

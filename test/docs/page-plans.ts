@@ -131,6 +131,26 @@ export const pagePlans: Record<string, PagePlan> = {
     },
   },
   'docs/governance.md': { before: refunds },
+  'docs/approvals/platform-engineer.md': {
+    before: `${running}\n${held('ID')}`,
+    skipped: {
+      'holdpoint task approve ID --remember': 'its rule lets no approval count for later calls',
+    },
+  },
+  'docs/approvals/on-call.md': {
+    before: running,
+    skipped: { 'holdpoint delegate ann@example.com': 'ID is that of a delegation' },
+  },
+  'docs/approvals/auditor.md': {
+    before: `${refunds}
+export SERVICE_AUDIT_SIGNING_KEY=$(holdpoint key generate --json | sed 's/.*"private_key":"\\([^"]*\\)".*/\\1/')
+printf '\\naudit: {signing: {enabled: true}}\\n' >> service.yaml
+holdpoint run > /tmp/agent.log 2>&1 &
+${until(isReady)}
+${held('r1')}
+holdpoint task approve r1 --email ann@example.com
+wait %2`,
+  },
   'docs/models.md': {
     skipped: {
       'mkdir /tmp/helper': 'it needs the key of a provider',
