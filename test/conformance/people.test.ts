@@ -117,9 +117,11 @@ describe('a quorum of groups', () => {
         approvals: [{ approver: bo, as: ['group:finance', 'group:legal'] }],
       },
     ]);
+    expect(decisionOf(agent, 't1')?.['as']).toEqual(['group:finance', 'group:legal']);
     expect(agent.folder.paid).toHaveLength(0);
     expect(await decide('t1', ann)).toBe(200);
     await vi.waitUntil(() => agent.folder.paid.length === 1, patient);
+    expect(decisionOf(agent, 't1')?.['as']).toEqual(['group:finance']);
   });
 
   it('is not met by two people of one group', async () => {

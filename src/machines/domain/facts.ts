@@ -56,6 +56,8 @@ export interface DecisionReport {
   tool: string;
   decision: SettledDeferral['decision'];
   approver: string;
+  /** Entries such as `group:finance` that the approver fulfils; absent for an email. */
+  as?: readonly string[];
   /** Email of the person who delegated the decision; absent for the approver's own right. */
   for?: string;
   note: string;

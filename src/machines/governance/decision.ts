@@ -94,12 +94,9 @@ function namesOf({ approver, for: delegator }: Approval): string[] {
 
 function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   const email = normaliseEmail(approverEmail(deferral, attempt) ?? '');
-  const right = rightOf(deferral, attempt);
-  const as = namedEntries(deferral).filter((entry) => right?.as.includes(entry));
   const approval = {
     ...{ approver: email ?? approverName(deferral, attempt), at: attempt.at },
-    ...(as.length === 0 ? {} : { as }),
-    ...(right?.for === undefined ? {} : { for: right.for }),
+    ...entitlementOf(deferral, attempt),
     ...(attempt.passkey === undefined ? {} : { passkey: true as const }),
   };
   if (attempt.caller === null) return approval;
@@ -180,8 +177,21 @@ export function noteOf({ note }: Pick<DecisionAttempt, 'note'>): string {
   return legible(note).trim();
 }
 
+/**
+ * Returns the entries of the approver lists that an attempt fulfils and that are not emails, and the person who
+ * delegated the decision.
+ */
+export function entitlementOf(
+  deferral: Deferral,
+  attempt: DecisionAttempt,
+): Pick<Approval, 'as' | 'for'> {
+  const right = rightOf(deferral, attempt);
+  const as = namedEntries(deferral).filter((entry) => right?.as.includes(entry));
+  return { ...(as.length === 0 ? {} : { as }), ...delegatedBy(deferral, attempt) };
+}
+
 /** Returns the person who delegated a decision; empty for the approver's own right. */
-export function delegatedBy(deferral: Deferral, attempt: DecisionAttempt): { for?: string } {
+function delegatedBy(deferral: Deferral, attempt: DecisionAttempt): { for?: string } {
   const delegator = rightOf(deferral, attempt)?.for;
   return delegator === undefined ? {} : { for: delegator };
 }

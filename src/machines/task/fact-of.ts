@@ -8,7 +8,7 @@ import {
   runtimeProvider,
   vouchedBy,
 } from '../governance/approvers.ts';
-import { delegatedBy, isEdit, noteOf, type ProposedEdit } from '../governance/decision.ts';
+import { entitlementOf, isEdit, noteOf, type ProposedEdit } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
@@ -174,7 +174,7 @@ export function decision(
     tool: deferral.tool,
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
-    ...delegatedBy(deferral, attempt),
+    ...entitlementOf(deferral, attempt),
     note: noteOf(attempt),
     wait: waited(context, attempt.at),
     vouchedBy: vouchedBy(deferral, attempt),

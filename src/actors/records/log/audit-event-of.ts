@@ -236,6 +236,7 @@ function decisionFields(fact: DecisionReport, policySha256: string | undefined):
     decision: fact.decision,
     edited_args_sha256: fact.editedCallSha256,
     approver: fact.approver,
+    as: fact.as === undefined ? undefined : [...fact.as],
     for: fact.for,
     note: fact.note,
     wait_ms: Math.round(fact.wait),
