@@ -254,7 +254,7 @@ module.exports = {
     {
       name: 'dashboard-shares-the-http-helpers-only',
       comment:
-        'src/dashboard imports src/agent, src/actors, src/machines and of src/http the wire, the middleware, the listener and the state of a request.',
+        'src/dashboard imports src/agent, src/actors, src/machines and of src/http the wire, the middleware, the sign-in, the listener and the state of a request.',
       severity: 'error',
       from: { path: '^src/dashboard/' },
       to: {
@@ -263,7 +263,7 @@ module.exports = {
           '^src/(dashboard|agent|actors)/',
           core,
           '^src/(package-root|version)\\.ts$',
-          '^src/http/((wire|middleware)/|(listen|request-state)\\.ts$)',
+          '^src/http/((wire|middleware|sign-in)/|(client-address|listen|request-state)\\.ts$)',
         ],
       },
     },

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
+import { dashboardSchema } from '../../src/actors/config/schema-dashboard.ts';
 import { durationPattern } from '../../src/actors/config/schema-value.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
@@ -18,6 +19,7 @@ export function describedFiles(): Record<string, JsonSchema> {
         describeKeys(channelSchemas[adapter]) as JsonSchema,
       ]),
     ),
+    'dashboard.yaml': describeKeys(dashboardSchema) as JsonSchema,
     'SKILL.md': describeKeys(frontmatterSchema) as JsonSchema,
   };
 }

@@ -23,6 +23,7 @@ export interface AgentRequest {
   /** Overrides the token of the endpoint. */
   token?: string;
   lastEventId?: string;
+  headers?: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
 
@@ -69,7 +70,7 @@ export class AgentConnection {
   }
 
   async #sendOnce(asked: AgentRequest): Promise<Dispatcher.ResponseData> {
-    const { method, path, body, accept, lastEventId, signal } = asked;
+    const { method, path, body, accept, lastEventId, signal, headers = {} } = asked;
     signal.throwIfAborted();
     // Load the network first: nothing may be awaited after the proof, as the listener could change in between.
     const { dispatcher, request } = await this.#network();
@@ -86,6 +87,7 @@ export class AgentConnection {
       signal,
       dispatcher,
       headers: {
+        ...headers,
         accept,
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

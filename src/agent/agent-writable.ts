@@ -1,6 +1,11 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type ConfigProblem, type ConfigReading, peopleFile } from '../actors/config/config.ts';
+import {
+  type ConfigProblem,
+  type ConfigReading,
+  dashboardFile,
+  peopleFile,
+} from '../actors/config/config.ts';
 import { type Skill, serverCode, writableFolder } from '../actors/tools/tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -29,6 +34,8 @@ export async function readWritable(
     ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
     // A script that could write it could make anyone an approver.
     peopleFile,
+    // A script that could write it could make anyone an operator.
+    dashboardFile,
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
     ...serverCode(config.mcp.servers),

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { loadWebAccess } from '../actors/access/access.ts';
-import type { ServiceConfig } from '../actors/config/config.ts';
+import { providerOfIssuer, type ServiceConfig } from '../actors/config/config.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { ApprovalsPage } from '../http/approvals/approvals-router.ts';
+import { approvalsPath } from '../http/middleware/authenticate.ts';
 import { readPageFiles } from '../http/middleware/page-files.ts';
 import { packageRoot } from '../package-root.ts';
 import type { AgentPolicies } from './create-system.ts';
@@ -38,28 +39,29 @@ export async function approvalsPage({
   const files = readPageFiles(folder);
   if (files === null)
     throw new StartError('the approvals page is not built; run npm run build:page');
-  const openWebAccess = await loadWebAccess();
+  const { openPasskeys, openWebAccess } = await loadWebAccess();
   const { store } = audit;
   const access = openWebAccess(config.approvals, {
-    provider: signInProvider(config),
+    // People with the same id at the same issuer are the same, whether they send a token or sign in to the page.
+    provider: providerOfIssuer(config, config.approvals.sign_in.issuer) ?? 'sign_in',
+    page: {
+      callback: `${approvalsPath}/callback`,
+      home: `${approvalsPath}/`,
+      setting: 'approvals.sign_in',
+    },
     env,
     sessions: store.webSessions,
-    records: store.webRecords,
-    record: (event) => audit.record(event),
     key: (purpose) => store.keys.of(purpose),
     reads: () => policies.policies.current.policy.callerReads,
     clock,
     log,
     outbound: egress,
   });
-  return { access, agentId: config.agent_id, files };
-}
-
-/** People with the same id at the same issuer are the same, whether they send a token or sign in to the page. */
-function signInProvider({ approvals, auth }: ServiceConfig): string {
-  const signIn = approvals?.sign_in;
-  const known = auth.providers.find(
-    ({ type, settings }) => type === 'oidc' && settings.issuer === signIn?.issuer,
+  const { public_url: origin, passkey_delay: delay } = config.approvals;
+  const records = store.webRecords;
+  const passkeys = openPasskeys(
+    { origin, delay },
+    { records, record: (event) => audit.record(event), clock, log },
   );
-  return signIn?.name ?? known?.name ?? 'sign_in';
+  return { access, passkeys, agentId: config.agent_id, files };
 }

@@ -3,7 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
-import type { ServiceConfig } from '../actors/config/config.ts';
+import {
+  dashboardProvider,
+  providerOfIssuer,
+  type ServiceConfig,
+} from '../actors/config/config.ts';
 import type { Egress, ListeningAddress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { Delegating } from '../actors/people/people.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
@@ -19,6 +23,7 @@ import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
 import type { McpFace } from '../http/mcp/mcp-face.ts';
+import type { DashboardSignIn } from '../http/middleware/act-for-person.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
 import { approvalsPage } from './approvals-page.ts';
 import type { AgentPolicies } from './create-system.ts';
@@ -85,6 +90,7 @@ async function serveOn(
     push,
     authenticator: parts.authenticator,
     authLog,
+    dashboard: dashboardSignIn(parts),
     ids,
     card: parts.card,
     schemaOf: (tool) => parts.toolbox.tools.get(tool)?.parameters ?? null,
@@ -131,6 +137,14 @@ async function serveOn(
     egress.fellowsListenAt(fellows),
   );
   return { port };
+}
+
+/** Returns the sign-in of the dashboard whose people the agent accepts; `null` for none. */
+function dashboardSignIn({ config, policies }: ServingParts): DashboardSignIn | null {
+  const issuer = config.auth.dashboard_issuer;
+  if (issuer === undefined) return null;
+  const provider = providerOfIssuer(config, issuer) ?? dashboardProvider;
+  return { issuer, provider, reads: () => policies.policies.current.policy.callerReads };
 }
 
 /** Lists the addresses that other machines can use for a listening address, which may be the wildcard address. */

@@ -200,6 +200,10 @@ function uiCommand(session: Session): Command {
     .option('--no-open', 'do not open the browser')
     .option('--token', 'require the token that is printed with the address', true)
     .option('--no-token', 'require no token: every program on this machine can then approve calls')
+    .option(
+      '--public-url <url>',
+      'address of a TLS proxy in front, at which people sign in as dashboard.yaml says',
+    )
     .option('--demo', 'make a temporary workspace with three agents at work')
     .action(async (options: UiOptions) => {
       const { ui } = await import('./ui/ui.ts');

@@ -20,7 +20,7 @@ import { offersTaskResult } from './mcp/task-result-tool.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
-import { acsPath, authenticate } from './middleware/authenticate.ts';
+import { type AuthenticatePorts, acsPath, authenticate } from './middleware/authenticate.ts';
 import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
@@ -95,6 +95,7 @@ type AuditPorts = AuditKeysPorts &
 export interface AppPorts
   extends AdmitPorts,
     AuditPorts,
+    Pick<AuthenticatePorts, 'dashboard'>,
     HealthPorts,
     ReceiptPorts,
     CallerTasksPorts,

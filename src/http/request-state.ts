@@ -2,6 +2,7 @@ import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { OpenSession } from '../actors/ports/web-sessions.ts';
 import type { Caller } from '../machines/domain/task.ts';
+import type { TaskAccess } from '../machines/task/task-access.ts';
 import type { CallerTasks } from './caller-tasks.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Traffic } from './traffic.ts';
@@ -29,6 +30,10 @@ export interface RequestState {
   span: Span;
   /** Added by `authenticate`; `null` if authentication is off and the request has no token. */
   caller: Caller | null;
+  /** Added by `authenticate` or `requireSession`: where a person has signed in with a browser; absent for a token. */
+  signedInAt?: 'page' | 'dashboard';
+  /** Added by `authenticate`: visibility of tasks to a person of the dashboard; absent for that of the agent. */
+  taskAccess?: TaskAccess;
   /** Added by `boundTraffic`: the byte limits from and to the caller. */
   traffic: Traffic;
   /** Added by `keepAlive`: the heartbeats of long responses. */
@@ -37,8 +42,12 @@ export interface RequestState {
   tasks: CallerTasks;
   /** Added by `bindTasks`: sets the caller of a route whose body is signed. */
   actAs: (caller: Caller) => void;
-  /** Added by `requireSession`: the session of a request of the approvals page. */
+  /** Added by `requireSession` and `guardPublic`: the session of a person who has signed in with a browser. */
   webSession?: OpenSession;
+  /** Added by `guardHost`: the request is one for the public address of a dashboard; absent for its own address. */
+  isPublic?: true;
+  /** Added by `guardPublic`: the person may do all that the dashboard offers. */
+  isOperator?: true;
   /** Added by `handleErrors`: the reason why a response that had begun was cut off; absent otherwise. */
   cutOff?: string;
   /** Set by `failCall`: a JSON-RPC call was refused in its response; absent otherwise. */

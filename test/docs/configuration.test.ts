@@ -15,6 +15,7 @@ import {
 import { configurationPage, describedFiles } from '../../scripts/configuration/page.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
+import { dashboardSchema } from '../../src/actors/config/schema-dashboard.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
 import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
 import { anEmptyPolicy } from '../helpers/empty-policy.ts';
@@ -127,11 +128,12 @@ describe('the reference of the configuration', () => {
     },
   );
 
-  it('shows examples that channels and skills can use', () => {
+  it('shows examples that channels, skills and the dashboard can use', () => {
     for (const [file, schema] of Object.entries(others)) {
       const content = contentOf(schema);
       const [adapter = ''] = file.split('-config');
-      const reader = file === 'SKILL.md' ? frontmatterSchema : channelSchemas[adapter as 'slack'];
+      const own = { 'SKILL.md': frontmatterSchema, 'dashboard.yaml': dashboardSchema };
+      const reader = own[file as 'SKILL.md'] ?? channelSchemas[adapter as 'slack'];
       expect(reader.safeParse(content)).toMatchObject({ success: true });
     }
   });

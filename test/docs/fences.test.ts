@@ -4,7 +4,12 @@ import { dirname, join, normalize } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseConfig, readPeople, serviceJsonSchema } from '../../src/actors/config/config.ts';
+import {
+  parseConfig,
+  readDashboard,
+  readPeople,
+  serviceJsonSchema,
+} from '../../src/actors/config/config.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
 import { anEmptyPolicy } from '../helpers/empty-policy.ts';
@@ -46,7 +51,9 @@ function faultsOf(text: string, file: string): string[] {
     });
     return fits.length > 0 ? [] : ['no channel has these settings'];
   }
-  if (Object.hasOwn(value, 'groups') || Object.hasOwn(value, 'oncall')) return peopleFaults(text);
+  if (Object.hasOwn(value, 'groups') || Object.hasOwn(value, 'oncall'))
+    return faultsIn('people.yaml', text, readPeople);
+  if (Object.hasOwn(value, 'sign_in')) return faultsIn('dashboard.yaml', text, readDashboard);
   const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
   const reading = parseConfig(whole, { file, env, readInclude: anEmptyPolicy });
   if (!fitsSchema(parse(whole))) return [`${file}: the JSON Schema refuses it`];
@@ -54,12 +61,17 @@ function faultsOf(text: string, file: string): string[] {
   return said.filter(isFault).map(({ message }) => message);
 }
 
-function peopleFaults(text: string): string[] {
+/** What is wrong in a file of its own. */
+function faultsIn(
+  file: string,
+  text: string,
+  read: typeof readPeople | typeof readDashboard,
+): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-fence-'));
-  writeFileSync(join(folder, 'people.yaml'), text);
-  const { problems } = readPeople(folder, {});
+  writeFileSync(join(folder, file), text);
+  const problems = read(folder, {})?.problems ?? [];
   rmSync(folder, { recursive: true });
-  return problems.map(({ message }) => message);
+  return problems.filter(isFault).map(({ message }) => message);
 }
 
 /** A part leaves out what it needs to be of use, which its page says elsewhere. */

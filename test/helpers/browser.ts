@@ -11,6 +11,8 @@ interface View {
   isTouched?: boolean;
   /** Whether the page is the product's own, and is to complain of nothing. */
   isOwn?: boolean;
+  /** Whether certificates that nobody trusts are accepted. */
+  isUntrusted?: boolean;
 }
 
 /** A real browser without a network, for the pages of an agent. */
@@ -39,9 +41,11 @@ export class TestBrowser {
     height = 800,
     isTouched = false,
     isOwn = true,
+    isUntrusted = false,
   }: View = {}): Promise<TestPage> {
     const context = await this.#browser.newContext({
       colorScheme: scheme,
+      ignoreHTTPSErrors: isUntrusted,
       viewport: { width, height },
       ...(isTouched ? { hasTouch: true, isMobile: true } : {}),
     });

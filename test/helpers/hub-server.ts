@@ -52,6 +52,8 @@ export async function openHub(newerRelease: () => string | null = () => null): P
         return `id-${ids}`;
       },
     },
+    publicOrigin: null,
+    team: null,
     hosts: ['127.0.0.1'],
     port: () => port,
   });

@@ -9,6 +9,7 @@ import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
 import '../../src/dashboard/workspace/skill-shelf.ts';
 import { type Dashboard, serveDashboard } from '../../src/dashboard/server/serve-dashboard.ts';
+import type { TeamOptions } from '../../src/dashboard/server/team-access.ts';
 import { AgentClient } from './agent-client.ts';
 import { commandFile } from './real-command.ts';
 import { temporaryFolder } from './test-system.ts';
@@ -19,6 +20,8 @@ const silent: Log = { info: () => undefined, warn: () => undefined, error: () =>
 export interface TestDashboard extends AgentClient {
   workspace: string;
   dashboard: Dashboard;
+  /** Serves the workspace once more. */
+  serveAgain: () => Promise<Dashboard>;
 }
 
 /** Serves the dashboard of a new workspace, once `prepare` has filled it. */
@@ -30,21 +33,29 @@ export async function openDashboard(
     log = silent,
     isNoted = false,
     clock = systemClock(),
+    team,
   }: {
     token?: string | null;
     env?: NodeJS.ProcessEnv;
     log?: Log;
     isNoted?: boolean;
     clock?: Clock;
+    /** How people sign in to a workspace. */
+    team?: (workspace: string) => TeamOptions;
   } = {},
 ): Promise<TestDashboard> {
   const workspace = realpathSync(temporaryFolder());
   prepare(workspace);
-  const dashboard = await serveDashboard({
-    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log, isNoted, clock },
-    command: { file: process.execPath, args: [commandFile()], env },
-  });
-  onTestFinished(() => dashboard.close());
+  const serve = async (): Promise<Dashboard> => {
+    const served = await serveDashboard({
+      ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log, isNoted, clock },
+      ...(team === undefined ? {} : { team: team(workspace) }),
+      command: { file: process.execPath, args: [commandFile()], env },
+    });
+    onTestFinished(() => served.close());
+    return served;
+  };
+  const dashboard = await serve();
   const client = new AgentClient(`http://127.0.0.1:${dashboard.port}`, token);
-  return Object.assign(client, { workspace, dashboard });
+  return Object.assign(client, { workspace, dashboard, serveAgain: serve });
 }

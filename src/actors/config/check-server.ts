@@ -1,5 +1,5 @@
 import { isProxy } from '../rate-limit.ts';
-import { errorAt, type Finding, warningAt } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks the public URL and the origins and proxies of `server`; an entry that can never match is an error. */
@@ -32,17 +32,21 @@ export function checkServer({ server, auth }: ServiceConfig): Finding[] {
             ),
           ],
     ),
-    ...server.rate_limit.trusted_proxies.flatMap((proxy, index) =>
-      isProxy(proxy)
-        ? []
-        : [
-            errorAt(
-              ['server', 'rate_limit', 'trusted_proxies', index],
-              'a trusted proxy is an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
-            ),
-          ],
-    ),
+    ...proxyFindings(server.rate_limit.trusted_proxies, [
+      'server',
+      'rate_limit',
+      'trusted_proxies',
+    ]),
   ];
+}
+
+/** Checks trusted proxies at a path of a file. */
+export function proxyFindings(proxies: readonly string[], path: Path): Finding[] {
+  const message =
+    'a trusted proxy is an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal';
+  return proxies.flatMap((proxy, index) =>
+    isProxy(proxy) ? [] : [errorAt([...path, index], message)],
+  );
 }
 
 /** Checks that the URL contains no credentials: the card publishes it. */

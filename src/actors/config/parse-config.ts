@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
-import { checkApprovals } from './check-approvals.ts';
+import { checkApprovals, checkDashboard } from './check-approvals.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
@@ -159,6 +159,7 @@ function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked 
   const rules = [
     ...checkAuth(config, env),
     ...checkApprovals(config, env),
+    ...checkDashboard(config),
     ...checkInlineTokens(config, tree.isFilled),
     ...checkAuditSinks(config, env),
     ...checkAudit(config, env),

@@ -70,13 +70,13 @@ export function unknownApprovers(
 function faultOf(
   entry: string,
   { groups, oncall }: People,
-  { approvals, auth: { providers }, channels }: Access,
+  { approvals, auth: { dashboard_issuer: dashboard, providers }, channels }: Access,
 ): string | null {
   const read = readEntry(entry);
   if (read === null) return null;
   const { kind, name } = read;
   if (kind === 'claim') {
-    return providers.length > 0
+    return providers.length > 0 || dashboard !== undefined
       ? null
       : 'without auth.providers no one has a verified claim; add a provider';
   }
@@ -85,9 +85,12 @@ function faultOf(
     return `${peopleFile} has no rotation of this name${advice(name, Object.keys(oncall))}`;
   }
   const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
-  const hasTokenGroups = [...providers, approvals?.sign_in].some(
-    (one) => one !== undefined && 'groups_claim' in one && one.groups_claim !== undefined,
-  );
+  // The settings of the dashboard, not of the agent, name the claim with the groups of its people.
+  const hasTokenGroups =
+    dashboard !== undefined ||
+    [...providers, approvals?.sign_in].some(
+      (one) => one !== undefined && 'groups_claim' in one && one.groups_claim !== undefined,
+    );
   if (group === undefined) {
     if (hasTokenGroups) return null;
     return `no one is in this group: ${peopleFile} has none of this name, and no provider has a groups_claim${advice(name, Object.keys(groups))}`;

@@ -3,7 +3,7 @@ import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 import { claimMap, clockSkew, groupsClaim, issuerUrl } from './schema-auth.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
-const origin = z
+export const origin = z
   .string()
   .refine((text) => isTrustworthyUrl(text) && URL.parse(text)?.origin === text, {
     error:
@@ -17,7 +17,7 @@ const signIn = z.object({
   }),
   client_id: name.meta({
     description:
-      'Client of the page at the issuer; its redirect URI is `<public_url>/approvals/callback`.',
+      'Client of the page at the issuer; its redirect URI is `<public_url>/approvals/callback`; of the [dashboard](dashboard.md#for-a-team) `<public URL>/sign-in/callback`.',
     example: 'holdpoint-approvals',
   }),
   client_secret_env: variableName.optional().meta({
@@ -47,13 +47,11 @@ const signIn = z.object({
   clock_skew: clockSkew,
 });
 
-/** `approvals`: the approvals page of the daemon; durations are in milliseconds (docs/approvals.md). */
-export const approvalsSchema = z.object({
-  public_url: origin.meta({
-    description: 'Origin at which browsers open the page, which is at `/approvals` below it.',
-    example: 'https://approvals.example.com',
-  }),
-  sign_in: signIn.describe('How people sign in.'),
+/** Settings of a browser sign-in whose people have no other name in a log than that of their issuer. */
+export const plainSignIn = signIn.omit({ name: true });
+
+/** How long a session of a page lasts, in milliseconds. */
+export const sessionTimes = {
   idle: positiveDuration.prefault('30m').meta({
     description: 'Time without an action after which a session ends.',
     example: '10m',
@@ -68,4 +66,14 @@ export const approvalsSchema = z.object({
       'Longest life of a session. Groups and claims are those of the sign-in, so a change at the issuer applies at the latest after this time.',
     example: '1h',
   }),
+};
+
+/** `approvals`: the approvals page of the daemon; durations are in milliseconds (docs/approvals.md). */
+export const approvalsSchema = z.object({
+  public_url: origin.meta({
+    description: 'Origin at which browsers open the page, which is at `/approvals` below it.',
+    example: 'https://approvals.example.com',
+  }),
+  sign_in: signIn.describe('How people sign in.'),
+  ...sessionTimes,
 });

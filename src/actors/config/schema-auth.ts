@@ -268,6 +268,11 @@ export type Sigv4Settings = z.output<typeof sigv4Settings>;
 
 /** `auth`; the name of a provider defaults to its type (docs/contract/agent-card.md). */
 export const authSchema = z.object({
+  dashboard_issuer: issuerUrl.optional().meta({
+    description:
+      "Issuer of the [dashboard's sign-in](dashboard.md#for-a-team). The dashboard may then name a person of this issuer with the daemon's own token, and the person decides as with a token; omitted, it may name none.",
+    example: 'https://id.example.com/realms/staff',
+  }),
   required: z
     .boolean()
     .default(false)

@@ -3,6 +3,16 @@ import { answerPlaces } from '../../machines/domain/task.ts';
 import { taskAccesses } from '../../machines/task/task-access.ts';
 import { duration, name, positiveDuration } from './schema-value.ts';
 
+/** Proxies that name the address of a client. */
+export const trustedProxies = z
+  .array(name)
+  .default([])
+  .meta({
+    description:
+      'Proxies whose `X-Forwarded-For` is believed: addresses, networks, or `loopback`, `linklocal`, `uniquelocal`.',
+    example: ['10.0.0.0/8'],
+  });
+
 const rateLimitSchema = z.object({
   read_rps: z
     .number()
@@ -23,14 +33,7 @@ const rateLimitSchema = z.object({
     .boolean()
     .default(true)
     .describe('Lets a cancel that authenticates pass however often its address has called.'),
-  trusted_proxies: z
-    .array(name)
-    .default([])
-    .meta({
-      description:
-        'Proxies whose `X-Forwarded-For` is believed: addresses, networks, or `loopback`, `linklocal`, `uniquelocal`.',
-      example: ['10.0.0.0/8'],
-    }),
+  trusted_proxies: trustedProxies,
 });
 
 /** Minimum interval between the keep-alive blanks of a held request, in milliseconds. */

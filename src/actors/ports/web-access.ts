@@ -1,4 +1,3 @@
-import type { Passkeys } from './passkeys.ts';
 import type { OpenSession, WebSession } from './web-sessions.ts';
 
 /** A value for a cookie, encrypted by the daemon. */
@@ -13,21 +12,23 @@ export type SignInStart =
   | { kind: 'started'; url: string; cookie: SealedCookie }
   | { kind: 'refused'; problem: string };
 
-/** The end of a sign-in; `call` is the id of the call to show. A problem is one sentence without provider text. */
+/** The end of a sign-in; `place` is that of its start. A problem is one sentence without provider text. */
 export type SignInEnd =
-  | { kind: 'signedIn'; session: WebSession; cookie: SealedCookie; call: string | null }
+  | { kind: 'signedIn'; session: WebSession; cookie: SealedCookie; place: string | null }
   | { kind: 'refused'; problem: string };
 
 /** Signs people in with a browser, and keeps their sessions (docs/contract/approvals-page.md). */
 export interface WebAccess {
   /** Origin at which browsers open the page. */
   readonly origin: string;
-  readonly passkeys: Passkeys;
-  start(call: string | null): Promise<SignInStart>;
+  /** Starts a sign-in. `place` is where the page is to open at its end; the browser keeps it encrypted. */
+  start(place: string | null): Promise<SignInStart>;
   /** Ends the sign-in that `cookie` started, with the query of the callback. */
   finish(query: string, cookie: string | null): Promise<SignInEnd>;
   /** Returns the session of a cookie; `null` for one that is forged, idle, expired or signed out. */
   find(cookie: string | null): Promise<OpenSession | null>;
+  /** Returns whether a session has neither expired nor been signed out. */
+  isOpen(id: string): Promise<boolean>;
   /** Returns the cookie of a session whose idle time starts again. */
   renew(open: OpenSession): Promise<SealedCookie>;
   /** Ends a session at every daemon; returns the sign-out URL of the issuer, `null` if there is none. */

@@ -97,5 +97,8 @@ export {
 } from './store/task-store.ts';
 export { waitedIn } from './store/waited-in.ts';
 
+/** Loads the store of a page's sessions on demand, since only a dashboard with a sign-in needs it. */
+export const loadWebSessionStore = () => import('./sqlite/web-session-store.ts');
+
 /** Loads the PostgreSQL store on demand, so that other agents do not load it. */
 export const loadSharedStore = () => import('./postgres/postgres.ts');

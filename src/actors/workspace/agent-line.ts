@@ -15,6 +15,8 @@ export interface LineCall {
   body?: JsonValue;
   /** Replaces the agent's own token. */
   token?: string;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>>;
   /** Timeout of the response, in milliseconds. */
   patience?: number;
   signal?: AbortSignal;
@@ -118,7 +120,7 @@ export class AgentLine {
   }
 
   #send(
-    { method, path, body, token }: LineCall,
+    { method, path, body, token, headers }: LineCall,
     accept: string,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
@@ -129,6 +131,7 @@ export class AgentLine {
       signal,
       ...(body === undefined ? {} : { body }),
       ...(token === undefined ? {} : { token }),
+      ...(headers === undefined ? {} : { headers }),
     });
   }
 }

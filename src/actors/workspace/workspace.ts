@@ -2,7 +2,7 @@
 
 export { AddSkillError, addSkill } from './add-skill.ts';
 export type { AgentDescription } from './agent-description.ts';
-export { type LineAnswer, LineError, sentenceOf } from './agent-line.ts';
+export { type LineAnswer, type LineCall, LineError, sentenceOf } from './agent-line.ts';
 export {
   type AgentText,
   type ChangedConfig,

@@ -7,10 +7,13 @@ import { dashboardToken, randomToken } from '../../actors/process/process.ts';
 import { PageBuildError } from '../../dashboard/server/built-page.ts';
 import { lateLog } from '../../dashboard/server/late-log.ts';
 import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
+import type { TeamOptions } from '../../dashboard/server/team-access.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { configFailure } from '../config-failure.ts';
+import { printWarnings } from '../config-warnings.ts';
 import type { DemoWorkspace } from '../demo/demo-workspace.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
@@ -24,6 +27,8 @@ export interface UiOptions {
   open: boolean;
   /** False gives access to every client that reaches the port. */
   token: boolean;
+  /** Origin at which people sign in. */
+  publicUrl?: string;
   demo?: boolean;
 }
 
@@ -59,24 +64,31 @@ async function serveUntil(
   const { directory } = options;
   const made = demo === null ? () => tokenOf(directory, env) : randomToken;
   const token = options.token ? made() : null;
+  const team = await teamOf(session, options);
+  // Changes by people who have signed in are logged as information.
+  const usual = team === null ? 'warn' : 'info';
   const log = lateLog(async () => {
     const { createLog } = await import('../../actors/telemetry/telemetry.ts');
-    return createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
+    return createLog({ level: output.isDebug ? 'debug' : usual, stream: process.stderr });
   });
-  const dashboard = await open(options, { directory, token, env, log });
+  const people = team === null ? {} : { team };
+  const dashboard = await open(options, { directory, token, env, log, ...people });
   session.input.leave();
   try {
     // A browser does not send the part after `#`, so no proxy logs it.
     const url = token === null ? `${dashboard.url}/` : `${dashboard.url}/#token=${token}`;
     if (token === null) output.warn(openToAll);
-    if (!isLoopback(options.host)) {
+    if (!isLoopback(options.host) && team === null) {
       output.warn(`anyone who reaches ${options.host} and has the token can start and stop agents`);
     }
-    output.line(plainLine(`the dashboard of ${directory} is at ${url}`));
-    output.json({ url, pid: process.pid, directory });
+    const at = team === null ? url : team.publicOrigin;
+    output.line(plainLine(`the dashboard of ${directory} is at ${at}`));
+    const told = team === null ? { url } : { url: `${dashboard.url}/`, public_url: at };
+    output.json({ ...told, pid: process.pid, directory });
     // Node writes the compile cache only at a normal exit, so a killed process would lose it.
     flushCompileCache();
-    if (options.open && output.stdout.isTTY === true && !output.isJson) openBrowser(url);
+    if (options.open && team === null && output.stdout.isTTY === true && !output.isJson)
+      openBrowser(url);
     demo?.play(dashboard.workspace).catch((error: unknown) => {
       const reason = messageOf(error);
       output.warn(plainLine(`the story of the demo broke off: ${reason}`));
@@ -86,6 +98,39 @@ async function serveUntil(
     await demo?.stop();
     await dashboard.close();
   }
+}
+
+/** Reads how people sign in at the public address; `null` without one. Throws CliError. */
+async function teamOf(
+  { env, output }: Session,
+  { publicUrl, directory }: UiOptions & { directory: string },
+): Promise<TeamOptions | null> {
+  if (publicUrl === undefined) return null;
+  const { dashboardFile, isPageOrigin, readDashboard } = await import(
+    '../../actors/config/config.ts'
+  );
+  const publicOrigin = publicUrl.replace(/\/$/, '');
+  if (!isPageOrigin(publicOrigin)) {
+    throw new CliError(
+      '--public-url must be an origin such as https://ops.example.com: https, or http on a loopback host, in lower case and without a path',
+      { code: 'usage', exitCode: exitCodes.usage },
+    );
+  }
+  const reading = readDashboard(directory, env);
+  if (reading === null) {
+    throw new CliError(
+      plainLine(`people must sign in at ${publicOrigin}, and ${directory} has no ${dashboardFile}`),
+      {
+        code: 'usage',
+        exitCode: exitCodes.usage,
+        hint: `write sign_in and operators into ${dashboardFile}, as docs/dashboard.md has it`,
+      },
+    );
+  }
+  const { settings, problems, warnings } = reading;
+  printWarnings(output, warnings);
+  if (settings === null) throw configFailure(problems, warnings);
+  return { publicOrigin, settings };
 }
 
 async function open(

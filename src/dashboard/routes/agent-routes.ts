@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { tailServeLog } from '../../actors/workspace/workspace.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
+import { presentPerson } from '../../http/wire/approvals-page.ts';
 import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { presentAgent } from '../workspace/present-agent.ts';
@@ -15,6 +16,8 @@ const startBody = z.object({ passphrase: z.string().max(4_096).optional() }).nul
 /** Adds the routes of the workspace and its agents' processes. */
 export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, version, newerRelease, token, hub, files, looks } = ports;
+  const personIn = ({ state: { webSession } }: RoutedContext) =>
+    webSession === undefined ? {} : { person: presentPerson(webSession.session) };
   const list = () => workspace.agents().map((agent) => presentAgent(agent, looks.count(agent.id)));
 
   router.get('/api/health', (ctx: RoutedContext) => {
@@ -27,6 +30,7 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
       directory: workspace.directory,
       version,
       token_required: token !== null,
+      ...personIn(ctx),
       ...(newer === null ? {} : { newer_release: newer }),
     } satisfies WorkspaceJson;
   });

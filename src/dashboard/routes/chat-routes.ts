@@ -6,6 +6,7 @@ import type { RequestState, RoutedContext } from '../../http/request-state.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { EventStream } from '../../http/wire/sse.ts';
 import { idForm, isTaskId } from '../../machines/task/task-id.ts';
+import { asPerson } from './as-person.ts';
 import { bodyOf } from './body-of.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { dashboardProblem } from './dashboard-problem.ts';
@@ -38,7 +39,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
     const call = { jsonrpc: '2.0', id: 1, method: 'message/send', params };
     const { status, body: answer } = await agent
       .line()
-      .json({ method: 'POST', path: '/', body: call });
+      .json({ method: 'POST', path: '/', body: call, ...asPerson(ctx) });
     const { result, error } = Object(answer) as { result?: unknown; error?: { message?: unknown } };
     const { id, contextId } = Object(result) as { id?: unknown; contextId?: unknown };
     if (status !== 200) return pass(ctx, { status, body: answer });
@@ -66,6 +67,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
       method: 'GET',
       path: '/sessions?limit=200',
       signal,
+      ...asPerson(ctx),
     });
     const { sessions } = Object(body) as { sessions?: unknown };
     if (status !== 200) return pass(ctx, { status, body });
@@ -76,7 +78,8 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
   router.get('/api/agents/:id/sessions/:sid', async (ctx: RoutedContext) => {
     const line = agentOf(ctx, workspace).line();
     const path = `/sessions/${passedPart(ctx, 'sid')}`;
-    pass(ctx, await line.json({ method: 'GET', path, signal: whileAsked(ctx) }));
+    const signal = whileAsked(ctx);
+    pass(ctx, await line.json({ method: 'GET', path, signal, ...asPerson(ctx) }));
   });
 }
 

@@ -41,6 +41,8 @@ export interface DashboardPorts extends DashboardServices {
   version: string;
   /** The token that `/api` requires; `null` if none is required. */
   token: string | null;
+  /** Origin of the public address at which people sign in; `null` without one. */
+  publicOrigin: string | null;
   /** The approver's name for decisions on the page without a name. */
   operator: string;
   clock: Clock;

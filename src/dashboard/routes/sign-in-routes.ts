@@ -25,13 +25,13 @@ const startBody = z.object({ provider: z.string().max(64).optional() }).nullish(
  */
 export function addSignInRoutes(
   router: Router<RequestState>,
-  { signIns }: Pick<DashboardPorts, 'signIns'>,
+  { signIns, publicOrigin }: Pick<DashboardPorts, 'signIns' | 'publicOrigin'>,
 ): void {
   router.post('/api/oauth/start', readJson(), async (ctx: RoutedContext) => {
     const body = bodyOf(ctx, startBody, 'provider must be the name of a provider');
     const all = await signIns();
     const provider = body?.provider ?? 'openai';
-    const started = await all.start(provider, `http://${ctx.host}/oauth/callback`);
+    const started = await all.start(provider, `${originOf(ctx, publicOrigin)}/oauth/callback`);
     ctx.body = started satisfies SignInStartedJson;
   });
   router.get('/api/oauth/status', async (ctx: RoutedContext) => {
@@ -57,4 +57,8 @@ export function addSignInRoutes(
     ctx.status = outcome === 'signed_in' ? 200 : 400;
     ctx.body = `${said[outcome]}\n`;
   });
+}
+
+function originOf({ state, host }: RoutedContext, publicOrigin: string | null): string {
+  return state.isPublic === true && publicOrigin !== null ? publicOrigin : `http://${host}`;
 }

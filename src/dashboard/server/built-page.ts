@@ -18,11 +18,11 @@ const builder = join(packageRoot, 'scripts/build-page.ts');
 /** Folders of the pages' sources, in a clone: their own code, and the verification that they share with the command. */
 const sources = ['src/ui', 'src/actors/records/log'].map((path) => join(packageRoot, path));
 
-/** Folder of the built page, in a clone and in the package. */
-const folder = join(packageRoot, 'dist/ui/dashboard');
-
-/** The built approvals page of an agent, in a clone and in the package. */
-const approvalsPage = join(packageRoot, 'dist/ui/approvals/index.html');
+/** Folders of the built pages, in a clone and in the package. */
+const folders = {
+  dashboard: join(packageRoot, 'dist/ui/dashboard'),
+  approvals: join(packageRoot, 'dist/ui/approvals'),
+};
 
 /** The built page of an evidence bundle, in a clone and in the package. */
 const bundlePage = join(packageRoot, 'dist/ui/bundle.html');
@@ -30,7 +30,7 @@ const bundlePage = join(packageRoot, 'dist/ui/bundle.html');
 /** True if the pages need no build: in the package, and in a clone whose pages are newer than their sources. */
 export function isPageBuilt(): boolean {
   if (!existsSync(builder)) return true;
-  const pages = [join(folder, 'index.html'), approvalsPage, bundlePage];
+  const pages = [...Object.values(folders).map((one) => join(one, 'index.html')), bundlePage];
   const built = Math.min(...pages.map(changedAt));
   const lock = join(packageRoot, 'package-lock.json');
   const files = [builder, lock, ...sources.flatMap(filesBelow)];
@@ -38,22 +38,22 @@ export function isPageBuilt(): boolean {
 }
 
 /**
- * Returns the folder of the page. In a clone, first builds the page if it is missing or older than its sources, unless
+ * Returns the folders of the pages. In a clone, first builds the pages if one is missing or older than its sources, unless
  * `signal` aborts. Rejects with PageBuildError.
  */
-export async function builtPage(signal?: AbortSignal): Promise<string> {
-  if (isPageBuilt()) return folder;
+export async function builtPages(signal?: AbortSignal): Promise<typeof folders> {
+  if (isPageBuilt()) return folders;
   const flags = ['--disable-warning=ExperimentalWarning', builder];
   const options = signal === undefined ? {} : { signal };
   await promisify(execFile)(process.execPath, flags, options).catch((error: unknown) => {
     throw notBuilt(error);
   });
-  return folder;
+  return folders;
 }
 
-/** Returns the text of the page of an evidence bundle, built like `builtPage`. Rejects with PageBuildError. */
+/** Returns the text of the page of an evidence bundle, built like `builtPages`. Rejects with PageBuildError. */
 export async function builtBundlePage(): Promise<string> {
-  await builtPage();
+  await builtPages();
   return readFile(bundlePage, 'utf8');
 }
 

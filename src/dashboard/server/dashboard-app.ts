@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import { clientAddress } from '../../http/client-address.ts';
 import { allowMethods } from '../../http/middleware/allow-methods.ts';
 import { boundTraffic } from '../../http/middleware/bound-traffic.ts';
 import { correlate } from '../../http/middleware/correlate.ts';
@@ -25,6 +26,7 @@ import { compressAnswers } from './compress-answers.ts';
 import { guardHost } from './guard-host.ts';
 import { guardOrigin } from './guard-origin.ts';
 import { hardenPage } from './harden-page.ts';
+import type { Team } from './open-team.ts';
 import { requireToken } from './require-token.ts';
 
 /**
@@ -40,11 +42,14 @@ export interface ServerPorts {
   hosts: readonly string[];
   /** Returns the listening port. */
   port: () => number;
+  /** The people at the public address; `null` without one. */
+  team: Team | null;
 }
 
 /** Creates the dashboard's server without listening (docs/contract/dashboard.md). */
 export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
+  const { team } = ports;
   logBrokenResponses(app, ports.log, 'dashboard: response failed');
   app.use(correlate(ports));
   app.use(hardenResponse());
@@ -52,15 +57,17 @@ export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<Req
   app.use(handleErrors(ports));
   app.use(refuseAmbiguous());
   app.use(guardHost(ports));
-  app.use(guardOrigin());
+  app.use(guardOrigin(ports));
   app.use(requireToken(ports));
-  app.use(nameClient());
+  app.use(nameClient(team?.trustedProxies ?? []));
+  if (team !== null) app.use(team.guard);
   app.use(compressAnswers());
   app.use(boundTraffic({ unread: mostUnread }));
   app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
   app.use(servePage(ports));
   app.use(translateErrors());
   app.use(waitForAgents(ports));
+  if (team !== null) app.use(team.router(ports).routes());
   const router = new Router<RequestState>({ sensitive: true });
   addAgentRoutes(router, ports);
   addTaskRoutes(router, ports);
@@ -77,10 +84,11 @@ export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<Req
   return app;
 }
 
-/** Every admitted client acts as the operator of this machine; unread bytes are counted by address. */
-function nameClient() {
+/** Unread bytes and sign-ins are counted by address. */
+function nameClient(trustedProxies: readonly string[]) {
+  const addressOf = clientAddress(trustedProxies);
   return function clientNamer(ctx: Context, next: Next) {
-    Object.assign(ctx.state, { caller: null, clientAddress: ctx.req.socket.remoteAddress ?? '' });
+    Object.assign(ctx.state, { caller: null, clientAddress: addressOf(ctx.req) });
     return next();
   };
 }

@@ -21,9 +21,11 @@ import { dashboardFeed } from '../workspace/dashboard-feed.ts';
 import { DashboardHub } from '../workspace/dashboard-hub.ts';
 import { examineAgent } from '../workspace/examine-agent.ts';
 import { HeldLooks } from '../workspace/held-looks.ts';
-import { builtPage } from './built-page.ts';
+import { builtPages } from './built-page.ts';
 import { createDashboardApp } from './dashboard-app.ts';
 import { openServices } from './open-services.ts';
+import type { Team, TeamPorts } from './open-team.ts';
+import type { TeamOptions } from './team-access.ts';
 
 export interface DashboardOptions {
   /** The folder of the workspace. */
@@ -33,6 +35,8 @@ export interface DashboardOptions {
   /** If false and the port is taken, uses one of the ten ports after it or any free port. Default: true. */
   isFixed?: boolean;
   token: string | null;
+  /** The sign-in of people at a public address; absent without one. */
+  team?: TeamOptions;
   /**
    * If false, writes no note to the workspace, so agents there do not block this port in their egress. Default: true.
    */
@@ -73,7 +77,8 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     log,
     clock = systemClock(),
   } = options;
-  const page = readPageFiles(await builtPage(options.signal));
+  const pages = await builtPages(options.signal);
+  const page = readPageFiles(pages.dashboard);
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
   const looks = new HeldLooks({ clock, hub });
@@ -88,6 +93,13 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       return describeAgent(folder, env);
     },
   });
+  const team =
+    options.team === undefined
+      ? null
+      : await openTeamOf(options.team, {
+          ...{ directory: workspace.directory, env, clock, log },
+          approvalsPage: readPageFiles(pages.approvals),
+        });
   const servers: Server[] = [];
   const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
   const services = openServices({
@@ -122,13 +134,18 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       }));
     },
     operator: `${loginName()} on the dashboard`,
-    hosts: namesOf(host),
+    // With a sign-in, no other name of this machine serves its token.
+    hosts: namesOf(team === null ? host : '127.0.0.1'),
     port: portOf,
+    publicOrigin: options.team?.publicOrigin ?? null,
+    team,
   });
+  const trustedProxies = team?.trustedProxies ?? [];
   try {
-    servers.push(await listen(app, { host, port, isFixed, ids }));
+    servers.push(await listen(app, { host, port, isFixed, ids, trustedProxies }));
   } catch (error) {
     await workspace.close();
+    team?.close();
     throw error;
   }
   if (host === '127.0.0.1') {
@@ -149,9 +166,16 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       hub.close();
       services.close();
       await Promise.all(servers.map(closeServer));
+      team?.close();
       await workspace.close();
     },
   };
+}
+
+/** Loaded only with a sign-in, so that other dashboards listen sooner. */
+async function openTeamOf(options: TeamOptions, ports: TeamPorts): Promise<Team> {
+  const { openTeam } = await import('./open-team.ts');
+  return openTeam(options, ports);
 }
 
 /** Records the dashboard's address for the agents of the workspace. Returns a function that removes the record. */

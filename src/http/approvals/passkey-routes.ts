@@ -2,13 +2,14 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Passkey, PasskeyRefusal, Passkeys } from '../../actors/ports/passkeys.ts';
-import type { WebAccess } from '../../actors/ports/web-access.ts';
 import { confirmedDecision } from '../../actors/tasks/tasks.ts';
 import type { ConfirmedDecision } from '../../machines/domain/passkey-confirmation.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerMispinned } from '../../machines/governance/decision.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
+import { ofSender } from '../routes/decisions.ts';
+import { sessionOf } from '../sign-in/find-session.ts';
 import {
   type AddedPasskeyJson,
   type PasskeyJson,
@@ -19,21 +20,19 @@ import {
 import { presentAnswer, readDecision } from '../wire/decision.ts';
 import { Problem } from '../wire/problem.ts';
 import { timestamp } from '../wire/timestamp.ts';
-import { sessionOf } from './require-session.ts';
 
 interface PasskeyPorts {
   /** Path of the API of the page. */
   api: string;
   active: Middleware<RequestState>;
-  asSignedIn: (attempt: DecisionAttempt) => DecisionAttempt;
-  access: WebAccess;
+  passkeys: Passkeys;
   clock: Pick<Clock, 'now'>;
 }
 
 /** Adds the routes for passkeys to those of the approvals page (docs/contract/approvals-page.md). */
 export function passkeyRoutes(
   router: Router<RequestState>,
-  { api, active, asSignedIn, access: { passkeys }, clock }: PasskeyPorts,
+  { api, active, passkeys, clock }: PasskeyPorts,
 ): void {
   const read = readJson({ longest: 64 * 1024 });
   router.get(`${api}/passkeys`, active, async (ctx) => {
@@ -57,7 +56,8 @@ export function passkeyRoutes(
     ctx.status = 204;
   });
   router.post(`${api}/tasks/:id/questions`, active, read, async (ctx) => {
-    const attempt = asSignedIn(readDecision(ctx.request.body, ctx.state.caller, clock.now()));
+    const read = readDecision(ctx.request.body, ctx.state.caller, clock.now());
+    const attempt = ofSender(read, ctx.state);
     const { nonce, options } = given(
       await passkeys.ask(sessionOf(ctx), await confirmedOf(ctx, attempt)),
     );

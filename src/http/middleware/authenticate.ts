@@ -10,8 +10,10 @@ import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
 import { addressGroup } from '../client-address.ts';
 import type { RequestState } from '../request-state.ts';
+import { personHeader } from '../wire/named-person.ts';
 import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
+import { type DashboardSignIn, type PersonActing, personNamed } from './act-for-person.ts';
 import { isRead } from './is-read.ts';
 import { createPageCheck, type PagePorts } from './page-fault.ts';
 
@@ -20,6 +22,8 @@ export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   clock: Pick<Clock, 'now'>;
   /** Receives authentications and refusals for the audit log. */
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
+  /** The sign-in of the dashboard whose people the agent accepts; absent for none. */
+  dashboard?: DashboardSignIn | null;
 }
 
 /** Public paths, readable without authentication (docs/contract/authentication.md). */
@@ -58,6 +62,12 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
       iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
       orgId: orgOf(ctx.get('X-Service-Org-ID')),
     });
+    const named = ctx.get(personHeader);
+    if (named !== '' && verdict.kind !== 'rejected') {
+      const caller = verdict.kind === 'verified' ? verdict.caller : null;
+      actFor(ports, ctx, personNamed(named, caller, ports.dashboard ?? null));
+      return void (await next());
+    }
     recordVerdict(ports, ctx, verdict);
     if (verdict.kind === 'rejected') {
       throw new Problem(
@@ -74,6 +84,16 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         : null;
     await next();
   };
+}
+
+/** Makes a request one of the person for whom the dashboard sends it. */
+function actFor(
+  ports: AuthenticatePorts,
+  ctx: Context,
+  { caller, taskAccess }: PersonActing,
+): void {
+  recordVerdict(ports, ctx, { kind: 'verified', caller, tokenKind: 'session' });
+  Object.assign(ctx.state, { caller, taskAccess, signedInAt: 'dashboard' });
 }
 
 /** `/` serves the card on GET and JSON-RPC on POST. The requests of `/acs` are signed, and its route verifies them. */

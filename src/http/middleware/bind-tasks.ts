@@ -6,7 +6,8 @@ import type { RequestState } from '../request-state.ts';
 export function bindTasks(ports: CallerTasksPorts): Middleware<RequestState> {
   return function taskBinder(ctx: Context, next: Next) {
     const state = ctx.state as RequestState;
-    state.tasks = new CallerTasks(ports, state.caller);
+    const { taskAccess = ports.taskAccess } = state;
+    state.tasks = new CallerTasks({ ...ports, taskAccess }, state.caller);
     state.actAs = (caller) => {
       state.caller = caller;
       state.tasks = new CallerTasks(ports, caller);

@@ -11,23 +11,22 @@ import {
   readDecision,
   readDecisions,
   readListedDecision,
+  refuseUnpinned,
   taskIdIn,
 } from '../wire/decision.ts';
+import { Problem } from '../wire/problem.ts';
 
-/** Changes the attempt that a body describes to that of its sender. Rejects with a Problem. */
-type AttemptOf = (
-  attempt: DecisionAttempt,
-  ctx: RoutedContext,
-) => DecisionAttempt | Promise<DecisionAttempt>;
+/** Adds the confirmation with a passkey that a body has to an attempt. Rejects with a Problem. */
+type Confirmed = (attempt: DecisionAttempt, ctx: RoutedContext) => Promise<DecisionAttempt>;
 
-const asSent: AttemptOf = (attempt) => attempt;
+const unconfirmed: Confirmed = async (attempt) => attempt;
 
 /** `POST /tasks/{id}/decisions`: submits a decision to the task and returns the result (docs/contract/decisions.md). */
-export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, own = asSent) {
+export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, confirmed = unconfirmed) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
-    const sent = readDecision(ctx.request.body, ctx.state.caller, clock.now());
-    const attempt = await own(sent, ctx);
+    const read = readDecision(ctx.request.body, ctx.state.caller, clock.now());
+    const attempt = await confirmed(ofSender(read, ctx.state), ctx);
     const { status, body } = await answerTo(ctx.state.tasks, id, attempt);
     ctx.status = status;
     ctx.body = body;
@@ -38,15 +37,13 @@ export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, own = asSent
  * `POST /deferrals/decisions`: submits each decision to its task, one after the other, and returns each result in the
  * order of the request (docs/contract/decisions.md).
  */
-export function decisionList(
-  { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
-  own: (attempt: DecisionAttempt) => DecisionAttempt = (attempt) => attempt,
-) {
-  async function answerOf(item: unknown, { caller, tasks }: RequestState): Promise<ListedAnswer> {
+export function decisionList({ clock, log }: { clock: Pick<Clock, 'now'>; log: Log }) {
+  async function answerOf(item: unknown, state: RequestState): Promise<ListedAnswer> {
+    const { caller, tasks } = state;
     const task_id = taskIdIn(item);
     try {
       const { taskId, attempt } = readListedDecision(item, caller, clock.now());
-      return { task_id, ...(await answerTo(tasks, taskId, own(attempt))) };
+      return { task_id, ...(await answerTo(tasks, taskId, ofSender(attempt, state))) };
     } catch (error) {
       const { status, body } = problemOf(error);
       if (status === 500) log.error({ error, task_id }, 'http: a decision failed');
@@ -60,6 +57,21 @@ export function decisionList(
     }
     ctx.body = { decisions: answers };
   };
+}
+
+/**
+ * Makes a decision one of the person who has signed in with a browser: a name or an email in the body counts for
+ * nothing, and the decision must name the call that the person saw. Throws a Problem.
+ */
+export function ofSender(attempt: DecisionAttempt, { signedInAt }: RequestState): DecisionAttempt {
+  if (signedInAt === undefined) return attempt;
+  const email = attempt.caller?.email;
+  if (email === undefined) {
+    const error = 'your account has no verified email, so you cannot decide; ask the operator';
+    throw new Problem(403, { error });
+  }
+  refuseUnpinned(attempt);
+  return { ...attempt, approver: null, email, signedInAt };
 }
 
 async function answerTo(tasks: CallerTasks, taskId: string, attempt: DecisionAttempt) {

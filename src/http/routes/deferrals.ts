@@ -44,7 +44,7 @@ export function deferralsList() {
 
 /**
  * `GET /deferrals/{id}`: one pending deferral. Callers who may decide also receive the arguments that would run, and their schema if they may change them
- * (docs/contract/transports.md).
+ * (docs/contract/transports.md). People who have signed in with a browser also receive `may_decide`.
  */
 export function deferralsGet({ schemaOf }: DeferralPorts) {
   return async function get(ctx: RoutedContext) {
@@ -53,7 +53,16 @@ export function deferralsGet({ schemaOf }: DeferralPorts) {
     if (task === undefined || held === null) {
       throw new Problem(404, { error: 'no pending deferral with this id' });
     }
-    const isWhole = maySeeWhole(held, ctx.state.caller, task.requester, ctx.state.tasks.who);
-    ctx.body = isWhole ? presentWhole(task, schemaOf(held.tool)) : presentDeferral(task);
+    const { caller, signedInAt, tasks } = ctx.state;
+    const isWhole = maySeeWhole(held, caller, task.requester, tasks.who);
+    const shown = isWhole ? presentWhole(task, schemaOf(held.tool)) : presentDeferral(task);
+    if (signedInAt === undefined) {
+      ctx.body = shown;
+      return;
+    }
+    // A person who has signed in decides with a verified email alone.
+    const bound = { ...held, bindApprover: true };
+    const may_decide = maySeeWhole(bound, caller, task.requester, tasks.who);
+    ctx.body = { ...shown, may_decide };
   };
 }

@@ -5,12 +5,13 @@ import type {
   CreationOptions,
   RequestOptions,
 } from '../../actors/ports/passkeys.ts';
+import type { WebSession } from '../../actors/ports/web-sessions.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
+import { timestamp } from './timestamp.ts';
 
-/** Response of `GET /approvals/api/session`. */
-export interface SessionJson {
-  agent_id: string;
+/** A person who has signed in with a browser. */
+export interface PersonJson {
   /** Name for display; unverified. */
   name: string;
   /** The verified email; `null` without one. */
@@ -18,6 +19,14 @@ export interface SessionJson {
   /** Sent with each change in `X-Holdpoint-CSRF`. */
   csrf: string;
   expires_at: string;
+}
+
+/** Response of `GET /approvals/api/session`. */
+export interface SessionJson extends PersonJson {
+  /** `null` at a dashboard, whose calls are those of several agents. */
+  agent_id: string | null;
+  /** Set for a person who may open the dashboard. */
+  is_operator?: true;
 }
 
 /** Response of `POST /approvals/api/sign-out`. */
@@ -112,4 +121,9 @@ export function readConfirmation(body: unknown): AssertionAnswer | null {
   const { data } = confirmation.safeParse(sent);
   if (data !== undefined) return data as AssertionAnswer;
   throw new Problem(400, { error: 'passkey must be {"nonce", "response": the assertion}' });
+}
+
+/** Formats the person of a session. */
+export function presentPerson({ caller, name, csrf, expiresAt }: WebSession): PersonJson {
+  return { name, email: caller.email ?? null, csrf, expires_at: timestamp(expiresAt) };
 }

@@ -46,9 +46,9 @@ export interface CallMark {
 
 /**
  * How the sender of a decision was authenticated: by a chat, by a caller's token, by the daemon's own token, by signing in
- * to the approvals page at an OpenID Connect issuer, or not at all.
+ * at an OpenID Connect issuer to the approvals page or to the dashboard, or not at all.
  */
-export type DecisionMethod = 'chat' | 'token' | 'runtime_token' | 'oidc' | 'none';
+export type DecisionMethod = 'chat' | 'token' | 'runtime_token' | 'oidc' | 'dashboard' | 'none';
 
 /** The reported data of a decision, counted or refused. */
 export interface DecisionReport {

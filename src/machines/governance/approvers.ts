@@ -33,8 +33,8 @@ export interface DecisionAttempt {
   remember?: GrantRequest;
   /** The entries of approver lists that the approver fulfils now; absent for none. */
   standing?: Standing;
-  /** True if the caller has signed in to the approvals page. */
-  isSignedIn?: true;
+  /** Where the caller has signed in with a browser: the approvals page of the agent, or the dashboard; absent for neither. */
+  signedInAt?: 'page' | 'dashboard';
   /** The verified confirmation with a passkey of the caller; absent for none. */
   passkey?: PasskeyConfirmation;
   /** True if the decision's origin is not trustworthy, such as a click on a message that this daemon did not post. */

@@ -222,10 +222,11 @@ function markOf(context: TaskContext): CallMark {
   return markOfDeferral(held.deferral, call);
 }
 
-function methodOf({ caller, source, isSignedIn }: DecisionAttempt): DecisionMethod {
+function methodOf({ caller, source, signedInAt }: DecisionAttempt): DecisionMethod {
   if (source !== undefined) return 'chat';
   if (caller === null) return 'none';
-  if (isSignedIn === true) return 'oidc';
+  if (signedInAt === 'page') return 'oidc';
+  if (signedInAt === 'dashboard') return 'dashboard';
   return caller.provider === runtimeProvider ? 'runtime_token' : 'token';
 }
 

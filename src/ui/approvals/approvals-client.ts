@@ -38,6 +38,8 @@ export interface Calls {
   grants: GrantJson[];
   /** Rights to decide that the person gave or received. */
   delegations: DelegationJson[];
+  /** IDs of agents that did not return their calls. */
+  unasked: string[];
 }
 
 /** A held call with all that the person may read. */
@@ -82,26 +84,34 @@ export class ApprovalsClient {
 
   /** Returns the calls of the person, the earliest deadlines first. Rejects with RefusedError. */
   async calls(signal: AbortSignal): Promise<Calls> {
+    // A dashboard has calls of several agents, and neither their grants nor their delegations.
+    const agent = this.#session?.agent_id ?? null;
     const [waiting, decided, { grants }, { delegations }] = await Promise.all([
-      this.#ask<{ deferrals: DeferralJson[] }>('deferrals?order=deadline&limit=100', { signal }),
+      this.#ask<{ deferrals: DeferralJson[]; unasked?: string[] }>(
+        'deferrals?order=deadline&limit=100',
+        { signal },
+      ),
       this.#ask<{ deferrals: DecidedJson[] }>('deferrals?decided_by=me&limit=20', { signal }),
-      this.#ask<{ grants: Omit<GrantJson, 'agent_id'>[] }>('grants', { signal }),
-      this.#ask<{ delegations: DelegationJson[] }>('delegations', { signal }),
+      agent === null
+        ? { grants: [] }
+        : this.#ask<{ grants: Omit<GrantJson, 'agent_id'>[] }>('grants', { signal }),
+      agent === null
+        ? { delegations: [] }
+        : this.#ask<{ delegations: DelegationJson[] }>('delegations', { signal }),
     ]);
-    const agent_id = this.#session?.agent_id ?? '';
     return {
-      waiting: waiting.deferrals.map((one) => ({ ...one, agent_id })),
+      waiting: waiting.deferrals.map((one) => this.#ofAgent(one)),
       decided: decided.deferrals,
-      grants: grants.map((one) => ({ ...one, agent_id })),
+      grants: grants.map((one) => ({ ...one, agent_id: agent ?? '' })),
       delegations,
+      unasked: waiting.unasked ?? [],
     };
   }
 
   /** Returns one call; `null` if it waits no more, or is not the person's. Rejects with RefusedError. */
   async call(id: string): Promise<CallJson | null> {
     try {
-      const call = await this.#ask<CallJson>(`deferrals/${encodeURIComponent(id)}`);
-      return { ...call, agent_id: this.#session?.agent_id ?? '' };
+      return this.#ofAgent(await this.#ask<CallJson>(`deferrals/${encodeURIComponent(id)}`));
     } catch (error) {
       if (error instanceof RefusedError && error.status === 404) return null;
       throw error;
@@ -116,7 +126,10 @@ export class ApprovalsClient {
     const decision = decisionBody(call, verb, details);
     const body = answer === undefined ? decision : { ...decision, passkey: answer };
     try {
-      const path = `tasks/${encodeURIComponent(call.task_id)}/decisions`;
+      // A dashboard has calls of several agents.
+      const isOne = typeof this.#session?.agent_id === 'string';
+      const at = isOne ? '' : `?agent=${encodeURIComponent(call.agent_id)}`;
+      const path = `tasks/${encodeURIComponent(call.task_id)}/decisions${at}`;
       const { status } = await this.#ask<{ status: string }>(path, { body });
       this.changed();
       return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
@@ -192,6 +205,12 @@ export class ApprovalsClient {
   /** Ends the session; returns where the issuer ends its own. Rejects with RefusedError. */
   async signOut(): Promise<string | null> {
     return (await this.#ask<SignedOutJson>('sign-out', { body: {} })).to;
+  }
+
+  /** The daemon of one agent sends calls without its name. */
+  #ofAgent<Call extends DeferralJson>(call: Call): Call {
+    const agent = this.#session?.agent_id ?? null;
+    return agent === null ? call : { ...call, agent_id: agent };
   }
 
   async #ask<T>(

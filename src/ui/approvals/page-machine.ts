@@ -30,8 +30,8 @@ export const pageMachine = setup({
   },
   actions: {
     noteSession: assign((_, { session }: { session: SessionJson | null }) => ({ session })),
-    noteCalls: assign((_, { waiting, decided, grants, delegations }: Calls) => ({
-      calls: { waiting, decided, grants, delegations },
+    noteCalls: assign((_, { waiting, decided, grants, delegations, unasked }: Calls) => ({
+      calls: { waiting, decided, grants, delegations, unasked },
       problem: null,
     })),
     noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),

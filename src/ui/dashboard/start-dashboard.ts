@@ -1,6 +1,7 @@
 import { createActor } from 'xstate';
+import type { SignedOutJson } from '../../http/wire/approvals-page.ts';
 import { askAll, type WorkspaceAnswers } from './api/ask-all.ts';
-import { type ApiClient, ApiError } from './api/client.ts';
+import { type ApiClient, ApiError, isForPerson } from './api/client.ts';
 import { sentenceOf } from './api/sentence-of.ts';
 import type { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
@@ -31,8 +32,11 @@ export function startDashboard({ session, client, first }: DashboardParts) {
   const toasts = createToasts();
   const workspace = createWorkspace();
   client.heard = (at) => clock.heard(at);
-  client.refused = () =>
-    workspace.trigger.refused({ token: session.token === null ? 'missing' : 'wrong' });
+  const me = createMe();
+  client.refused = (isPerson) => {
+    const token = session.token === null ? 'missing' : 'wrong';
+    workspace.trigger.refused({ by: isPerson ? 'person' : token });
+  };
   /** Events that arrive during a reload are newer than the loaded data. */
   let held: StreamEvent[] | null = null;
 
@@ -47,11 +51,13 @@ export function startDashboard({ session, client, first }: DashboardParts) {
       // A later reload has started and will be newer. This result is used only if there is no data yet.
       if (held !== events && workspace.getSnapshot().context.agents !== null) return;
       clock.heard(Date.parse(now));
+      client.person = about.person ?? null;
+      if (client.person !== null) me.trigger.verified({ email: client.person.email ?? '' });
       workspace.trigger.read({ about, agents, deferrals, unasked });
       if (held !== events) return;
     } catch (error) {
       if (held !== events) return;
-      if (error instanceof ApiError && error.status === 401) client.refused();
+      if (error instanceof ApiError && error.status === 401) client.refused(isForPerson(error));
       else workspace.trigger.failed({ problem: sentenceOf(error) });
     }
     held = null;
@@ -100,7 +106,7 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     /** The decisions made on this page. */
     decided,
     /** The email address under which the user decides. */
-    me: createMe(),
+    me,
     own,
     toasts,
     workspace,
@@ -110,6 +116,11 @@ export function startDashboard({ session, client, first }: DashboardParts) {
     readMore(): Promise<void> {
       most = Math.min(10_000, (most === 0 ? 500 : most) + 500);
       return readAll();
+    },
+    /** Ends the session of the person, and opens the sign-out of the issuer. */
+    async signOut(): Promise<void> {
+      const { to } = await client.post<SignedOutJson>('/approvals/api/sign-out');
+      location.assign(to ?? '/');
     },
     /** Stores the dashboard's token. */
     signIn(token: string): void {

@@ -230,6 +230,42 @@ describe('ui', () => {
     );
   });
 
+  it('asks for the sign-in of people at a public address, and prints no token there', async () => {
+    const workspace = workspaceWith({});
+    const at = ['--public-url', 'https://ops.example.com'];
+    const without = await holdpoint(['ui', '--dir', workspace, ...at]);
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      `error: people must sign in at https://ops.example.com, and ${workspace} has no dashboard.yaml; write sign_in and operators into dashboard.yaml, as docs/dashboard.md has it\n`,
+    ]);
+    const open = await holdpoint([
+      'ui',
+      '--dir',
+      workspace,
+      '--public-url',
+      'http://ops.example.com',
+    ]);
+    expect([open.code, open.stderr]).toEqual([
+      2,
+      'error: --public-url must be an origin such as https://ops.example.com: https, or http on a loopback host, in lower case and without a path\n',
+    ]);
+    writeFileSync(join(workspace, 'dashboard.yaml'), 'operators: [ann]\n');
+    const wrong = await holdpoint(['ui', '--dir', workspace, ...at]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      5,
+      expect.stringContaining('dashboard.yaml:1:13: operators.0: this must be an email'),
+    ]);
+    const signIn = 'sign_in: {issuer: "https://id.example.com", client_id: c}\n';
+    writeFileSync(join(workspace, 'dashboard.yaml'), `${signIn}operators: [ann@example.com]\n`);
+    const served = await openUi(workspace, ...at);
+    const token = readFileSync(join(workspace, '.service/ui.token'), 'utf8');
+    expect(served.url).not.toContain('#');
+    const { page } = served;
+    expect((await page.get('/api/agents')).status).toBe(401);
+    const own = { authorization: `Bearer ${token}` };
+    expect((await page.request('GET', '/api/agents', { headers: own })).status).toBe(200);
+  });
+
   it('says what is wrong with how it was called (WEB-12, WEB-13)', async () => {
     const workspace = workspaceWith({});
     const { page } = await openUi(workspace);

@@ -30,6 +30,8 @@ export interface IssuerClientSettings {
   clientSecret: string | null;
   scopes: readonly string[];
   redirectUri: string;
+  /** Path of these settings in their file, for reports. */
+  setting: string;
   /** Where the issuer sends the browser after a sign-out. */
   signedOutUri: string;
   /** Claims that are requested from the issuer's userinfo endpoint if the ID token lacks one of them. */
@@ -161,7 +163,7 @@ export class IssuerClient {
         throw new Error('the metadata names an endpoint that is not https');
       if (index >= called.length) continue;
       const port = Number(url.port === '' ? 443 : url.port);
-      const source = 'approvals.sign_in (discovered)';
+      const source = `${this.#settings.setting} (discovered)`;
       this.#outbound?.discovered?.({ host: url.hostname, port, source });
     }
   }

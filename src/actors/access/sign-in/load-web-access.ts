@@ -1,5 +1,8 @@
-/** Loads the sign-in of the approvals page; agents without the page never load its libraries. */
+/** Loads the sign-in of a page; agents without one never load its libraries. */
 export async function loadWebAccess() {
-  const { openWebAccess } = await import('./open-web-access.ts');
-  return openWebAccess;
+  const [{ openPasskeys }, { openWebAccess }] = await Promise.all([
+    import('./open-passkeys.ts'),
+    import('./open-web-access.ts'),
+  ]);
+  return { openPasskeys, openWebAccess };
 }

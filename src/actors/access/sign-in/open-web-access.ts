@@ -6,18 +6,25 @@ import { signInMachine } from '../../../machines/sign-in/sign-in-machine.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Outbound } from '../../ports/egress.ts';
+import type { Log } from '../../ports/log.ts';
 import type { SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
 import type { OpenSession, WebSession, WebSessions } from '../../ports/web-sessions.ts';
 import { callerOfClaims } from '../auth/caller-of-claims.ts';
 import { IssuerClient, type SignInSecrets } from './issuer-client.ts';
-import { openPasskeys, type PasskeyPorts } from './open-passkeys.ts';
 import { SealedCookies } from './sealed-cookies.ts';
 
 type Approvals = NonNullable<ServiceConfig['approvals']>;
 
-export interface WebAccessPorts extends PasskeyPorts {
+/** The settings of a page with a sign-in; durations are in milliseconds. */
+export type WebAccessSettings = Pick<Approvals, 'public_url' | 'idle' | 'lifetime'> & {
+  sign_in: Omit<Approvals['sign_in'], 'name'>;
+};
+
+export interface WebAccessPorts {
   /** Name of the provider of the people who sign in. */
   provider: string;
+  /** Where the page is below its origin, and the path of its settings in their file. */
+  page: { callback: string; home: string; setting: string };
   env: NodeJS.ProcessEnv;
   sessions: WebSessions;
   /** Returns the random key of a purpose, which all daemons over the store share. */
@@ -25,6 +32,7 @@ export interface WebAccessPorts extends PasskeyPorts {
   /** Returns what rules read of callers. */
   reads: () => CallerReads;
   clock: Clock;
+  log: Log;
   outbound?: Outbound;
 }
 
@@ -35,10 +43,10 @@ const expired = 'the sign-in has expired, or another browser started it; sign in
 
 const unavailable = 'the issuer is not available; try again later';
 
-/** Opens the sign-in of the approvals page. Sends no request before the first sign-in. */
-export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAccess {
+/** Opens the sign-in of a page. Sends no request before the first sign-in. */
+export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts): WebAccess {
   const { public_url: origin, sign_in: signIn, idle, lifetime } = settings;
-  const { clock, log, sessions } = ports;
+  const { clock, log, page, sessions } = ports;
   const cookies = new SealedCookies(origin, () => ports.key('approvals-cookies'), clock);
   const client = new IssuerClient(
     {
@@ -46,8 +54,9 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
       clientId: signIn.client_id,
       clientSecret: secretOf(signIn.client_secret_env, ports.env),
       scopes: signIn.scopes,
-      redirectUri: `${origin}/approvals/callback`,
-      signedOutUri: `${origin}/approvals/`,
+      redirectUri: `${origin}${page.callback}`,
+      signedOutUri: `${origin}${page.home}`,
+      setting: page.setting,
       wantedClaims: [signIn.claim_map.email, signIn.groups_claim ?? []].flat(),
       skew: signIn.clock_skew,
     },
@@ -62,7 +71,7 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
 
   async function signedIn(
     claims: Record<string, unknown>,
-    call: string | null,
+    place: string | null,
   ): Promise<SignInEnd> {
     const caller = callerOf(claims);
     if (caller === null) {
@@ -79,7 +88,7 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
     };
     const id = randomBytes(24).toString('base64url');
     await sessions.add(id, session, now);
-    return { kind: 'signedIn', session, cookie: await cookieOf(id, session), call };
+    return { kind: 'signedIn', session, cookie: await cookieOf(id, session), place };
   }
 
   function callerOf(claims: Record<string, unknown>): Caller | null {
@@ -91,24 +100,22 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
     });
   }
 
-  const delay = settings.passkey_delay;
   return {
     origin,
-    passkeys: openPasskeys({ origin, delay }, ports),
-    async start(call) {
+    async start(place) {
       try {
         const { url, secrets } = await client.authorize();
-        const value = await cookies.seal('sign-in', { ...secrets, call }, signInTime);
+        const value = await cookies.seal('sign-in', { ...secrets, place }, signInTime);
         return { kind: 'started', url, cookie: { value, seconds: toSeconds(signInTime) } };
       } catch (error) {
-        log.warn({ error: causeOf(error) }, 'approvals: a sign-in could not start');
+        log.warn({ error: causeOf(error) }, 'sign-in: the issuer is not available');
         return { kind: 'refused', problem: unavailable };
       }
     },
     async finish(query, cookie) {
       const kept = cookie === null ? null : await cookies.open('sign-in', cookie, signInTime);
       if (kept === null) return { kind: 'refused', problem: expired };
-      const secrets = kept as unknown as SignInSecrets & { call: string | null };
+      const secrets = kept as unknown as SignInSecrets & { place: string | null };
       const parameters = new URLSearchParams(query);
       // Before the chart, because an error of a foreign callback must not end the sign-in of this browser.
       if (parameters.get('state') !== secrets.state) return { kind: 'refused', problem: expired };
@@ -116,12 +123,12 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
         try {
           return await client.exchange(query, secrets);
         } catch (error) {
-          log.warn({ error: causeOf(error) }, 'approvals: a sign-in was refused');
+          log.warn({ error: causeOf(error) }, 'sign-in: the issuer did not confirm it');
           throw new Error('the issuer did not confirm the sign-in; sign in again');
         }
       });
       if (run.claims === null) return { kind: 'refused', problem: run.problem };
-      return signedIn(run.claims, secrets.call);
+      return signedIn(run.claims, secrets.place);
     },
     async find(cookie) {
       const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
@@ -130,6 +137,10 @@ export function openWebAccess(settings: Approvals, ports: WebAccessPorts): WebAc
       const session = await sessions.find(id);
       if (session === undefined || session.expiresAt <= clock.now()) return null;
       return { id, session };
+    },
+    async isOpen(id) {
+      const session = await sessions.find(id);
+      return session !== undefined && session.expiresAt > clock.now();
     },
     renew: ({ id, session }: OpenSession) => cookieOf(id, session),
     async end({ id }) {

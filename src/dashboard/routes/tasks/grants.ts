@@ -8,7 +8,9 @@ import { ofRunning } from './of-running.ts';
 /** Lists the approvals that release later calls in all running agents, those that end first at the top. */
 export function listGrants({ workspace }: DashboardPorts) {
   return async function grantLister(ctx: RoutedContext): Promise<void> {
-    const { found, unasked } = await ofRunning(workspace, '/grants', readGrants, whileAsked(ctx));
+    const { found, unasked } = await ofRunning(workspace, '/grants', readGrants, {
+      signal: whileAsked(ctx),
+    });
     const grants = found.toSorted((one, other) => one.until.localeCompare(other.until));
     ctx.body = { grants, unasked } satisfies GrantsJson;
   };

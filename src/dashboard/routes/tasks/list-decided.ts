@@ -1,6 +1,7 @@
 import type { RoutedContext } from '../../../http/request-state.ts';
 import { readDecided } from '../../../http/wire/dashboard/agent-task.ts';
 import type { DecidedCallsJson } from '../../../http/wire/dashboard/held-call-json.ts';
+import { asPerson } from '../as-person.ts';
 import type { DashboardPorts } from '../dashboard-ports.ts';
 import { whileAsked } from '../relay.ts';
 import { ofRunning } from './of-running.ts';
@@ -12,7 +13,8 @@ const most = 50;
 export function listDecided({ workspace }: DashboardPorts) {
   return async function decidedLister(ctx: RoutedContext): Promise<void> {
     const path = `/deferrals?decided_by=me&limit=${most}`;
-    const { found, unasked } = await ofRunning(workspace, path, readDecided, whileAsked(ctx));
+    const asked = { ...asPerson(ctx), signal: whileAsked(ctx) };
+    const { found, unasked } = await ofRunning(workspace, path, readDecided, asked);
     ctx.body = {
       decided: found
         .toSorted((one, other) => other.decided_at.localeCompare(one.decided_at))

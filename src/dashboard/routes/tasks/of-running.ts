@@ -1,4 +1,5 @@
 import {
+  type LineCall,
   LineError,
   sentenceOf,
   type Workspace,
@@ -16,11 +17,11 @@ export async function ofRunning<Found>(
   workspace: Workspace,
   path: string,
   read: (body: unknown, agentId: string) => Found[],
-  signal: AbortSignal,
+  asked: Pick<LineCall, 'headers' | 'signal'>,
 ): Promise<{ found: Found[]; unasked: string[] }> {
   const running = workspace.agents().filter(({ state }) => state === 'running');
   const ask = async (agent: WorkspaceAgent): Promise<Found[]> => {
-    const { status, body } = await agent.line().json({ method: 'GET', path, patience, signal });
+    const { status, body } = await agent.line().json({ method: 'GET', path, patience, ...asked });
     if (status !== 200) throw new LineError('senseless', sentenceOf({ status, body }));
     return read(body, agent.id);
   };

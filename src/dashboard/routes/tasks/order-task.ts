@@ -1,6 +1,7 @@
 import type { RoutedContext } from '../../../http/request-state.ts';
 import { Problem } from '../../../http/wire/problem.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+import { asPerson, isPerson } from '../as-person.ts';
 import type { DashboardPorts } from '../dashboard-ports.ts';
 import { agentOf, pass, passedPart } from '../relay.ts';
 
@@ -9,10 +10,10 @@ export function orderTask(action: 'decisions' | 'cancel', { workspace, operator 
   return async function taskOrderer(ctx: RoutedContext): Promise<void> {
     const agent = agentOf(ctx, workspace);
     const path = `/tasks/${passedPart(ctx, 'tid')}/${action}`;
-    const { token, body } = readDecision(ctx.request.body);
-    const given = token === null ? {} : { token };
-    // A token or an email determines the approver's name.
-    const isNamed = token !== null || typeof body['approver_email'] === 'string';
+    const { token, body } = readDecision(ctx);
+    const given = token === null ? asPerson(ctx) : { token };
+    // A sign-in, a token or an email determines the approver's name.
+    const isNamed = isPerson(ctx) || token !== null || typeof body['approver_email'] === 'string';
     const approver = action === 'decisions' && !isNamed ? { approver: operator } : {};
     const sent = { ...approver, ...body };
     pass(ctx, await agent.line().json({ method: 'POST', path, body: sent, ...given }));
@@ -26,11 +27,14 @@ const patienceForMany = 60_000;
 export function decideEach({ workspace, operator }: DashboardPorts) {
   return async function manyDecider(ctx: RoutedContext): Promise<void> {
     const line = agentOf(ctx, workspace).line();
-    const { token, body } = readDecision(ctx.request.body);
-    const given = token === null ? {} : { token };
+    const { token, body } = readDecision(ctx);
+    const given = token === null ? asPerson(ctx) : { token };
     const { decisions } = body;
     const named = (one: JsonValue): JsonValue =>
-      isJsonObject(one) && token === null && typeof one['approver_email'] !== 'string'
+      isJsonObject(one) &&
+      !isPerson(ctx) &&
+      token === null &&
+      typeof one['approver_email'] !== 'string'
         ? { approver: operator, ...one }
         : one;
     const sent = Array.isArray(decisions) ? { decisions: decisions.map(named) } : body;
@@ -41,12 +45,14 @@ export function decideEach({ workspace, operator }: DashboardPorts) {
 }
 
 /**
- * Separates the token from a decision. The token is sent to the agent as a credential and is not part of the decision.
+ * Separates the token from a decision. The token is sent to the agent as a credential and is not part of the decision. A
+ * person who has signed in decides in the own name alone, so the token is dropped.
  */
-function readDecision(sent: unknown): { token: string | null; body: JsonObject } {
+function readDecision(ctx: RoutedContext): { token: string | null; body: JsonObject } {
+  const sent: unknown = ctx.request.body;
   if (!isJsonObject(sent as JsonValue)) return { token: null, body: {} };
   const { token = null, ...body } = sent as JsonObject;
-  if (token === null) return { token, body };
+  if (token === null || isPerson(ctx)) return { token: null, body };
   if (typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) return { token, body };
   throw new Problem(400, { error: 'token must be a bearer token without spaces' });
 }

@@ -1,3 +1,5 @@
+import type { PersonJson } from '../approvals-page.ts';
+
 /** Response of `GET /api/health`. */
 export interface HealthJson {
   status: 'ok';
@@ -10,6 +12,8 @@ export interface WorkspaceJson {
   directory: string;
   version: string;
   token_required: boolean;
+  /** The person who has signed in; absent at the dashboard's own address. */
+  person?: PersonJson;
   /** A newer released version; absent if there is none or the check is off. */
   newer_release?: string;
 }
@@ -21,4 +25,8 @@ export interface ErrorJson {
   /** The command that fixes the problem. */
   hint?: string;
   needs_passphrase?: true;
+  /** Path at which people sign in. */
+  sign_in?: string;
+  /** Path of the page of a person who may not use the dashboard. */
+  page?: string;
 }

@@ -1,3 +1,4 @@
+import type { PersonJson } from '../../../http/wire/approvals-page.ts';
 import type { ErrorJson } from '../../../http/wire/dashboard/workspace-json.ts';
 import type { Session } from './session.ts';
 
@@ -28,12 +29,19 @@ export interface RequestOptions {
 export class ApiClient {
   /** Called with the server's time in epoch milliseconds. */
   heard: (at: number) => void = () => undefined;
-  /** Called when the server requires a token. */
-  refused: () => void = () => undefined;
+  /** Called when the server requires a token, or the sign-in of a person. */
+  refused: (isPerson: boolean) => void = () => undefined;
+  /** The person who has signed in at the public address; `null` at the dashboard's own address. */
+  person: PersonJson | null = null;
   readonly #session: Session;
+  /** True if the user has done something since the last request, which extends the session of a person. */
+  #isActive = true;
 
   constructor(session: Session) {
     this.#session = session;
+    for (const name of ['keydown', 'pointerdown', 'wheel']) {
+      addEventListener(name, () => (this.#isActive = true), { capture: true, passive: true });
+    }
   }
 
   /** Returns the URL and headers of a path, for a worker. */
@@ -74,13 +82,23 @@ export class ApiClient {
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.heard(date);
     if (response.ok) return response;
-    if (response.status === 401) this.refused();
-    throw refusalOf(response.status, await readJson(response).catch(() => null));
+    const refusal = refusalOf(response.status, await readJson(response).catch(() => null));
+    const { page } = Object(refusal.body) as ErrorJson;
+    // Only operators use this page.
+    if (refusal.status === 403 && page !== undefined) location.replace(page);
+    if (refusal.status === 401) this.refused(isForPerson(refusal));
+    throw refusal;
   }
 
   #signedIn(): Record<string, string> {
     const { token } = this.#session;
-    return token === null ? {} : { authorization: `Bearer ${token}` };
+    const isActive = this.#isActive;
+    this.#isActive = false;
+    return {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(this.person === null ? {} : { 'x-holdpoint-csrf': this.person.csrf }),
+      ...(isActive ? { 'x-holdpoint-active': '1' } : {}),
+    };
   }
 
   #init({ method = 'GET', body, headers = {}, signal }: RequestOptions): RequestInit {
@@ -94,10 +112,15 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
       cache: 'no-store',
-      credentials: 'omit',
+      credentials: 'same-origin',
       redirect: 'error',
     };
   }
+}
+
+/** Returns whether the server requires the sign-in of a person instead of a token. */
+export function isForPerson({ body }: ApiError): boolean {
+  return (Object(body) as ErrorJson).sign_in !== undefined;
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -15,8 +15,8 @@ export interface Workspace {
   unasked: string[];
   /** The reason why loading failed. */
   problem: string | null;
-  /** The server requires a token: this tab has none, or a wrong one. */
-  refused: 'missing' | 'wrong' | null;
+  /** The server requires a token: this tab has none, or a wrong one; or it requires the sign-in of a person. */
+  refused: 'missing' | 'wrong' | 'person' | null;
 }
 
 export type WorkspaceStore = ReturnType<typeof createWorkspace>;
@@ -24,7 +24,7 @@ export type WorkspaceStore = ReturnType<typeof createWorkspace>;
 /** Changes of the state: server responses and events. */
 type WorkspaceEvents = {
   read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[]; unasked: string[] };
-  refused: { token: 'missing' | 'wrong' };
+  refused: { by: 'missing' | 'wrong' | 'person' };
   signedIn: undefined;
   failed: { problem: string };
   scanned: { agents: AgentJson[] };
@@ -67,7 +67,7 @@ export function createWorkspace() {
           refused: null,
         };
       },
-      refused: (context, { token }) => ({ ...context, refused: token }),
+      refused: (context, { by }) => ({ ...context, refused: by }),
       signedIn: (context) => ({ ...context, refused: null }),
       failed: (context, { problem }) => ({ ...context, problem }),
       scanned: (context, { agents }) => ({

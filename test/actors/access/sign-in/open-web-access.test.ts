@@ -41,6 +41,7 @@ async function startDaemons(count: number) {
   const daemons = Array.from({ length: count }, () =>
     openWebAccess(approvals, {
       ...{ provider: 'staff', env: {}, sessions, clock, log },
+      page: { callback: '/approvals/callback', home: '/approvals/', setting: 'approvals.sign_in' },
       key: async () => key,
       ...{ records: {} as WebRecords, record: () => Promise.resolve() },
       reads: () => ({ groups: false, claims: new Set() }),
@@ -66,8 +67,8 @@ async function confirm(issuer: WebIssuer, start: string): Promise<string> {
   return new URL(url).search.slice(1);
 }
 
-async function started(access: WebAccess, call: string | null = null) {
-  const start = await access.start(call);
+async function started(access: WebAccess, place: string | null = null) {
+  const start = await access.start(place);
   if (start.kind === 'refused') throw new Error(start.problem);
   return start;
 }
@@ -86,7 +87,7 @@ describe('several daemons', () => {
     const { url, cookie } = await started(one, 'call-1');
     const end = await other.finish(await confirm(issuer, url), cookie.value);
     if (end.kind === 'refused') throw new Error(end.problem);
-    expect([end.call, end.session.caller]).toEqual([
+    expect([end.place, end.session.caller]).toEqual([
       'call-1',
       { provider: 'staff', userId: 'ann', email: 'ann@example.com' },
     ]);

@@ -32,18 +32,18 @@ export async function sendDecision(
     const { status } = await client.post<{ status: string }>(path, body);
     return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
   } catch (error) {
-    return refusal(error);
+    return refusal(error, client.person !== null);
   }
 }
 
-/** Describes the refusal of a decision. */
-export function refusal(error: unknown): DecisionOutcome {
+/** Describes the refusal of a decision of a person who has signed in, or of the operator of the machine. */
+export function refusal(error: unknown, isPerson: boolean): DecisionOutcome {
   if (error instanceof ApiError && over.includes(error.status)) {
     return { kind: 'over', problem: overSentence(error) };
   }
   if (error instanceof ApiError && error.status === 403) {
-    const problem =
-      'You cannot decide on this call. Enter the email of a listed approver, or your own token.';
+    const remedy = isPerson ? '' : ' Enter the email of a listed approver, or your own token.';
+    const problem = `You cannot decide on this call.${remedy}`;
     return { kind: 'refused', problem: `${problem} (${error.message})` };
   }
   return { kind: 'refused', problem: sentenceOf(error) };

@@ -24,21 +24,25 @@ async function send(
   client: ApiClient,
   { agent, calls, body }: DecisionRequest,
 ): Promise<CallOutcome[]> {
+  const isPerson = client.person !== null;
   try {
     const path = agentPath(agent, 'deferrals', 'decisions');
     const { decisions } = await client.post<DecisionsJson>(path, body);
-    return calls.map((call, index) => ({ call, outcome: outcomeOf(decisions[index]) }));
+    return calls.map((call, index) => ({ call, outcome: outcomeOf(decisions[index], isPerson) }));
   } catch (error) {
-    const outcome = refusal(error);
+    const outcome = refusal(error, isPerson);
     return calls.map((call) => ({ call, outcome }));
   }
 }
 
 /** A missing answer, or one of another form, counts as a refusal. */
-function outcomeOf(answer: DecisionsJson['decisions'][number] | undefined): DecisionOutcome {
+function outcomeOf(
+  answer: DecisionsJson['decisions'][number] | undefined,
+  isPerson: boolean,
+): DecisionOutcome {
   const { status = 0, body } = answer ?? {};
   const { status: said, error } = Object(body) as { status?: unknown; error?: unknown };
   if (status === 200) return { kind: said === 'recorded' ? 'recorded' : 'resolved' };
   const message = typeof error === 'string' ? error : 'The agent did not answer this decision';
-  return refusal(new ApiError(status, message, body));
+  return refusal(new ApiError(status, message, body), isPerson);
 }

@@ -41,7 +41,7 @@ export async function verifyStream(
   const response = await fetch(url, {
     headers,
     ...(signal === undefined ? {} : { signal }),
-    ...{ cache: 'no-store', credentials: 'omit', redirect: 'error' },
+    ...{ cache: 'no-store', credentials: 'same-origin', redirect: 'error' },
   });
   if (!response.ok || response.body === null) {
     throw new Error(`The dashboard answered ${response.status} when the log was read.`);

@@ -138,6 +138,7 @@ const methods: Record<string, string> = {
   token: 'signed in with a token',
   runtime_token: 'operator of the machine',
   oidc: 'signed in to the approvals page',
+  dashboard: 'signed in to the dashboard',
   chat: 'identified by the chat',
   none: 'not authenticated',
 };

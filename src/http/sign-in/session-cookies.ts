@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { SealedCookie } from '../../actors/ports/web-access.ts';
 
-/** A cookie of the approvals page. */
+/** A cookie of a page with a sign-in. */
 export interface PageCookie {
   read(ctx: Context): string | null;
   write(ctx: Context, cookie: SealedCookie): void;
@@ -12,7 +12,7 @@ export interface PageCookie {
  * Creates the two cookies of the page at an origin. Over https their names make browsers accept them from this host
  * alone. On loopback without https they have another name, with the port, because browsers share cookies between ports.
  */
-export function approvalsCookies(origin: string): { session: PageCookie; signIn: PageCookie } {
+export function sessionCookies(origin: string): { session: PageCookie; signIn: PageCookie } {
   const { protocol, port } = new URL(origin);
   const isSecure = protocol === 'https:';
   const name = isSecure ? '__Host-holdpoint' : `holdpoint-${port}`;
