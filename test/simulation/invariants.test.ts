@@ -10,6 +10,7 @@ import { brokenTask } from '../helpers/broken-task.ts';
 import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
+import { groups } from './simulated-team.ts';
 import { Told } from './told.ts';
 
 const rules = { held: 'pay', denied: 'wipe' };
@@ -31,6 +32,9 @@ function eventsOf(lines: typeof story): RecordedEvent[] {
     ...{ event, fields, seq: index + 1, ts: '2026-07-01T09:00:00.000Z', task_id: 't-1' },
   }));
 }
+
+/** A team in which everybody may decide. */
+const anyTeam = { rightsOf: () => new Set(groups) };
 
 describe('the log of a task', () => {
   it('holds when each step follows from the one before', () => {
@@ -203,13 +207,13 @@ describe('the other invariants', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const log = join(folder, 'audit.ndjson');
     writeFileSync(log, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const evidence = { log, seen: [], requests: [], logged: [], told: new Told(), ...more };
+    const evidence = { log, seen: [], requests: [], logged: [], told: new Told(anyTeam), ...more };
     // These lines are not chained, which is the first sentence.
     return (await brokenInvariants(evidence)).slice(1);
   }
 
   it('hold when there is nothing against them', async () => {
-    const told = new Told();
+    const told = new Told(anyTeam);
     told.decided('c-1', { taskId: 't-1', decision: 'approve', approver: 'ann' });
     const seen = [{ taskId: 't-1', callId: 'c-1', tool: 'pay', args: {} }];
     expect(await brokenBy({ told, seen, requests: [request] })).toEqual([]);
@@ -220,7 +224,7 @@ describe('the other invariants', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const log = join(folder, 'audit.ndjson');
     writeFileSync(log, '{"event":"session_start"}\n');
-    const evidence = { log, seen: [], requests: [], logged: [], told: new Told() };
+    const evidence = { log, seen: [], requests: [], logged: [], told: new Told(anyTeam) };
     expect(await brokenInvariants(evidence)).toEqual([expect.stringContaining('audit.ndjson:1 ')]);
   });
 
@@ -235,7 +239,7 @@ describe('the other invariants', () => {
   });
 
   it('are broken by a decision that was told and is not there, and by a second one', async () => {
-    const told = new Told();
+    const told = new Told(anyTeam);
     told.decided('c-1', { taskId: 't-1', decision: 'approve', approver: 'ann' });
     told.decided('c-1', { taskId: 't-1', decision: 'reject', approver: 'bob' });
     expect(await brokenBy({ told })).toEqual([

@@ -10,6 +10,7 @@ import { eventOfWait } from '../../src/machines/domain/hold-events.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { brokenHolds, isHold } from '../helpers/broken-hold.ts';
 import { brokenTask } from '../helpers/broken-task.ts';
+import { brokenApprovals } from './broken-approvals.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
 import type { ToolSeen } from './simulated-world.ts';
@@ -45,12 +46,14 @@ export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
   const verdict = await verifyFiles(files);
   const byTask = Map.groupBy(events, ({ task_id: id }) => id ?? '');
   byTask.delete('');
+  const holds = new Map([...byTask].filter(([, own]) => isHold(own)));
   return [
     ...(verdict.ok ? [] : [breakSentence(verdict)]),
     ...[...byTask].flatMap(([id, own]) =>
       isHold(own) ? [] : brokenTask(own, rules).map((what) => `task ${id}: ${what}`),
     ),
     ...brokenHolds(byTask, evidence.told.holds),
+    ...brokenApprovals(holds, evidence.told.team),
     ...brokenRuns(byTask, evidence.seen),
     ...brokenDecisions(byTask, evidence.told),
     ...leaks(text, evidence),

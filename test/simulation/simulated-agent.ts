@@ -4,7 +4,7 @@ import { Admission } from '../../src/actors/access/admission/admission.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { createEgress, type Egress } from '../../src/actors/outbound/egress/egress.ts';
 import { PushNotifications } from '../../src/actors/outbound/push/push-notifications.ts';
-import { nobody } from '../../src/actors/people/people.ts';
+import type { People } from '../../src/actors/people/people.ts';
 import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Ids } from '../../src/actors/ports/ids.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
@@ -37,6 +37,8 @@ export interface SimulatedParts {
   folder: string;
   onRestart: 'abandon' | 'resume';
   network: SimulatedNetwork;
+  /** The people whose groups decide on the calls of a gate. */
+  people: People;
   tools: Tool[];
   clock: Clock;
   ids: Ids;
@@ -54,6 +56,12 @@ const kinds: Readonly<Record<SimulatedKind, string>> = {
     wipe: {}`,
 };
 
+/** The calls of a gate are decided by groups. */
+function approversOf(kind: SimulatedKind, quorum: string | null): string {
+  if (kind === 'agent') return '';
+  return quorum === null ? ', approvers: ["group:finance"]' : `, quorum: ${quorum}`;
+}
+
 const configText = ({ kind, isStrict, onRestart }: SimulatedParts) => `
 agent_id: simulated
 ${kinds[kind]}
@@ -62,8 +70,8 @@ security:
     enabled: true
 ${kind === 'agent' ? `    on_restart: ${onRestart}\n` : ''}    tools:
       pay:
-        - {when: 'has(args.amount) && double(args.amount) > 100.0', to: "channel:webhook:desk", timeout: 4m, edit: true}
-        - {to: "channel:webhook:desk", timeout: 5m, edit: true}
+        - {when: 'has(args.amount) && double(args.amount) > 100.0', to: "channel:webhook:desk", timeout: 4m, edit: true${approversOf(kind, '{"group:finance": 1, "group:legal": 1}')}}
+        - {to: "channel:webhook:desk", timeout: 5m, edit: true${approversOf(kind, null)}}
   guardrails: {enabled: true, denied_tools: [wipe${isStrict ? ', pay' : ''}]}
 egress:
   mode: allowlist
@@ -132,7 +140,7 @@ export class SimulatedAgent {
         warnings: [],
       },
       audit: { store, entity, shared: null },
-      people: nobody,
+      people: parts.people,
       instructions: '',
       policySha256: '0'.repeat(64),
       isAuthOn: false,

@@ -4,6 +4,7 @@ import { denials } from '../helpers/broken-hold.ts';
 import type { Cast, Stage } from './cast.ts';
 import type { SimulatedAgent } from './simulated-agent.ts';
 import type { SurfaceAnswer } from './simulated-surface.ts';
+import { team } from './simulated-team.ts';
 
 /** A call that a program asks for. */
 interface AskedCall {
@@ -47,13 +48,12 @@ const outcomes = [
 
 /** Programs that ask a gate for their calls, and approvers. */
 export class SimulatedPrograms implements Cast {
-  readonly acts = { ask: 12, decide: 10, fetch: 7, report: 6, cancel: 1 };
+  readonly acts = { ask: 12, decide: 14, staff: 4, fetch: 7, report: 6, cancel: 1 };
   readonly #stage: Stage;
   readonly #asked: AskedCall[] = [];
   /** Holds that programs were told of, by key, each with its call. */
   readonly #holds = new Map<string, { id: string; call: AskedCall }>();
   readonly #broken: string[] = [];
-  #people = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -62,6 +62,7 @@ export class SimulatedPrograms implements Cast {
   act(act: string, agent: SimulatedAgent): Promise<void> | void {
     if (act === 'ask') return this.#ask(agent);
     if (act === 'decide') return this.#decide(agent);
+    if (act === 'staff') return this.#staff(agent);
     if (act === 'fetch') return this.#onKnown((id, call) => this.#fetch(agent, id, call));
     if (act === 'report') return this.#onKnown((id) => this.#report(agent, id));
     return this.#onKnown((id, call) =>
@@ -81,10 +82,15 @@ export class SimulatedPrograms implements Cast {
     const { world } = this.#stage;
     const waiting = await world.until(waitingAt(agent)).catch(() => null);
     if (waiting === null) return false;
+    while (world.team.entitled().length === 0) this.#staff(agent);
     for (const { task_id: id } of waiting) {
-      const body = { decision: 'approve', approver: 'last' };
-      const answer = agent.surface.ask('POST', `/holds/${id}/decisions`, { body });
-      await world.until(answer).catch(() => undefined);
+      for (const person of world.team.entitled()) {
+        const answered = world.team.send(id, person);
+        const body = { decision: 'approve', approver_email: person };
+        const answer = agent.surface.ask('POST', `/holds/${id}/decisions`, { body });
+        await world.until(answer).catch(() => undefined);
+        answered();
+      }
     }
     const answers = [...this.#holds.values()].map(async ({ call }) => {
       const answer = await world.until(agent.surface.ask('POST', '/holds', { body: call }));
@@ -169,11 +175,10 @@ export class SimulatedPrograms implements Cast {
     const { world, told, follow } = this.#stage;
     const { chance } = world;
     const people = Array.from({ length: 1 + chance.below(3) }, () => {
-      this.#people += 1;
       const decision = chance.pick(['approve', 'approve', 'reject'] as const);
       const isEdit = decision === 'approve' && chance.next() < 0.3;
       const args = isEdit ? { args: chance.pick(edits) } : {};
-      return { decision, approver: `person ${this.#people}`, ...args };
+      return { decision, approver_email: chance.pick(team), ...args };
     });
     const isPinned = chance.next() < 0.5;
     const chosen = chance.next();
@@ -184,14 +189,23 @@ export class SimulatedPrograms implements Cast {
       const pin = isPinned ? { deferral_id: one.id, args_sha256: one.args_sha256 } : {};
       const deciding = people.map(async (body) => {
         const path = `/holds/${one.task_id}/decisions`;
+        const { decision, approver_email: approver } = body;
+        const answered = world.team.send(one.task_id, approver);
         const answer = await agent.surface.ask('POST', path, { body: { ...body, ...pin } });
-        if (!isTold() || answer.status !== 200) return;
-        const { decision, approver } = body;
+        answered();
+        if (!isTold() || answer.body['status'] !== 'resolved') return;
         const deferral = String(answer.body['deferral_id']);
         told.decided(deferral, { taskId: one.task_id, decision, approver });
       });
       await Promise.all(deciding);
     });
+  }
+
+  /** Somebody joins or leaves a group, or delegates, while calls wait. */
+  #staff(agent: SimulatedAgent): void {
+    const { team: own, chance } = this.#stage.world;
+    own.change(chance);
+    agent.system.people.replace(own.people);
   }
 
   #onKnown(run: (id: string, call: AskedCall) => void): void {

@@ -12,6 +12,7 @@ import { Chance } from '../helpers/chance.ts';
 import { canary, logPath, SimulatedAgent, type SimulatedKind } from './simulated-agent.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
+import { SimulatedTeam } from './simulated-team.ts';
 import { SimulatedTime } from './simulated-time.ts';
 
 /** One real turn of the event loop; timers are simulated, turns are not. */
@@ -39,6 +40,7 @@ export class SimulatedWorld {
   processes = 0;
   /** The agent; `null` while no process runs. */
   agent: SimulatedAgent | null = null;
+  readonly team = new SimulatedTeam();
   #copies = 0;
   readonly #kind: SimulatedKind;
   readonly #root = mkdtempSync(join(tmpdir(), 'holdpoint-simulated-'));
@@ -66,6 +68,7 @@ export class SimulatedWorld {
     const starting = SimulatedAgent.start({
       ...{ kind: this.#kind, isStrict: this.#kind === 'gate' && this.chance.next() < 0.1 },
       ...{ folder: this.folder, onRestart, network: this.network, tools: this.#tools(process) },
+      people: this.team.people,
       ...{ clock: this.time.clock, ids: this.#ids(), log: this.#log() },
     });
     const started = await this.until(starting).catch(() => null);
@@ -78,6 +81,7 @@ export class SimulatedWorld {
     const { folder } = this;
     const synced = this.disk.syncedOf(logPath(folder));
     this.agent?.surface.cut();
+    this.team.cut();
     this.disk.kill(folder);
     this.processes += 1;
     this.agent = null;

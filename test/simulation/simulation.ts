@@ -61,7 +61,7 @@ export async function simulate(seed: number, length = 80): Promise<Simulated> {
 class Story {
   readonly #seed: number;
   readonly #world: SimulatedWorld;
-  readonly #told = new Told();
+  readonly #told: Told;
   readonly #lines: string[] = [];
   readonly #broken = new Set<string>();
   readonly #evidence: Evidence[] = [];
@@ -71,6 +71,7 @@ class Story {
   constructor(seed: number, world: SimulatedWorld) {
     this.#seed = seed;
     this.#world = world;
+    this.#told = new Told(world.team);
     const stage: Stage = { world, told: this.#told, follow: (ask) => this.#follow(ask) };
     this.#cast = seed % 2 === 0 ? new SimulatedPrograms(stage) : new SimulatedCallers(stage);
   }

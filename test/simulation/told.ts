@@ -1,4 +1,5 @@
 import type { ToldHold, ToldHolds, ToldOutcome } from '../helpers/broken-hold.ts';
+import type { SimulatedTeam } from './simulated-team.ts';
 
 /** What callers and approvers were told, which has to be so from then on. */
 export class Told {
@@ -8,9 +9,15 @@ export class Told {
   readonly ended = new Map<string, string>();
   /** Decisions that were answered as the one that counts, by the call that waited. */
   readonly decisions = new Map<string, { taskId: string; decision: string; approver: string }[]>();
+  /** The decisions that people sent, and their groups then. */
+  readonly team: Pick<SimulatedTeam, 'rightsOf'>;
   /** Holds and outcomes as they were answered. */
   readonly #answers: ToldHold[] = [];
   readonly #outcomes: ToldOutcome[] = [];
+
+  constructor(team: Pick<SimulatedTeam, 'rightsOf'>) {
+    this.team = team;
+  }
 
   /** What programs were told of their holds. */
   get holds(): ToldHolds {
@@ -19,7 +26,7 @@ export class Told {
 
   /** Returns what was told until now. */
   asItIs(): Told {
-    const told = new Told();
+    const told = new Told(this.team);
     for (const id of this.accepted) told.accepted.add(id);
     for (const [id, state] of this.ended) told.ended.set(id, state);
     for (const [id, decisions] of this.decisions) told.decisions.set(id, decisions);

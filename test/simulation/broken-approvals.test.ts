@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordedEvent } from '../../src/actors/records/records.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
+import { brokenApprovals } from './broken-approvals.ts';
+import { SimulatedTeam } from './simulated-team.ts';
+
+const [ann, bob, cid, eve] = ['ann', 'bob', 'cid', 'eve'].map((name) => `${name}@example.com`);
+
+const asked: Line = ['hold_deferred', { approvers: ['group:finance', 'group:legal'] }];
+const released: Line = ['hold_released', {}];
+const approved = (approver: string | undefined, more: JsonObject = {}): Line => [
+  'hold_deferred_decision',
+  { approver: approver ?? '', decision: 'approve', ...more },
+];
+
+type Line = [event: string, fields: JsonObject];
+
+function broken(...lines: Line[]): string[] {
+  const team = new SimulatedTeam();
+  for (const person of [ann, bob, cid, eve]) team.send('h-1', person ?? '')();
+  const events = lines.map(([event, fields]) => ({
+    ...{ event, ts: '', task_id: 'h-1', fields: { deferral_id: 'd-1', ...fields } },
+  }));
+  return brokenApprovals(new Map([['h-1', events as RecordedEvent[]]]), team);
+}
+
+describe('the approvals of a payment that two groups release', () => {
+  const uncovered = 'hold h-1 was released without an approval of each group';
+
+  it.each<[string, Line[]]>([
+    ['of each group', [approved(ann), approved(eve)]],
+    ['of a member of both groups and another one', [approved(bob), approved(ann)]],
+    ['of a delegate', [approved(cid, { for: ann ?? '' }), approved(eve)]],
+    [
+      'and a refused decision',
+      [approved(cid, { authorized: false }), approved(ann), approved(eve)],
+    ],
+  ])('hold: %s', (_, lines) => {
+    expect(broken(asked, ...lines, released)).toEqual([]);
+  });
+
+  it.each<[string, Line[], string[]]>([
+    ['one is missing', [approved(ann)], [uncovered]],
+    ['one person fills both places', [approved(bob)], [uncovered]],
+    [
+      'a person and the delegate of that person count twice',
+      [approved(cid, { for: ann ?? '' }), approved(ann)],
+      [uncovered],
+    ],
+    [
+      'a person has no right',
+      [approved(cid), approved(ann), approved(eve)],
+      [`${cid} decided on hold h-1 without the right`],
+    ],
+    [
+      'nobody delegated',
+      [approved(cid, { for: eve ?? '' }), approved(ann), approved(eve)],
+      [`${cid} for ${eve} decided on hold h-1 without the right`],
+    ],
+    [
+      'the approvals are of another question',
+      [approved(ann), approved(eve, { deferral_id: 'd-0' })],
+      [`${eve} decided on hold h-1 without the right`, uncovered],
+    ],
+  ])('are broken when %s', (_, lines, sentences) => {
+    expect(broken(asked, ...lines, released)).toEqual(sentences);
+  });
+});
