@@ -1,11 +1,5 @@
 import type { Caller } from './task.ts';
 
-/** How long, in milliseconds, and how often an approval may count for later calls. */
-export interface RememberLimits {
-  time: number;
-  uses: number;
-}
-
 /** How an approver wants an approval to count for later calls. */
 export interface GrantRequest {
   /** `task` for calls of the same session, `caller` for all calls of the requester. */

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { RememberLimits } from './grant.ts';
 import type { Hold } from './hold.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 
@@ -201,6 +200,12 @@ export interface HeldMessage {
 
 /** The decisions of a rule that need a note. */
 export type RequiredReason = 'approve' | 'reject' | 'both';
+
+/** How long, in milliseconds, and how often an approval may count for later calls. */
+export interface RememberLimits {
+  time: number;
+  uses: number;
+}
 
 /** A tool call waiting for release by a named approver (docs/contract/decisions.md, docs/contract/task.md). */
 export interface Deferral {

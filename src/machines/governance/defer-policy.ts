@@ -1,8 +1,8 @@
-import type { RememberLimits } from '../domain/grant.ts';
 import type {
   Deferral,
   DeferralStage,
   EscalationStage,
+  RememberLimits,
   RequiredReason,
   ToolCall,
 } from '../domain/task.ts';
