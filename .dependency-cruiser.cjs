@@ -104,6 +104,7 @@ const productPackages = [
   'temporal-polyfill',
   'undici',
   'uuid',
+  'web-push',
   'ws',
   'xstate',
   'yaml',

@@ -9,6 +9,7 @@ import { laneMachine } from '../../src/machines/channels/lane-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { holdMachine } from '../../src/machines/hold/hold-machine.ts';
 import { fallbackMachine } from '../../src/machines/models/fallback-machine.ts';
+import { devicePushMachine } from '../../src/machines/push/device-push-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { signInMachine } from '../../src/machines/sign-in/sign-in-machine.ts';
@@ -62,6 +63,11 @@ export const charts: Chart[] = [
     name: 'push-delivery',
     source: 'src/machines/push/push-delivery-machine.ts',
     machine: pushDeliveryMachine,
+  },
+  {
+    name: 'device-push',
+    source: 'src/machines/push/device-push-machine.ts',
+    machine: devicePushMachine,
   },
   {
     name: 'approval-delivery',

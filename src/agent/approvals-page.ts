@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { loadWebAccess } from '../actors/access/access.ts';
 import { providerOfIssuer, type ServiceConfig } from '../actors/config/config.ts';
-import type { Egress } from '../actors/outbound/outbound.ts';
+import { type Egress, PageDevices, type PersonRights } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Log } from '../actors/ports/log.ts';
+import { allTasks, type TaskSystem } from '../actors/tasks/tasks.ts';
 import type { ApprovalsPage } from '../http/approvals/approvals-router.ts';
 import { approvalsPath } from '../http/middleware/authenticate.ts';
 import { readPageFiles } from '../http/middleware/page-files.ts';
+import type { Caller, Task } from '../machines/domain/task.ts';
+import { maySeeWhole } from '../machines/governance/approvers.ts';
+import { scopeOf } from '../machines/task/task-access.ts';
 import { packageRoot } from '../package-root.ts';
 import type { AgentPolicies } from './create-system.ts';
 import type { AgentRecords } from './open-records.ts';
@@ -23,9 +27,13 @@ interface PageParts {
   env: NodeJS.ProcessEnv;
   log: Log;
   policies: Pick<AgentPolicies, 'policies'>;
+  system: TaskSystem;
 }
 
-/** Opens the approvals page of an agent; `null` if it is not configured. Throws StartError if the page is not built. */
+/**
+ * Opens the approvals page of an agent until `stop` is called; `null` if it is not configured. Throws StartError if the
+ * page is not built.
+ */
 export async function approvalsPage({
   audit,
   clock,
@@ -34,7 +42,8 @@ export async function approvalsPage({
   env,
   log,
   policies,
-}: PageParts): Promise<ApprovalsPage | null> {
+  system,
+}: PageParts): Promise<(ApprovalsPage & { stop: () => void }) | null> {
   if (config.approvals === undefined) return null;
   const files = readPageFiles(folder);
   if (files === null)
@@ -63,5 +72,40 @@ export async function approvalsPage({
     { origin, delay },
     { records, record: (event) => audit.record(event), clock, log },
   );
-  return { access, passkeys, agentId: config.agent_id, files };
+  const devices = new PageDevices({
+    ...{ origin, services: config.approvals.push_services, records, egress, clock, log },
+    ...{ rights: rightsIn(system), key: (purpose: string) => store.keys.of(purpose) },
+  });
+  const unsubscribe = system.watchers.subscribe(allTasks, {
+    onOwnChange: (task, before) => devices.changed(task, before),
+  });
+  const stop = (): void => {
+    unsubscribe();
+    devices.stop();
+  };
+  return { access, passkeys, agentId: config.agent_id, devices, files, stop };
+}
+
+/** Maximum number of waiting calls that a notification counts. */
+const mostCounted = 100;
+
+/** Returns what people may do with the tasks of an agent, as on the page. */
+function rightsIn(system: TaskSystem): PersonRights {
+  const { people, reads } = system;
+  const now = (): number => system.now();
+  const standingOf = (person: Caller) =>
+    people.standingOf({ email: person.email ?? null, caller: person }, now());
+  const mayDecide = ({ deferral, requester }: Task, person: Caller): boolean =>
+    deferral !== null &&
+    deferral.approvers !== null &&
+    maySeeWhole({ ...deferral, bindApprover: true }, person, requester, standingOf(person));
+  return {
+    refresh: async () => void (await people.refresh(now())),
+    mayDecide,
+    async waiting(person) {
+      const scope = scopeOf('requester', person, standingOf(person));
+      const { tasks } = await reads.listWaiting({ limit: mostCounted }, scope);
+      return tasks.filter((task) => mayDecide(task, person)).length;
+    },
+  };
 }

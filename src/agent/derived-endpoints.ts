@@ -45,6 +45,10 @@ export function derivedEndpoints(
       (provider, index): Named => [`auth.providers.${index}`, verifierAddress(provider)],
     ),
     ['approvals.sign_in', config.approvals?.sign_in.issuer ?? null],
+    // Patterns of hosts are opened when a browser names one of them; only an origin on loopback is a single place.
+    ...(config.approvals?.push_services ?? []).map(
+      (service): Named => ['approvals.push_services', service.includes('://') ? service : null],
+    ),
     ['SERVICE_ADMISSION_URL', admissionUrl],
     ['security.intent_alignment', embedderAddress(security.intent_alignment)],
     ...modelAddresses(config.model),

@@ -83,7 +83,7 @@ async function serveOn(
   const record = (event: AuditEvent): Promise<void> => store.record([event]);
   // Flushed after the last request, while the log is still writable.
   const authLog = stack.adopt(new AuthLog({ clock, record }), (opened) => opened.flush());
-  const approvals = await approvalsPage(parts);
+  const approvals = stack.adopt(await approvalsPage(parts), (page) => page?.stop());
   const app = createApp({
     ...(approvals === null ? {} : { approvals }),
     system,

@@ -51,6 +51,11 @@ describe('the hosts of an agent', () => {
     const sign_in = { issuer: 'https://id.example/realm', client_id: 'c' };
     const approvals = { public_url: 'https://a.example', sign_in };
     expect(lines({ approvals })).toEqual(['approvals.sign_in id.example:443 named']);
+    const push_services = ['*.push.apple.com', 'fcm.googleapis.com', 'http://127.0.0.1:81'];
+    expect(lines({ approvals: { ...approvals, push_services } })).toEqual([
+      'approvals.sign_in id.example:443 named',
+      'approvals.push_services 127.0.0.1:81 named',
+    ]);
   });
 
   it('are those of MCP servers over HTTP', () => {

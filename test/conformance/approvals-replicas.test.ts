@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { PushedBrowser, startPushService } from '../helpers/fake-push-service.ts';
+import { patient } from '../helpers/patient.ts';
 import { PostgresServer } from '../helpers/postgres-server.ts';
 import { startReplicas } from '../helpers/replicas.ts';
+import { SoftPasskey } from '../helpers/soft-passkey.ts';
 import { deferring, reached } from '../helpers/test-agent.ts';
 import { startWebIssuer, webClient } from '../helpers/web-issuer.ts';
 import { WebVisitor } from '../helpers/web-visitor.ts';
@@ -60,4 +63,57 @@ it('daemons share a sign-in, its session and its end', async () => {
   ann.agentUrl = a.url;
   expect((await ann.api('sign-out', {})).status).toBe(200);
   expect(await statuses()).toEqual([401, 401, 401]);
+});
+
+it('daemons share passkeys, their questions and devices, and send one push for a call', async () => {
+  const service = await startPushService();
+  const issuer = await startWebIssuer({
+    redirectUri: `${origin}/approvals/callback`,
+    people: { ann: { email: 'ann@example.com', email_verified: true } },
+  });
+  issuer.person = 'ann';
+  const shop = { type: 'static_token', name: 'shop', settings: { token } };
+  const { a, b, c } = await startReplicas(server, {
+    ...deferring({ approvers: ['ann@example.com'], require_passkey: true }),
+    approvals: {
+      public_url: origin,
+      sign_in: { issuer: issuer.issuer, client_id: webClient },
+      push_services: [service.origin],
+      passkey_delay: '1ms',
+    },
+    auth: { providers: [shop] },
+  });
+  const ann = new WebVisitor(origin, a.url);
+  await ann.signIn();
+  const browser = new PushedBrowser(service.origin);
+  expect((await ann.api('devices', browser.subscription)).status).toBe(201);
+  const keys = [];
+  for (const { url } of [a, b, c]) {
+    ann.agentUrl = url;
+    keys.push((await ann.api('devices')).body.public_key);
+  }
+  expect(new Set(keys).size).toBe(1);
+
+  const key = new SoftPasskey(origin);
+  const registration = (await ann.api('passkeys/questions', {})).body;
+  ann.agentUrl = b.url;
+  const response = key.register(registration.options);
+  const named = { name: 'Phone', nonce: registration.nonce, response };
+  expect((await ann.api('passkeys', named)).status).toBe(201);
+
+  const answer = a.as(token).send('t1', [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }]);
+  const { metadata } = await reached(a.as(token), 't1', 'deferred');
+  const { id: deferral_id, args_sha256 } = metadata.deferral;
+  await vi.waitUntil(() => service.received.length > 0, patient);
+  const decision = { decision: 'approve', deferral_id, args_sha256 };
+  const question = (await ann.api('tasks/t1/questions', decision)).body;
+  const passkey = { nonce: question.nonce, response: key.confirm(question.options) };
+  const sent = { ...decision, passkey };
+  ann.agentUrl = c.url;
+  expect((await ann.api('tasks/t1/decisions', sent)).status).toBe(200);
+  expect((await answer).body.status.state).toBe('completed');
+  const again = await ann.api('tasks/t1/decisions', sent);
+  expect(again.status).not.toBe(200);
+
+  expect(browser.texts(service)).toEqual(['{"waiting":1}']);
 });

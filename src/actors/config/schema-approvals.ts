@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
+import { readHostPattern } from '../outbound/outbound.ts';
 import { claimMap, clockSkew, groupsClaim, issuerUrl } from './schema-auth.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
@@ -56,17 +58,23 @@ export const sessionTimes = {
     description: 'Time without an action after which a session ends.',
     example: '10m',
   }),
-  passkey_delay: positiveDuration.prefault('1h').meta({
-    description:
-      'Time from its registration until a new passkey counts, in which its person can remove one that someone else registered.',
-    example: '15m',
-  }),
   lifetime: positiveDuration.prefault('8h').meta({
     description:
       'Longest life of a session. Groups and claims are those of the sign-in, so a change at the issuer applies at the latest after this time.',
     example: '1h',
   }),
 };
+
+const pushService = z.string().refine(isPushService, {
+  error:
+    'this must be the host of a push service, such as fcm.googleapis.com or *.push.apple.com, or the origin of one on loopback',
+});
+
+/** Returns true for a host pattern, and for the origin of a service on this machine. */
+function isPushService(text: string): boolean {
+  const url = text.includes('://') ? URL.parse(text) : null;
+  return url === null ? readHostPattern(text).ok : url.origin === text && isLoopbackUrl(url);
+}
 
 /** `approvals`: the approvals page of the daemon; durations are in milliseconds (docs/approvals.md). */
 export const approvalsSchema = z.object({
@@ -76,4 +84,22 @@ export const approvalsSchema = z.object({
   }),
   sign_in: signIn.describe('How people sign in.'),
   ...sessionTimes,
+  passkey_delay: positiveDuration.prefault('1h').meta({
+    description:
+      'Time from its registration until a new passkey counts, in which its person can remove one that someone else registered.',
+    example: '15m',
+  }),
+  push_services: z
+    .array(pushService)
+    .default([
+      'fcm.googleapis.com',
+      '*.push.services.mozilla.com',
+      '*.push.apple.com',
+      '*.notify.windows.com',
+    ])
+    .meta({
+      description:
+        'Hosts of the push services of browsers to which notifications are sent, over https at port 443 and at public addresses; an empty list turns notifications off.',
+      example: ['fcm.googleapis.com', '*.push.apple.com'],
+    }),
 });

@@ -22,4 +22,5 @@ export {
   readNetwork,
 } from './egress/egress.ts';
 export { type EgressProxy, type ProxyPass, startEgressProxy } from './proxy/egress-proxy.ts';
+export { PageDevices, type PersonRights } from './push/page-devices.ts';
 export { PushNotifications } from './push/push-notifications.ts';

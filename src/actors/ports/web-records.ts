@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** The kinds of records of the approvals page: passkeys, and challenges that wait for one. */
-export type WebRecordKind = 'passkey' | 'challenge';
+/** The kinds of records of the approvals page: passkeys, challenges that wait for one, and devices with notifications. */
+export type WebRecordKind = 'passkey' | 'challenge' | 'device';
 
 /** A record of the approvals page that belongs to one person. */
 export interface WebRecord {
   kind: WebRecordKind;
   id: string;
-  /** The person, as returned by `ownerOf` of the page. */
+  /** The person, as returned by `webOwner`. */
   owner: string;
   /** Epoch milliseconds; `null` for never. */
   expiresAt: number | null;

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import type { Next } from 'koa';
+import type { Devices } from '../../actors/ports/devices.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Passkeys } from '../../actors/ports/passkeys.ts';
 import type { WebAccess } from '../../actors/ports/web-access.ts';
@@ -24,6 +25,7 @@ import { addSignInPages, signOut } from '../sign-in/sign-in-pages.ts';
 import { presentPerson, type SessionJson } from '../wire/approvals-page.ts';
 import { noDecision } from '../wire/decision.ts';
 import { Problem } from '../wire/problem.ts';
+import { deviceRoutes } from './device-routes.ts';
 import { passkeyRoutes, withPasskey } from './passkey-routes.ts';
 import { requireSession, type SessionPorts } from './require-session.ts';
 
@@ -32,6 +34,7 @@ export interface ApprovalsPage {
   access: WebAccess;
   passkeys: Passkeys;
   agentId: string;
+  devices: Devices;
   files: PageFiles;
 }
 
@@ -46,7 +49,7 @@ const api = `${approvalsPath}/api`;
  * alone, and no `GET` decides.
  */
 export function approvalsRouter(
-  { access, passkeys, agentId, files }: ApprovalsPage,
+  { access, passkeys, agentId, devices, files }: ApprovalsPage,
   others: ApprovalsPorts,
 ): Router<RequestState> {
   const ports = { ...others, access };
@@ -81,13 +84,18 @@ export function approvalsRouter(
   const read = readJson({ malformed: noDecision });
   router.post(`${api}/tasks/:id/decisions`, active, read, decisions(ports, withPasskey(passkeys)));
   router.post(`${api}/deferrals/decisions`, active, readJson(), decisionList(ports));
+  deviceRoutes(router, { api, active, devices });
   passkeyRoutes(router, { api, active, passkeys, clock: ports.clock });
   router.get(`${api}/grants`, repeated, grantsList());
   router.delete(`${api}/grants/:id`, active, grantsRevoke());
   router.get(`${api}/delegations`, repeated, delegationsList(ports));
   router.post(`${api}/delegations`, active, recent(ports), readJson(), delegationsGive(ports));
   router.delete(`${api}/delegations/:id`, active, delegationsEnd(ports));
-  router.post(`${api}/sign-out`, active, readJson(), signOut(access, cookies.session));
+  const endSession = signOut(access, cookies.session);
+  router.post(`${api}/sign-out`, active, readJson(), async (ctx) => {
+    await devices.endSession(sessionOf(ctx));
+    await endSession(ctx);
+  });
   const serve = servePage({ page: files });
   const show = async (ctx: RoutedContext, next: Next) => {
     ctx.path = ctx.path.slice(approvalsPath.length);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DeviceSubscription } from '../../actors/ports/devices.ts';
 import type {
   AssertionAnswer,
   AttestationAnswer,
@@ -66,6 +67,20 @@ export interface ConfirmationQuestionJson {
   options: RequestOptions;
 }
 
+/** A device that receives notifications of the person. */
+export interface DeviceJson {
+  /** SHA-256 of its endpoint, in lower-case hex. */
+  id: string;
+  created_at: string;
+}
+
+/** Response of `GET /approvals/api/devices`. */
+export interface DeviceListJson {
+  /** Public VAPID key of the agent, in base64url; `null` if it sends no notifications. */
+  public_key: string | null;
+  devices: DeviceJson[];
+}
+
 /** Values of WebAuthn in base64url; an attestation contains certificates. */
 const binary = z
   .string()
@@ -105,6 +120,18 @@ const confirmation = z.object({
     }),
   }),
 });
+
+const subscription = z.object({
+  endpoint: z.string().max(2_048),
+  keys: z.object({ p256dh: binary.max(256), auth: binary.max(256) }),
+});
+
+/** Reads the body of `POST /approvals/api/devices`. Throws a 400 Problem. */
+export function readSubscription(body: unknown): DeviceSubscription {
+  const { data } = subscription.safeParse(body);
+  if (data !== undefined) return data;
+  throw new Problem(400, { error: 'send {"endpoint", "keys": {"p256dh", "auth"}}' });
+}
 
 /** Reads the body of `POST /approvals/api/passkeys`. Throws a 400 Problem. */
 export function readRegistration(body: unknown): AttestationAnswer {

@@ -6,6 +6,8 @@ import {
 import type { z } from 'zod';
 import type {
   ConfirmationQuestionJson,
+  DeviceJson,
+  DeviceListJson,
   PasskeyJson,
   PasskeyListJson,
   RegistrationQuestionJson,
@@ -161,6 +163,27 @@ export class ApprovalsClient {
       const problem = 'The passkey did not answer, so nothing was decided. Try again.';
       return { kind: 'refused', problem };
     }
+  }
+
+  /** Returns the devices with notifications of the person, and the key for a new one. Rejects with RefusedError. */
+  devices(): Promise<DeviceListJson> {
+    return this.#ask<DeviceListJson>('devices');
+  }
+
+  /** Sends notifications to a subscription of this browser. Rejects with RefusedError. */
+  async addDevice({
+    endpoint,
+    keys,
+  }: {
+    endpoint?: string;
+    keys?: Record<string, string>;
+  }): Promise<void> {
+    await this.#ask<DeviceJson>('devices', { body: { endpoint, keys } });
+  }
+
+  /** Ends the notifications of a device. Rejects with RefusedError. */
+  async removeDevice(id: string): Promise<void> {
+    await this.#ask<null>(`devices/${encodeURIComponent(id)}/removal`, { body: {} });
   }
 
   /** Returns the passkeys of the person, oldest first. Rejects with RefusedError. */

@@ -28,6 +28,9 @@ export function followCalls(client: ApprovalsClient, send: (event: PageEvent) =>
   client.ended = () => send({ type: 'session.ended' });
   client.changed = () => void read();
   document.addEventListener('visibilitychange', () => void read(), { signal });
+  const { serviceWorker } = navigator as { serviceWorker?: ServiceWorkerContainer };
+  // A push says that a call began to wait.
+  serviceWorker?.addEventListener('message', () => void read(), { signal });
   void read();
   return () => {
     stop.abort();

@@ -15,6 +15,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Passkey, PasskeyRefusal, Passkeys } from '../../ports/passkeys.ts';
 import type { WebRecord, WebRecords } from '../../ports/web-records.ts';
 import type { OpenSession } from '../../ports/web-sessions.ts';
+import { sessionDigest, webOwner } from '../../web-owner.ts';
 
 export interface PasskeyPorts {
   records: WebRecords;
@@ -55,20 +56,20 @@ export function openPasskeys(
   const rpId = new URL(origin).hostname;
 
   async function listed(open: OpenSession): Promise<(StoredPasskey & { id: string })[]> {
-    const found = await records.list('passkey', passkeyOwner(open));
+    const found = await records.list('passkey', webOwner(open));
     return found.map(storedOf).sort((one, other) => one.createdAt - other.createdAt);
   }
 
   /** Stores a question; its nonce is bound to the session and the text. */
   async function question(open: OpenSession, text: (nonce: string) => string) {
-    const owner = passkeyOwner(open);
+    const owner = webOwner(open);
     const now = clock.now();
     const open_ = await records.list('challenge', owner);
     if (open_.filter(({ expiresAt }) => (expiresAt ?? 0) > now).length >= mostQuestions) {
       return refused('too many passkey questions are open; try again in two minutes');
     }
     const nonce = randomBytes(24).toString('base64url');
-    const value = { session: digestOf(open.id), text: text(nonce) };
+    const value = { session: sessionDigest(open), text: text(nonce) };
     await records.put(
       { kind: 'challenge', id: nonce, owner, expiresAt: now + answerTime, value },
       now,
@@ -79,9 +80,11 @@ export function openPasskeys(
   /** Takes a question out of the store; returns whether it was open, of this session and about this text. */
   async function isAsked(open: OpenSession, nonce: string, text: string): Promise<boolean> {
     const taken = await records.take('challenge', nonce);
-    if (taken === undefined || taken.owner !== passkeyOwner(open)) return false;
+    if (taken === undefined || taken.owner !== webOwner(open)) return false;
     const { session, text: asked } = taken.value;
-    return (taken.expiresAt ?? 0) > clock.now() && session === digestOf(open.id) && asked === text;
+    return (
+      (taken.expiresAt ?? 0) > clock.now() && session === sessionDigest(open) && asked === text
+    );
   }
 
   function refusedIfStale({ session }: OpenSession): PasskeyRefusal | null {
@@ -114,7 +117,7 @@ export function openPasskeys(
       const options = await generateRegistrationOptions({
         rpName: 'Holdpoint approvals',
         rpID: rpId,
-        userID: new Uint8Array(hash('sha256', passkeyOwner(open), 'buffer')),
+        userID: new Uint8Array(hash('sha256', webOwner(open), 'buffer')),
         userName: caller.email ?? name,
         userDisplayName: name,
         challenge: challengeOf(asked.nonce),
@@ -184,7 +187,7 @@ export function openPasskeys(
       const text = passkeyText(confirmed, nonce);
       if (!(await isAsked(open, nonce, text))) return refused(notAsked);
       const found = await records.find('passkey', response.id);
-      if (found === undefined || found.owner !== passkeyOwner(open)) {
+      if (found === undefined || found.owner !== webOwner(open)) {
         return refused('this passkey is not one of yours; use another');
       }
       const { id, ...stored } = storedOf(found);
@@ -238,19 +241,9 @@ function challengeOf(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(hash('sha256', text, 'buffer'));
 }
 
-/** Returns the person of a session as the owner of records. */
-function passkeyOwner({ session: { caller } }: OpenSession): string {
-  return JSON.stringify([caller.provider, caller.orgId ?? '', caller.userId]);
-}
-
-/** The store contains no id of a session besides that of the session itself. */
-function digestOf(sessionId: string): string {
-  return hash('sha256', sessionId, 'hex');
-}
-
 function recordOf(open: OpenSession, id: string, stored: StoredPasskey): WebRecord {
   const value = { ...stored } satisfies JsonObject;
-  return { kind: 'passkey', id, owner: passkeyOwner(open), expiresAt: null, value };
+  return { kind: 'passkey', id, owner: webOwner(open), expiresAt: null, value };
 }
 
 function storedOf({ id, value }: WebRecord): StoredPasskey & { id: string } {
