@@ -6,7 +6,7 @@ import type { AgentReading } from '../../agent/read-agent.ts';
 import { eventOfWait } from '../../machines/domain/hold-events.ts';
 import {
   conditionCandidates,
-  type JudgedCall,
+  type SettledCall,
 } from '../../machines/governance/condition-candidates.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../machines/json.ts';
 import { openPolicy } from './open-policy.ts';
@@ -15,7 +15,7 @@ import { openPolicy } from './open-policy.ts';
 type WaitEnd = 'approved' | 'rejected' | 'undecided';
 
 /** A held call in the log, and how its wait ended. */
-export interface HeldCall extends Pick<JudgedCall, 'args'> {
+export interface HeldCall extends Pick<SettledCall, 'args'> {
   tool: string;
   end: WaitEnd;
 }
@@ -91,11 +91,11 @@ export function suggestRules(
     );
     if (rules.some((rule) => 'to' in rule && rule.never_remember)) return [];
     const own = calls.filter((call) => call.tool === tool);
-    const judged = own.flatMap(({ args, end }) =>
+    const settled = own.flatMap(({ args, end }) =>
       end === 'undecided' ? [] : [{ args, isApproved: end === 'approved' }],
     );
     const members = membersOf('args', typesOf(tools.get(tool)?.parameters ?? {}));
-    return conditionCandidates(judged, { least, members }).flatMap(({ when, open }) => {
+    return conditionCandidates(settled, { least, members }).flatMap(({ when, open }) => {
       const holds = ({ args }: HeldCall) => policy.holds(when, { tool, args }, facts) === true;
       const count = (end: WaitEnd) => {
         const some = own.filter((call) => call.end === end);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** A held call whose approval was decided by people. */
-export interface JudgedCall {
+export interface SettledCall {
   args: JsonObject;
   isApproved: boolean;
 }
@@ -33,7 +33,7 @@ const deepest = 3;
  * @param members arguments of the tool's schema, such as `args.memo`; the calls may have others
  */
 export function conditionCandidates(
-  calls: readonly JudgedCall[],
+  calls: readonly SettledCall[],
   { least, members }: { least: number; members: readonly string[] },
 ): ConditionCandidate[] {
   const rows = calls.map(({ args, isApproved }) => ({ isApproved, values: valuesIn(args) }));

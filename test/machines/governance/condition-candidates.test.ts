@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { ConditionCompiler, typesOf } from '../../../src/actors/governance/governance.ts';
 import {
   conditionCandidates,
-  type JudgedCall,
+  type SettledCall,
 } from '../../../src/machines/governance/condition-candidates.ts';
 import type { JsonObject } from '../../../src/machines/json.ts';
 
-const approved = (args: JsonObject): JudgedCall => ({ args, isApproved: true });
-const rejected = (args: JsonObject): JudgedCall => ({ args, isApproved: false });
+const approved = (args: JsonObject): SettledCall => ({ args, isApproved: true });
+const rejected = (args: JsonObject): SettledCall => ({ args, isApproved: false });
 const noMembers = { least: 3, members: [] };
 
 describe('the conditions that decisions suggest', () => {
@@ -106,7 +106,7 @@ describe('the conditions that decisions suggest', () => {
     let proposed = 0;
     fc.assert(
       fc.property(fc.array(judged, { minLength: 4, maxLength: 25 }), (all) => {
-        const calls = all as unknown as JudgedCall[];
+        const calls = all as unknown as SettledCall[];
         const members = Object.keys(typesOf(schema)).map((name) => `args.${name}`);
         for (const { when } of conditionCandidates(calls, { least: 3, members })) {
           proposed += 1;
