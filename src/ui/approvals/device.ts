@@ -30,6 +30,8 @@ export class ThisDevice {
       throw new Error('Allow notifications of this page in the settings of the browser.');
     }
     const manager = await this.#manager();
+    // Only an active worker can subscribe.
+    if (manager !== null) await navigator.serviceWorker.ready;
     const { public_key: applicationServerKey } = await this.#client.devices();
     const subscription = await manager
       ?.subscribe({ userVisibleOnly: true, applicationServerKey })
@@ -55,7 +57,6 @@ export class ThisDevice {
   async #manager(): Promise<PushManager | null> {
     const registration = await this.#registered;
     if (registration === null || !('Notification' in globalThis)) return null;
-    await navigator.serviceWorker.ready;
     return (registration as { pushManager?: PushManager }).pushManager ?? null;
   }
 }
