@@ -110,6 +110,36 @@ describe('an approval in advance on the approvals page', () => {
 });
 
 describe('the approvals page', () => {
+  it('takes a decision with the groups of this moment, and none while the issuer does not answer', async () => {
+    const people = { ann: verified('ann@example.com', { groups: ['finance'] }) };
+    const rule = { approvers: ['group:finance'] };
+    const signIn = { groups_claim: 'groups' };
+    const desk = await startDesk({ rule, signIn, people, hasRefreshTokens: true });
+    const { pinned } = await park(desk.agent);
+    const ann = await signedIn(desk);
+    // The clock of the daemon.
+    const now = performance.now.bind(performance);
+    let ahead = 61_000;
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
+    onTestFinished(() => spy.mockRestore());
+    const approve = () => ann.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
+    desk.issuer.isDown = true;
+    expect(await approve()).toMatchObject({
+      status: 503,
+      body: {
+        error: 'your account could not be checked at the issuer, so nothing has changed; try again',
+      },
+    });
+    desk.issuer.isDown = false;
+    Object.assign(people.ann, { groups: ['sales'] });
+    expect((await approve()).status).toBe(404);
+    ahead += 61_000;
+    desk.issuer.disabled.add('ann');
+    expect((await approve()).status).toBe(401);
+    expect((await ann.api('session')).status).toBe(401);
+    expect(desk.agent.folder.paid).toEqual([]);
+  });
+
   it('signs a person in, lists the call, and records the decision with its method', async () => {
     const desk = await startDesk();
     const { answer, call, pinned } = await park(desk.agent);

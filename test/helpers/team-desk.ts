@@ -25,6 +25,8 @@ const teamPeople: WebIssuerOptions['people'] = {
 /** A dashboard behind a proxy, at which people of an issuer sign in. */
 export interface TeamDesk {
   issuer: WebIssuer;
+  /** Claims of each person, which a test may change. */
+  people: WebIssuerOptions['people'];
   /** The public address. */
   origin: string;
   /** The dashboard at its own address, with its token. */
@@ -56,6 +58,7 @@ export async function openTeamDesk({
   isOnTls = false,
   ...options
 }: TeamDeskOptions = {}): Promise<TeamDesk> {
+  const people = { ...teamPeople };
   let port = 0;
   const target = () => `http://127.0.0.1:${port}`;
   const own = isOnTls ? await startFrontProxy({ target, tls: databaseCertificates.here }) : null;
@@ -63,7 +66,7 @@ export async function openTeamDesk({
   const issuer = await startWebIssuer({
     redirectUri: `${origin}/sign-in/callback`,
     signedOutUri: `${origin}/`,
-    people: teamPeople,
+    people,
     ...options,
   });
   const log: TeamDesk['log'] = [];
@@ -100,7 +103,7 @@ export async function openTeamDesk({
     const again = await page.serveAgain();
     return startFrontProxy({ host, target: () => `http://127.0.0.1:${again.port}` });
   };
-  return { issuer, origin, page, proxy, log, agent, restart, visit, signedIn };
+  return { issuer, people, origin, page, proxy, log, agent, restart, visit, signedIn };
 }
 
 function settingsIn(workspace: string): DashboardSettings {

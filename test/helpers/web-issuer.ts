@@ -26,6 +26,10 @@ export interface WebIssuerOptions {
   /** True if claims are at the userinfo endpoint alone. */
   isThin?: boolean;
   hasLogout?: boolean;
+  /** True if the client gets refresh tokens. */
+  hasRefreshTokens?: boolean;
+  /** False if there is no userinfo endpoint. */
+  hasUserInfo?: boolean;
 }
 
 export const webClient = 'holdpoint-approvals';
@@ -38,6 +42,10 @@ export class WebIssuer {
   /** Changes the claims of the next ID tokens, which the issuer's own key signs. */
   forged: ((claims: JWTPayload) => JWTPayload) | null = null;
 
+  /** People whose accounts are disabled. */
+  readonly disabled = new Set<string>();
+  /** True if the issuer answers each request with 503. */
+  isDown = false;
   readonly #key: CryptoKey;
 
   constructor(issuer: string, key: CryptoKey) {
@@ -57,7 +65,7 @@ export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssu
   const server = createServer();
   const issuer = new WebIssuer(await listenOnLoopback(server), privateKey);
   const key = { ...(await exportJWK(privateKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
-  const provider = new Provider(issuer.issuer, configurationOf(options, key));
+  const provider = new Provider(issuer.issuer, configurationOf(options, key, issuer.disabled));
   provider.use(async (context, next) => {
     await next();
     if (context.path !== '/token') return;
@@ -68,6 +76,10 @@ export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssu
   });
   const answer = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (issuer.isDown) {
+      response.writeHead(503).end();
+      return;
+    }
     if (request.url?.startsWith('/sign-in/') === true) {
       const { person } = issuer;
       const result =
@@ -82,7 +94,11 @@ export async function startWebIssuer(options: WebIssuerOptions): Promise<WebIssu
   return issuer;
 }
 
-function configurationOf(options: WebIssuerOptions, key: object): Configuration {
+function configurationOf(
+  options: WebIssuerOptions,
+  key: object,
+  disabled: ReadonlySet<string>,
+): Configuration {
   const { people, secret, clientAuth: auth = 'client_secret_basic', isThin = false } = options;
   const names = new Set(Object.values(people).flatMap((claims) => Object.keys(claims)));
   return {
@@ -95,6 +111,7 @@ function configurationOf(options: WebIssuerOptions, key: object): Configuration 
     clients: [
       {
         client_id: webClient,
+        grant_types: ['authorization_code', ...(options.hasRefreshTokens ? ['refresh_token'] : [])],
         redirect_uris: [options.redirectUri],
         post_logout_redirect_uris: [options.signedOutUri ?? options.redirectUri],
         token_endpoint_auth_method: secret === undefined ? 'none' : auth,
@@ -107,11 +124,21 @@ function configurationOf(options: WebIssuerOptions, key: object): Configuration 
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: options.hasLogout ?? true },
-      userinfo: { enabled: true },
+      userinfo: { enabled: options.hasUserInfo ?? true },
     },
     scopes: ['openid', 'profile', 'email', 'groups'],
-    ttl: { AccessToken: 300, Grant: 300, IdToken: 300, Interaction: 300, Session: 1 },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...people[sub] }) }),
+    issueRefreshToken: () => options.hasRefreshTokens ?? false,
+    expiresWithSession: () => false,
+    ttl: {
+      AccessToken: 300,
+      RefreshToken: 300,
+      Grant: 300,
+      IdToken: 300,
+      Interaction: 300,
+      Session: 1,
+    },
+    findAccount: (_, sub) =>
+      disabled.has(sub) ? undefined : { accountId: sub, claims: () => ({ sub, ...people[sub] }) },
     // Nobody is asked for consent.
     async loadExistingGrant(context) {
       const { Grant } = context.oidc.provider;

@@ -60,7 +60,7 @@ export const sessionTimes = {
   }),
   lifetime: positiveDuration.prefault('8h').meta({
     description:
-      'Longest life of a session. Groups and claims are those of the sign-in, so a change at the issuer applies at the latest after this time.',
+      'Longest life of a session. The issuer confirms groups and claims before a decision; if it gives nothing to read them again, a change applies at the latest after this time.',
     example: '1h',
   }),
 };

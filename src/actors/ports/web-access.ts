@@ -17,6 +17,12 @@ export type SignInEnd =
   | { kind: 'signedIn'; session: WebSession; cookie: SealedCookie; place: string | null }
   | { kind: 'refused'; problem: string };
 
+/** `ended`: the issuer refuses the person; `unchecked`: it does not answer. */
+export type Confirmation =
+  | { kind: 'confirmed'; open: OpenSession }
+  | { kind: 'ended' }
+  | { kind: 'unchecked' };
+
 /** Signs people in with a browser, and keeps their sessions (docs/contract/approvals-page.md). */
 export interface WebAccess {
   /** Origin at which browsers open the page. */
@@ -27,6 +33,11 @@ export interface WebAccess {
   finish(query: string, cookie: string | null): Promise<SignInEnd>;
   /** Returns the session of a cookie; `null` for one that is forged, idle, expired or signed out. */
   find(cookie: string | null): Promise<OpenSession | null>;
+  /**
+   * Has the issuer confirm the person of a session, with the groups and claims of this moment, unless it did in the last
+   * minute. A person whom the issuer refuses has no session any more.
+   */
+  confirm(open: OpenSession): Promise<Confirmation>;
   /** Returns whether a session has neither expired nor been signed out. */
   isOpen(id: string): Promise<boolean>;
   /** Returns the cookie of a session whose idle time starts again. */

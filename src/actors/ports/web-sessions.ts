@@ -10,6 +10,10 @@ export interface WebSession {
   /** Epoch milliseconds. */
   signedInAt: number;
   expiresAt: number;
+  /** When the issuer confirmed the caller last; absent for the sign-in. */
+  checkedAt?: number;
+  /** What reads the claims of the caller again, encrypted; absent if the issuer gave nothing for that. */
+  renewal?: string;
 }
 
 /** A session that has not ended. */
@@ -23,5 +27,7 @@ export interface WebSessions {
   /** Stores a new session, and deletes those that have expired at `now`, in epoch milliseconds. */
   add(id: string, session: WebSession, now: number): Promise<void>;
   find(id: string): Promise<WebSession | undefined>;
+  /** Replaces a session unless it has been deleted. */
+  replace(id: string, session: WebSession): Promise<void>;
   delete(id: string): Promise<void>;
 }

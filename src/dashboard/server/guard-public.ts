@@ -1,8 +1,9 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Log } from '../../actors/ports/log.ts';
+import type { OpenSession } from '../../actors/ports/web-sessions.ts';
 import { isRead } from '../../http/middleware/is-read.ts';
 import type { RequestState } from '../../http/request-state.ts';
-import { findSession } from '../../http/sign-in/find-session.ts';
+import { confirmSession, findSession } from '../../http/sign-in/find-session.ts';
 import type { sessionCookies } from '../../http/sign-in/session-cookies.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import type { SessionStreams } from './session-streams.ts';
@@ -24,9 +25,18 @@ const activeHeader = 'X-Holdpoint-Active';
  */
 export function guardPublic({ team, cookie, streams, log }: PublicPorts): Middleware {
   const { access } = team;
+  /** A read does not fail while the issuer does not answer; a change does. */
+  async function openSession(ctx: Context): Promise<OpenSession> {
+    const found = await findSession(ctx, access, cookie);
+    return confirmSession(ctx, access, cookie, found).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 503 && isRead(ctx.method)) return found;
+      throw error;
+    });
+  }
+
   return async function publicGuard(ctx: Context, next: Next) {
     if (ctx.state.isPublic !== true || !isApi(ctx.path)) return void (await next());
-    const open = await findSession(ctx, access, cookie).catch((error: unknown) => {
+    const open = await openSession(ctx).catch((error: unknown) => {
       throw error instanceof Problem && error.status === 401 ? signedOut(error) : error;
     });
     const { caller } = open.session;

@@ -5,7 +5,7 @@ import { isRead } from '../../http/middleware/is-read.ts';
 import { installableHeaders, type PageFiles, servePage } from '../../http/middleware/page-files.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
-import { findSession, sessionOf } from '../../http/sign-in/find-session.ts';
+import { confirmSession, findSession, sessionOf } from '../../http/sign-in/find-session.ts';
 import { limitSignIns } from '../../http/sign-in/limit-sign-ins.ts';
 import type { sessionCookies } from '../../http/sign-in/session-cookies.ts';
 import { addSignInPages, signOut } from '../../http/sign-in/sign-in-pages.ts';
@@ -65,7 +65,9 @@ export function teamRouter(
     ctx.redirect(`${access.origin}${signInPath}?${new URLSearchParams({ to }).toString()}`);
   });
   router.use(api, async (ctx, next) => {
-    const open = await findSession(ctx, access, cookies.session);
+    const found = await findSession(ctx, access, cookies.session);
+    const decides = ctx.path.endsWith('/decisions');
+    const open = decides ? await confirmSession(ctx, access, cookies.session, found) : found;
     ctx.state.webSession = open;
     const isRepeated = isRead(ctx.method) && ctx.path === `${api}/deferrals`;
     if (!isRepeated) {

@@ -72,6 +72,7 @@ export function approvalsRouter(
   });
 
   const active = requireSession(ports, cookies.session, { renews: true });
+  const deciding = requireSession(ports, cookies.session, { renews: true, confirms: true });
   const repeated = requireSession(ports, cookies.session, { renews: false });
   router.get(`${api}/session`, active, (ctx) => {
     ctx.body = {
@@ -82,14 +83,19 @@ export function approvalsRouter(
   router.get(`${api}/deferrals`, repeated, deferralsList());
   router.get(`${api}/deferrals/:id`, active, deferralsGet(ports));
   const read = readJson({ malformed: noDecision });
-  router.post(`${api}/tasks/:id/decisions`, active, read, decisions(ports, withPasskey(passkeys)));
-  router.post(`${api}/deferrals/decisions`, active, readJson(), decisionList(ports));
+  router.post(
+    `${api}/tasks/:id/decisions`,
+    deciding,
+    read,
+    decisions(ports, withPasskey(passkeys)),
+  );
+  router.post(`${api}/deferrals/decisions`, deciding, readJson(), decisionList(ports));
   deviceRoutes(router, { api, active, devices });
   passkeyRoutes(router, { api, active, passkeys, clock: ports.clock });
   router.get(`${api}/grants`, repeated, grantsList());
   router.delete(`${api}/grants/:id`, active, grantsRevoke());
   router.get(`${api}/delegations`, repeated, delegationsList(ports));
-  router.post(`${api}/delegations`, active, recent(ports), readJson(), delegationsGive(ports));
+  router.post(`${api}/delegations`, deciding, recent(ports), readJson(), delegationsGive(ports));
   router.delete(`${api}/delegations/:id`, active, delegationsEnd(ports));
   const endSession = signOut(access, cookies.session);
   router.post(`${api}/sign-out`, active, readJson(), async (ctx) => {

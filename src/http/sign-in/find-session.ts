@@ -36,6 +36,29 @@ export async function findSession(
   return open;
 }
 
+/**
+ * Has the issuer confirm the person of a session before a decision. Clears the cookie of a person whom the issuer
+ * refuses, and calls `refused`. Throws a 401 or 503 Problem.
+ */
+export async function confirmSession(
+  ctx: Context,
+  access: WebAccess,
+  cookie: PageCookie,
+  open: OpenSession,
+  refused: () => void = () => undefined,
+): Promise<OpenSession> {
+  const confirmation = await access.confirm(open);
+  if (confirmation.kind === 'confirmed') return confirmation.open;
+  if (confirmation.kind === 'unchecked') {
+    const error =
+      'your account could not be checked at the issuer, so nothing has changed; try again';
+    throw new Problem(503, { error }, { 'Retry-After': '5' });
+  }
+  refused();
+  cookie.clear(ctx);
+  throw new Problem(401, { error: 'unauthorized', message: signedOut });
+}
+
 /** Returns the session that `requireSession` found. */
 export function sessionOf({ state: { webSession } }: Pick<RoutedContext, 'state'>): OpenSession {
   if (webSession === undefined) throw new Error('the route has no session');

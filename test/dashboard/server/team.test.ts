@@ -244,6 +244,46 @@ describe('the session of a person', () => {
   });
 });
 
+describe('a change at the issuer', () => {
+  it('applies to operators within a minute, and a change waits for the answer of the issuer', async () => {
+    const clock = new ManualClock(Date.now());
+    const desk = await openTeamDesk({ clock, hasRefreshTokens: true });
+    const olga = await desk.signedIn('olga');
+    desk.people['olga'] = { ...desk.people['olga'], groups: [] };
+    expect((await ask(olga, 'agents/rescan', {})).status).toBe(200);
+    clock.advance(60_000);
+    desk.issuer.isDown = true;
+    expect(await ask(olga, 'agents/rescan', {})).toEqual({
+      status: 503,
+      body: {
+        error: 'your account could not be checked at the issuer, so nothing has changed; try again',
+      },
+    });
+    expect((await ask(olga, 'agents')).status).toBe(200);
+    desk.issuer.isDown = false;
+    expect((await ask(olga, 'agents')).status).toBe(403);
+    expect((await olga.api('session')).status).toBe(200);
+    clock.advance(60_000);
+    desk.issuer.disabled.add('olga');
+    expect((await ask(olga, 'agents')).status).toBe(401);
+    expect((await olga.api('session')).status).toBe(401);
+  });
+
+  it('keeps a person who was removed from deciding', async () => {
+    const clock = new ManualClock(Date.now());
+    const rule = { approvers: ['group:finance'] };
+    const desk = await openTeamDesk({ clock, rule, hasRefreshTokens: true });
+    const ann = await desk.signedIn('ann');
+    const path = 'tasks/t1/decisions?agent=till';
+    clock.advance(60_000);
+    desk.issuer.isDown = true;
+    expect((await ann.api(path, { decision: 'reject' })).status).toBe(503);
+    desk.issuer.isDown = false;
+    desk.issuer.disabled.add('ann');
+    expect((await ann.api(path, { decision: 'reject' })).status).toBe(401);
+  });
+});
+
 describe('the two addresses', () => {
   it('keep the token of the machine from the public address, and its names from proxies', async () => {
     const desk = await openTeamDesk();

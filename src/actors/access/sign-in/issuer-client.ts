@@ -14,10 +14,13 @@ import {
   enableNonRepudiationChecks,
   fetchUserInfo,
   None,
+  ResponseBodyError,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
+  refreshTokenGrant,
   type ServerMetadata,
+  WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { collectBytes } from '../../collect-bytes.ts';
 import type { Outbound } from '../../ports/egress.ts';
@@ -45,6 +48,15 @@ export interface SignInSecrets {
   state: string;
   nonce: string;
   verifier: string;
+}
+
+/** What the issuer gave to read the claims of a person again. */
+export type ClaimsGrant = { refresh: string } | { access: string };
+
+/** The claims of a person, and what reads them again; `null` if the issuer gave nothing for that. */
+export interface IssuedClaims {
+  claims: Record<string, unknown>;
+  grant: ClaimsGrant | null;
 }
 
 /** Time for which the issuer's metadata is cached, in milliseconds. */
@@ -88,10 +100,7 @@ export class IssuerClient {
   }
 
   /** Exchanges the code in a callback's query for the verified claims of its user. Rejects if anything is invalid. */
-  async exchange(
-    query: string,
-    { state, nonce, verifier }: SignInSecrets,
-  ): Promise<Record<string, unknown>> {
+  async exchange(query: string, { state, nonce, verifier }: SignInSecrets): Promise<IssuedClaims> {
     const configuration = await this.#configuration();
     // Built from the settings, so that no header of the request chooses the redirect URI.
     const callback = new URL(this.#settings.redirectUri);
@@ -104,11 +113,49 @@ export class IssuerClient {
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('the issuer sent no ID token');
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const access = hasUserInfo ? { access: tokens.access_token } : null;
+    const grant = tokens.refresh_token === undefined ? access : { refresh: tokens.refresh_token };
+    return { claims: await this.#completed(configuration, claims, tokens.access_token), grant };
+  }
+
+  /**
+   * Reads the claims of a person again: by the refresh token, otherwise from the userinfo endpoint, which may lack some
+   * of the earlier claims. Returns `null` if the issuer refuses, such as for a disabled person. Rejects if it does not
+   * answer.
+   */
+  async readAgain(
+    grant: ClaimsGrant,
+    before: Record<string, unknown>,
+  ): Promise<IssuedClaims | null> {
+    const configuration = await this.#configuration();
+    const subject = String(before['sub']);
+    try {
+      if ('access' in grant) {
+        const info = await fetchUserInfo(configuration, grant.access, subject);
+        return { claims: renewedBy(before, info), grant };
+      }
+      const tokens = await refreshTokenGrant(configuration, grant.refresh);
+      const claims = tokens.claims() ?? { sub: subject };
+      if (claims.sub !== subject) return null;
+      const completed = await this.#completed(configuration, claims, tokens.access_token);
+      return { claims: completed, grant: { refresh: tokens.refresh_token ?? grant.refresh } };
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Adds the claims of the userinfo endpoint if the ID token lacks one that is wanted. */
+  async #completed(
+    configuration: Configuration,
+    claims: Record<string, unknown> & { sub: string },
+    accessToken: string,
+  ): Promise<Record<string, unknown>> {
     const isComplete = this.#settings.wantedClaims.every((name) => isPresent(claims, name));
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
     if (isComplete || !hasUserInfo) return claims;
-    const info = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
-    return withUserInfo(claims, info);
+    return withUserInfo(claims, await fetchUserInfo(configuration, accessToken, claims.sub));
   }
 
   /** Returns the sign-out URL of the issuer; `null` if it has none or is unavailable. It contains no token. */
@@ -187,6 +234,12 @@ function clientAuth(secret: string | null): ClientAuth {
   };
 }
 
+/** An error of the server, and one about the client itself, do not concern the person. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ResponseBodyError) return error.error === 'invalid_grant';
+  return error instanceof WWWAuthenticateChallengeError && [401, 403].includes(error.status);
+}
+
 /** An email and its verification come from one document, so that neither vouches for the other one's address. */
 function withUserInfo(
   claims: Record<string, unknown>,
@@ -196,6 +249,16 @@ function withUserInfo(
   return isPresent(claims, 'email')
     ? { ...others, ...claims }
     : { ...info, ...withoutProof(claims) };
+}
+
+/** Claims that the userinfo endpoint lacks stay those of before. */
+function renewedBy(
+  before: Record<string, unknown>,
+  info: Record<string, unknown>,
+): Record<string, unknown> {
+  return isPresent(info, 'email')
+    ? { ...withoutProof(before), ...info }
+    : { ...before, ...withoutProof(info) };
 }
 
 function withoutProof({ email_verified: _, xms_edov: __, ...claims }: Record<string, unknown>) {

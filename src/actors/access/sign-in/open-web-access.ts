@@ -7,10 +7,15 @@ import type { ServiceConfig } from '../../config/config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
+import type { Confirmation, SealedCookie, SignInEnd, WebAccess } from '../../ports/web-access.ts';
 import type { OpenSession, WebSession, WebSessions } from '../../ports/web-sessions.ts';
 import { callerOfClaims } from '../auth/caller-of-claims.ts';
-import { IssuerClient, type SignInSecrets } from './issuer-client.ts';
+import {
+  type ClaimsGrant,
+  type IssuedClaims,
+  IssuerClient,
+  type SignInSecrets,
+} from './issuer-client.ts';
 import { SealedCookies } from './sealed-cookies.ts';
 
 type Approvals = NonNullable<ServiceConfig['approvals']>;
@@ -43,6 +48,12 @@ const expired = 'the sign-in has expired, or another browser started it; sign in
 
 const unavailable = 'the issuer is not available; try again later';
 
+/** Time for which the issuer's confirmation of a person counts, in milliseconds. */
+const confirmedFor = 60_000;
+
+const unconfirmable =
+  'sign-in: the issuer gave neither a refresh token nor a userinfo endpoint, so groups and claims count until the session ends';
+
 /** Opens the sign-in of a page. Sends no request before the first sign-in. */
 export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts): WebAccess {
   const { public_url: origin, sign_in: signIn, idle, lifetime } = settings;
@@ -70,7 +81,7 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
   }
 
   async function signedIn(
-    claims: Record<string, unknown>,
+    { claims, grant }: IssuedClaims,
     place: string | null,
   ): Promise<SignInEnd> {
     const caller = callerOf(claims);
@@ -85,10 +96,51 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       csrf: randomBytes(24).toString('base64url'),
       signedInAt: now,
       expiresAt: now + lifetime,
+      ...(await renewalOf(claims, grant)),
     };
+    if (grant === null) log.warn({}, unconfirmable);
     const id = randomBytes(24).toString('base64url');
     await sessions.add(id, session, now);
     return { kind: 'signedIn', session, cookie: await cookieOf(id, session), place };
+  }
+
+  async function renewalOf(claims: Record<string, unknown>, grant: ClaimsGrant | null) {
+    if (grant === null) return {};
+    return { renewal: await cookies.seal('claims', { grant, claims }, lifetime) };
+  }
+
+  const confirming = new Map<string, Promise<Confirmation>>();
+
+  async function readAgain({ id, session }: OpenSession): Promise<Confirmation> {
+    const { renewal = '' } = session;
+    const kept = await cookies.open('claims', renewal, lifetime);
+    if (kept === null) return endedSession(id);
+    const { grant, claims } = kept as unknown as IssuedClaims & { grant: ClaimsGrant };
+    try {
+      const read = await client.readAgain(grant, claims);
+      if (read === null) return await refused(id, session);
+      const caller = callerOf(read.claims);
+      if (caller?.userId !== session.caller.userId) return await endedSession(id);
+      const checked = { caller, checkedAt: clock.now() };
+      const replaced = { ...session, ...checked, ...(await renewalOf(read.claims, read.grant)) };
+      await sessions.replace(id, replaced);
+      return { kind: 'confirmed', open: { id, session: replaced } };
+    } catch (error) {
+      log.warn({ error: causeOf(error) }, 'sign-in: a person could not be checked at the issuer');
+      return { kind: 'unchecked' };
+    }
+  }
+
+  /** Another daemon may have used the refresh token first, which is valid once at some issuers. */
+  async function refused(id: string, { renewal }: WebSession): Promise<Confirmation> {
+    const session = await sessions.find(id);
+    if (session === undefined || session.renewal === renewal) return endedSession(id);
+    return { kind: 'confirmed', open: { id, session } };
+  }
+
+  async function endedSession(id: string): Promise<Confirmation> {
+    await sessions.delete(id);
+    return { kind: 'ended' };
   }
 
   function callerOf(claims: Record<string, unknown>): Caller | null {
@@ -127,8 +179,8 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
           throw new Error('the issuer did not confirm the sign-in; sign in again');
         }
       });
-      if (run.claims === null) return { kind: 'refused', problem: run.problem };
-      return signedIn(run.claims, secrets.place);
+      if (run.issued === null) return { kind: 'refused', problem: run.problem };
+      return signedIn(run.issued, secrets.place);
     },
     async find(cookie) {
       const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
@@ -137,6 +189,15 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       const session = await sessions.find(id);
       if (session === undefined || session.expiresAt <= clock.now()) return null;
       return { id, session };
+    },
+    confirm(open) {
+      const { id, session } = open;
+      const age = clock.now() - (session.checkedAt ?? session.signedInAt);
+      if (session.renewal === undefined || age < confirmedFor)
+        return Promise.resolve({ kind: 'confirmed', open });
+      const running = confirming.get(id) ?? readAgain(open).finally(() => confirming.delete(id));
+      confirming.set(id, running);
+      return running;
     },
     async isOpen(id) {
       const session = await sessions.find(id);
@@ -157,13 +218,13 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
 async function runSignIn(
   parameters: URLSearchParams,
   clock: Clock,
-  exchange: () => Promise<Record<string, unknown>>,
-): Promise<{ claims: Record<string, unknown> } | { claims: null; problem: string }> {
-  let claims: Record<string, unknown> | null = null;
+  exchange: () => Promise<IssuedClaims>,
+): Promise<{ issued: IssuedClaims } | { issued: null; problem: string }> {
+  let issued: IssuedClaims | null = null;
   const chart = signInMachine.provide({
     actors: {
       exchange: fromPromise<void, { parameters: string }>(async () => {
-        claims = await exchange();
+        issued = await exchange();
       }),
     },
   });
@@ -178,8 +239,8 @@ async function runSignIn(
     (snapshot) => snapshot.matches('done') || snapshot.matches('failed'),
   );
   actor.stop();
-  if (ended.matches('done') && claims !== null) return { claims };
-  return { claims: null, problem: ended.context.error ?? expired };
+  if (ended.matches('done') && issued !== null) return { issued };
+  return { issued: null, problem: ended.context.error ?? expired };
 }
 
 /** Entra ID sends no `email_verified`; its optional claim `xms_edov` states that it verified the domain of the email. */

@@ -8,7 +8,7 @@ const rotation = 86_400_000;
 const encryption = { alg: 'dir', enc: 'A256GCM' } as const;
 
 /** The purpose of a cookie; a cookie of one purpose is invalid for another. */
-export type CookiePurpose = 'sign-in' | 'session';
+export type CookiePurpose = 'sign-in' | 'session' | 'claims';
 
 /**
  * Encrypts the cookies of one origin. All daemons over one store have the same key, from which a new one is derived each

@@ -15,6 +15,10 @@ export function postgresWebSessions(database: PostgresDatabase): WebSessions {
       // Safe to cast: the column contains only values written by `add`.
       return row === undefined ? undefined : (JSON.parse(row.session) as WebSession);
     },
+    async replace(id, session) {
+      const sql = 'UPDATE web_sessions SET session = $1 WHERE id = $2';
+      await database.query(sql, [JSON.stringify(session), id]);
+    },
     async delete(id) {
       await database.query('DELETE FROM web_sessions WHERE id = $1', [id]);
     },

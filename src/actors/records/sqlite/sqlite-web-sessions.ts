@@ -14,6 +14,7 @@ export class SqliteWebSessions implements WebSessions {
     this.#sql = {
       add: database.prepare('INSERT INTO web_sessions VALUES (?, ?, ?)'),
       find: database.prepare('SELECT session FROM web_sessions WHERE id = ?'),
+      replace: database.prepare('UPDATE web_sessions SET session = ? WHERE id = ?'),
       delete: database.prepare('DELETE FROM web_sessions WHERE id = ?'),
       prune: database.prepare('DELETE FROM web_sessions WHERE expires_at <= ?'),
     };
@@ -28,6 +29,10 @@ export class SqliteWebSessions implements WebSessions {
     const row = this.#sql.find.get(id);
     // Safe to cast: the column contains only values written by `add`.
     return row === undefined ? undefined : (JSON.parse(String(row['session'])) as WebSession);
+  }
+
+  async replace(id: string, session: WebSession): Promise<void> {
+    this.#sql.replace.run(JSON.stringify(session), id);
   }
 
   async delete(id: string): Promise<void> {

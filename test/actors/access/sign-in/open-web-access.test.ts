@@ -7,23 +7,29 @@ import type { WebAccess } from '../../../../src/actors/ports/web-access.ts';
 import type { WebRecords } from '../../../../src/actors/ports/web-records.ts';
 import type { WebSession } from '../../../../src/actors/ports/web-sessions.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
-import { startWebIssuer, type WebIssuer, webClient } from '../../../helpers/web-issuer.ts';
+import {
+  startWebIssuer,
+  type WebIssuer,
+  type WebIssuerOptions,
+  webClient,
+} from '../../../helpers/web-issuer.ts';
 
 const origin = 'https://approvals.example.com';
 const minute = 60_000;
 
 /** Daemons over one store, at an issuer. */
-async function startDaemons(count: number) {
+async function startDaemons(count: number, options: Partial<WebIssuerOptions> = {}) {
   const issuer = await startWebIssuer({
     redirectUri: `${origin}/approvals/callback`,
     people: { ann: { email: 'ann@example.com', email_verified: true } },
+    ...options,
   });
   issuer.person = 'ann';
   const { approvals } = serviceSchema.parse({
     agent_id: 'x',
     approvals: {
       public_url: origin,
-      sign_in: { issuer: issuer.issuer, client_id: webClient },
+      sign_in: { issuer: issuer.issuer, client_id: webClient, groups_claim: 'groups' },
       idle: '10m',
       lifetime: '1h',
     },
@@ -34,6 +40,8 @@ async function startDaemons(count: number) {
   const sessions = {
     add: async (id: string, session: WebSession) => void rows.set(id, session),
     find: async (id: string) => rows.get(id),
+    replace: async (id: string, session: WebSession) =>
+      void (rows.has(id) && rows.set(id, session)),
     delete: async (id: string) => void rows.delete(id),
   };
   const key = randomBytes(32);
@@ -44,7 +52,7 @@ async function startDaemons(count: number) {
       page: { callback: '/approvals/callback', home: '/approvals/', setting: 'approvals.sign_in' },
       key: async () => key,
       ...{ records: {} as WebRecords, record: () => Promise.resolve() },
-      reads: () => ({ groups: false, claims: new Set() }),
+      reads: () => ({ groups: true, claims: new Set() }),
     }),
   );
   return { issuer, clock, daemons, rows };
@@ -161,5 +169,76 @@ describe('a sealed cookie', () => {
     expect(await stranger.open('session', sealed, 5 * minute)).toBeNull();
     clock.advance(4 * minute);
     expect(await cookies.open('session', sealed, 5 * minute)).toBeNull();
+  });
+});
+
+describe('the confirmation of a person', () => {
+  const staff = () => ({
+    ann: { email: 'ann@example.com', email_verified: true, groups: ['finance'] },
+  });
+
+  it.each([
+    ['a refresh token', { hasRefreshTokens: true }],
+    ['the userinfo endpoint', { isThin: true }],
+  ])('has the groups of this moment by %s, once a minute', async (_, options) => {
+    const people = staff();
+    const { issuer, clock, daemons, rows } = await startDaemons(1, { ...options, people });
+    const [access] = daemons as [WebAccess];
+    const { cookie, session } = await signedIn(issuer, access);
+    expect(session.caller.groups).toEqual(['finance']);
+    const open = async () => {
+      const found = await access.find(cookie.value);
+      if (found === null) throw new Error('there is no session');
+      return found;
+    };
+    people.ann.groups = ['sales'];
+    clock.advance(59_000);
+    expect(await access.confirm(await open())).toEqual({ kind: 'confirmed', open: await open() });
+    expect((await open()).session.caller.groups).toEqual(['finance']);
+    clock.advance(1_000);
+    const both = await Promise.all([access.confirm(await open()), access.confirm(await open())]);
+    for (const one of both)
+      expect(one).toMatchObject({
+        kind: 'confirmed',
+        open: { session: { caller: { groups: ['sales'] } } },
+      });
+    expect((await open()).session.caller).toMatchObject({
+      email: 'ann@example.com',
+      groups: ['sales'],
+    });
+    // Neither a token nor a claim is readable in the store.
+    const [row] = rows.values();
+    expect(row?.renewal).toMatch(/^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+    clock.advance(minute);
+    issuer.isDown = true;
+    expect(await access.confirm(await open())).toEqual({ kind: 'unchecked' });
+    issuer.isDown = false;
+    issuer.disabled.add('ann');
+    expect(await access.confirm(await open())).toEqual({ kind: 'ended' });
+    expect(rows.size).toBe(0);
+    expect(await access.find(cookie.value)).toBeNull();
+  });
+
+  it('accepts that another daemon has used the refresh token first', async () => {
+    const { issuer, clock, daemons } = await startDaemons(2, { hasRefreshTokens: true });
+    const [one, other] = daemons as [WebAccess, WebAccess];
+    const { cookie } = await signedIn(issuer, one);
+    const open = await other.find(cookie.value);
+    if (open === null) throw new Error('there is no session');
+    clock.advance(minute);
+    expect((await one.confirm(open)).kind).toBe('confirmed');
+    expect((await other.confirm(open)).kind).toBe('confirmed');
+    expect(await other.find(cookie.value)).not.toBeNull();
+  });
+
+  it('is that of the sign-in where the issuer gives nothing to read the claims again', async () => {
+    const { issuer, clock, daemons } = await startDaemons(1, { hasUserInfo: false });
+    const [access] = daemons as [WebAccess];
+    const { cookie } = await signedIn(issuer, access);
+    clock.advance(5 * minute);
+    issuer.disabled.add('ann');
+    const open = await access.find(cookie.value);
+    if (open === null) throw new Error('there is no session');
+    expect(await access.confirm(open)).toEqual({ kind: 'confirmed', open });
   });
 });

@@ -18,7 +18,10 @@ describe.each(kindsOfStores)('the sessions of the approvals page in $kind', ({ m
     await store.close();
     const { webSessions } = await place.open();
     expect(await webSessions.find('s-1')).toEqual(session);
+    await webSessions.replace('s-1', { ...session, checkedAt: 5 });
+    expect(await webSessions.find('s-1')).toEqual({ ...session, checkedAt: 5 });
     await webSessions.delete('s-1');
+    await webSessions.replace('s-1', session);
     expect(await webSessions.find('s-1')).toBeUndefined();
   });
 
