@@ -1,5 +1,5 @@
 import { importJWK, jwtVerify } from 'jose';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { origin, park, signedIn, startDesk, token, verified } from '../helpers/approvals-desk.ts';
 import {
   type FakePushService,
@@ -20,6 +20,7 @@ async function startNotifiedDesk(rule: object = {}, page: object = {}) {
       shop: verified('shop@example.com'),
     },
     signIn: { groups_claim: 'groups' },
+    hasRefreshTokens: true,
   });
   return { ...desk, service };
 }
@@ -112,6 +113,24 @@ describe('notifications of the approvals page', () => {
     expect(desk.service.received.map(({ path: to }) => to)).toEqual([
       new URL(third.browser.endpoint).pathname,
     ]);
+  });
+
+  it('end with the session of a person whom the issuer refuses', async () => {
+    const desk = await startNotifiedDesk({ approvers: ['ann@example.com', 'bob@example.com'] });
+    const bob = await subscribe(desk, 'bob');
+    const ann = await subscribe(desk, 'ann');
+    // The clock of the daemon.
+    const now = performance.now.bind(performance);
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000);
+    onTestFinished(() => spy.mockRestore());
+    desk.issuer.disabled.add('bob');
+    const { pinned } = await park(desk.agent);
+    await until(desk.service, 2);
+    const refused = await bob.visitor.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
+    expect(refused.status).toBe(401);
+    await park(desk.agent, 't2');
+    await vi.waitUntil(() => ann.browser.texts(desk.service).includes('{"waiting":2}'), patient);
+    expect(bob.browser.texts(desk.service)).toEqual(['{"waiting":1}']);
   });
 
   it.each([

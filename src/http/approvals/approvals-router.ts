@@ -72,7 +72,10 @@ export function approvalsRouter(
   });
 
   const active = requireSession(ports, cookies.session, { renews: true });
-  const deciding = requireSession(ports, cookies.session, { renews: true, confirms: true });
+  const deciding = requireSession(ports, cookies.session, {
+    renews: true,
+    refused: (open) => devices.endSession(open),
+  });
   const repeated = requireSession(ports, cookies.session, { renews: false });
   router.get(`${api}/session`, active, (ctx) => {
     ctx.body = {

@@ -1,5 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { WebAccess } from '../../actors/ports/web-access.ts';
+import type { OpenSession } from '../../actors/ports/web-sessions.ts';
 import { CallerTasks, type CallerTasksPorts } from '../caller-tasks.ts';
 import { type AuthenticatePorts, recordVerdict } from '../middleware/authenticate.ts';
 import type { RequestState } from '../request-state.ts';
@@ -11,13 +12,13 @@ export type SessionPorts = CallerTasksPorts & AuthenticatePorts & { access: WebA
 /**
  * Accepts requests of the page with a session, and binds them to the person's tasks: those that the person requested,
  * and those that list the person as an approver. A change must come from the page itself. `renews` restarts the idle
- * time of the session; requests that the page repeats on its own must not. `confirms` has the issuer confirm the person
- * first, as before each decision.
+ * time of the session; requests that the page repeats on its own must not. With `refused` the issuer confirms the person
+ * first, as before each decision; it is called with the session of a person whom the issuer refuses.
  */
 export function requireSession(
   ports: SessionPorts,
   cookie: PageCookie,
-  { renews, confirms = false }: { renews: boolean; confirms?: boolean },
+  { renews, refused }: { renews: boolean; refused?: (open: OpenSession) => Promise<void> },
 ): Middleware<RequestState> {
   const { access } = ports;
   return async function sessionGuard(ctx: Context, next: Next) {
@@ -26,7 +27,12 @@ export function requireSession(
       recordVerdict(ports, ctx, { ...reason, message: signedOut });
     };
     const found = await findSession(ctx, access, cookie, rejected);
-    const open = confirms ? await confirmSession(ctx, access, cookie, found, rejected) : found;
+    const ended = async (): Promise<void> => {
+      rejected();
+      await refused?.(found);
+    };
+    const open =
+      refused === undefined ? found : await confirmSession(ctx, access, cookie, found, ended);
     const { caller } = open.session;
     recordVerdict(ports, ctx, { kind: 'verified', caller, tokenKind: 'session' });
     const state = ctx.state as RequestState;

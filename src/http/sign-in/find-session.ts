@@ -45,7 +45,7 @@ export async function confirmSession(
   access: WebAccess,
   cookie: PageCookie,
   open: OpenSession,
-  refused: () => void = () => undefined,
+  refused: () => void | Promise<void> = () => undefined,
 ): Promise<OpenSession> {
   const confirmation = await access.confirm(open);
   if (confirmation.kind === 'confirmed') return confirmation.open;
@@ -54,7 +54,7 @@ export async function confirmSession(
       'your account could not be checked at the issuer, so nothing has changed; try again';
     throw new Problem(503, { error }, { 'Retry-After': '5' });
   }
-  refused();
+  await refused();
   cookie.clear(ctx);
   throw new Problem(401, { error: 'unauthorized', message: signedOut });
 }
