@@ -66,7 +66,7 @@ describe('a rule with require_passkey', () => {
     expect((await ann.api('deferrals/decisions', listed)).body.decisions).toMatchObject([refused]);
     const direct = { ...approve, approver_email: 'ann@example.com' };
     expect(await agent.as(agent.token).decide('t1', direct)).toMatchObject(refused);
-    const forged = { ...direct, passkey: { confirmed: true }, isSignedIn: true };
+    const forged = { ...direct, passkey: { confirmed: true }, signedInAt: 'page' };
     expect(await agent.as(agent.token).decide('t1', forged)).toMatchObject(refused);
     expect((await ann.api(`deferrals/${call}`)).body.require_passkey).toBe(true);
     const reject = { decision: 'reject', ...pinned, note: 'no' };

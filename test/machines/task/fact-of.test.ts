@@ -362,7 +362,7 @@ describe('the facts of a wait', () => {
     ],
     [
       'a person who signed in to the approvals page',
-      { caller: aCaller(), isSignedIn: true as const },
+      { caller: aCaller(), signedInAt: 'page' as const },
       { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted', method: 'oidc' },
     ],
     [
