@@ -94,7 +94,7 @@ export function approvalsRouter(
   );
   router.post(`${api}/deferrals/decisions`, deciding, readJson(), decisionList(ports));
   deviceRoutes(router, { api, active, devices });
-  passkeyRoutes(router, { api, active, passkeys, clock: ports.clock });
+  passkeyRoutes(router, { api, active, deciding, passkeys, clock: ports.clock });
   router.get(`${api}/grants`, repeated, grantsList());
   router.delete(`${api}/grants/:id`, active, grantsRevoke());
   router.get(`${api}/delegations`, repeated, delegationsList(ports));

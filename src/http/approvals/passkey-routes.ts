@@ -25,6 +25,8 @@ interface PasskeyPorts {
   /** Path of the API of the page. */
   api: string;
   active: Middleware<RequestState>;
+  /** As `active`, for a person whom the issuer confirms. */
+  deciding: Middleware<RequestState>;
   passkeys: Passkeys;
   clock: Pick<Clock, 'now'>;
 }
@@ -32,25 +34,25 @@ interface PasskeyPorts {
 /** Adds the routes for passkeys to those of the approvals page (docs/contract/approvals-page.md). */
 export function passkeyRoutes(
   router: Router<RequestState>,
-  { api, active, passkeys, clock }: PasskeyPorts,
+  { api, active, deciding, passkeys, clock }: PasskeyPorts,
 ): void {
   const read = readJson({ longest: 64 * 1024 });
   router.get(`${api}/passkeys`, active, async (ctx) => {
     const listed = await passkeys.list(sessionOf(ctx));
     ctx.body = { passkeys: listed.map(presentPasskey) } satisfies PasskeyListJson;
   });
-  router.post(`${api}/passkeys/questions`, active, read, async (ctx) => {
+  router.post(`${api}/passkeys/questions`, deciding, read, async (ctx) => {
     const { nonce, options } = given(await passkeys.startRegistration(sessionOf(ctx)));
     ctx.body = { nonce, options };
   });
-  router.post(`${api}/passkeys`, active, read, async (ctx) => {
+  router.post(`${api}/passkeys`, deciding, read, async (ctx) => {
     const { passkey } = given(
       await passkeys.register(sessionOf(ctx), readRegistration(ctx.request.body)),
     );
     ctx.status = 201;
     ctx.body = presentPasskey(passkey) satisfies AddedPasskeyJson;
   });
-  router.post(`${api}/passkeys/:id/removal`, active, read, async (ctx) => {
+  router.post(`${api}/passkeys/:id/removal`, deciding, read, async (ctx) => {
     const { kind } = given(await passkeys.remove(sessionOf(ctx), ctx.params['id'] ?? ''));
     if (kind === 'unknown') throw new Problem(404, { error: 'you have no such passkey' });
     ctx.status = 204;
