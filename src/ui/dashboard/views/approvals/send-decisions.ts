@@ -2,32 +2,37 @@ import type {
   DecisionsJson,
   DeferralJson,
 } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { type ApiClient, ApiError } from '../../api/client.ts';
-import { agentPath } from '../../api/paths.ts';
+import { ApiError } from '../../api/client.ts';
 import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
 import { type DecisionRequest, decisionRequests } from './decision-requests.ts';
 import { refusal } from './send-decision.ts';
 import type { CallOutcome } from './several-words.ts';
 
+/** How decisions on several calls of an agent are sent. */
+export interface DecisionSender {
+  /** Sends a request to an agent. Rejects with ApiError. */
+  post: (agent: string, body: DecisionRequest['body']) => Promise<DecisionsJson>;
+  /** True for a person who has signed in, false for the operator of the machine. */
+  isPerson: boolean;
+}
+
 /** Sends one decision on several calls, each pinned to its displayed arguments. Never rejects. */
 export async function sendDecisions(
-  client: ApiClient,
+  sender: DecisionSender,
   calls: readonly DeferralJson[],
   verb: Verb,
   details: DecisionDetails,
 ): Promise<CallOutcome[]> {
   const requests = decisionRequests(calls, verb, details);
-  return (await Promise.all(requests.map((request) => send(client, request)))).flat();
+  return (await Promise.all(requests.map((request) => send(sender, request)))).flat();
 }
 
 async function send(
-  client: ApiClient,
+  { post, isPerson }: DecisionSender,
   { agent, calls, body }: DecisionRequest,
 ): Promise<CallOutcome[]> {
-  const isPerson = client.person !== null;
   try {
-    const path = agentPath(agent, 'deferrals', 'decisions');
-    const { decisions } = await client.post<DecisionsJson>(path, body);
+    const { decisions } = await post(agent, body);
     return calls.map((call, index) => ({ call, outcome: outcomeOf(decisions[index], isPerson) }));
   } catch (error) {
     const outcome = refusal(error, isPerson);
