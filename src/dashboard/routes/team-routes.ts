@@ -11,6 +11,7 @@ import { asPerson } from './as-person.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { pass, passedPart, whileAsked } from './relay.ts';
 import { ofRunning } from './tasks/of-running.ts';
+import { patienceForMany } from './tasks/order-task.ts';
 
 /** Milliseconds to wait for each agent. */
 const patience = 3_000;
@@ -86,17 +87,25 @@ export function addTeamRoutes(
     `${api}/tasks/:tid/decisions`,
     readJson({ malformed: noDecision }),
     async (ctx: RoutedContext) => {
-      const { agent: id } = ctx.query;
-      const agent = running().find((one) => one.id === id);
-      if (agent === undefined) {
-        throw new Problem(404, { error: 'name a running agent in the query, such as ?agent=till' });
-      }
-      const path = `/tasks/${passedPart(ctx, 'tid')}/decisions`;
-      const sent = ctx.request.body as JsonValue;
-      const body = isJsonObject(sent) ? sent : {};
-      pass(ctx, await agent.line().json({ method: 'POST', path, body, ...asPerson(ctx) }));
+      await order(ctx, `/tasks/${passedPart(ctx, 'tid')}/decisions`);
     },
   );
+  router.post(`${api}/deferrals/decisions`, readJson(), async (ctx: RoutedContext) => {
+    await order(ctx, '/deferrals/decisions', patienceForMany);
+  });
+
+  /** Forwards decisions to the agent that the query names. */
+  async function order(ctx: RoutedContext, path: string, patience?: number): Promise<void> {
+    const { agent: id } = ctx.query;
+    const agent = running().find((one) => one.id === id);
+    if (agent === undefined) {
+      throw new Problem(404, { error: 'name a running agent in the query, such as ?agent=till' });
+    }
+    const sent = ctx.request.body as JsonValue;
+    const body = isJsonObject(sent) ? sent : {};
+    const limit = patience === undefined ? {} : { patience };
+    pass(ctx, await agent.line().json({ method: 'POST', path, body, ...limit, ...asPerson(ctx) }));
+  }
 }
 
 interface CallPage {

@@ -15,9 +15,10 @@ import type {
   SignedOutJson,
 } from '../../http/wire/approvals-page.ts';
 import type { GrantJson } from '../../http/wire/dashboard/grant-json.ts';
-import type { DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
+import type { DecisionsJson, DeferralJson } from '../../http/wire/dashboard/held-call-json.ts';
 import type { decidedPage } from '../../http/wire/decided-call.ts';
 import type { delegation } from '../../http/wire/delegation.ts';
+import { ApiError } from '../dashboard/api/api-error.ts';
 import { sentenceOf } from '../dashboard/api/sentence-of.ts';
 import type {
   DecisionDetails,
@@ -27,6 +28,8 @@ import type {
   SentDecision,
   Verb,
 } from '../dashboard/views/approvals/decision-machine.ts';
+import { sendDecisions } from '../dashboard/views/approvals/send-decisions.ts';
+import type { CallOutcome } from '../dashboard/views/approvals/several-words.ts';
 
 type DecidedJson = z.output<typeof decidedPage>['deferrals'][number];
 
@@ -47,18 +50,6 @@ export interface Calls {
 /** A held call with all that the person may read. */
 export type CallJson = DeferralJson & { may_decide: boolean };
 
-/** A refusal of the daemon, or no answer (status 0), with the sentence to display. */
-export class RefusedError extends Error {
-  readonly status: number;
-  readonly body: unknown;
-
-  constructor(status: number, message: string, body: unknown = null) {
-    super(message);
-    this.status = status;
-    this.body = body;
-  }
-}
-
 /** The client of the page's routes. The browser sends the cookie of the session, which no script can read. */
 export class ApprovalsClient {
   /** Called after a decision and after a change of grants or delegations. */
@@ -73,18 +64,18 @@ export class ApprovalsClient {
     this.#heard = heard;
   }
 
-  /** Returns the session; `null` without one. Rejects with RefusedError. */
+  /** Returns the session; `null` without one. Rejects with ApiError. */
   async session(): Promise<SessionJson | null> {
     try {
       this.#session = await this.#ask<SessionJson>('session');
       return this.#session;
     } catch (error) {
-      if (error instanceof RefusedError && error.status === 401) return null;
+      if (error instanceof ApiError && error.status === 401) return null;
       throw error;
     }
   }
 
-  /** Returns the calls of the person, the earliest deadlines first. Rejects with RefusedError. */
+  /** Returns the calls of the person, the earliest deadlines first. Rejects with ApiError. */
   async calls(signal: AbortSignal): Promise<Calls> {
     // A dashboard has calls of several agents, and neither their grants nor their delegations.
     const agent = this.#session?.agent_id ?? null;
@@ -110,12 +101,12 @@ export class ApprovalsClient {
     };
   }
 
-  /** Returns one call; `null` if it waits no more, or is not the person's. Rejects with RefusedError. */
+  /** Returns one call; `null` if it waits no more, or is not the person's. Rejects with ApiError. */
   async call(id: string): Promise<CallJson | null> {
     try {
       return this.#ofAgent(await this.#ask<CallJson>(`deferrals/${encodeURIComponent(id)}`));
     } catch (error) {
-      if (error instanceof RefusedError && error.status === 404) return null;
+      if (error instanceof ApiError && error.status === 404) return null;
       throw error;
     }
   }
@@ -128,9 +119,7 @@ export class ApprovalsClient {
     const decision = decisionBody(call, verb, details);
     const body = answer === undefined ? decision : { ...decision, passkey: answer };
     try {
-      // A dashboard has calls of several agents.
-      const isOne = typeof this.#session?.agent_id === 'string';
-      const at = isOne ? '' : `?agent=${encodeURIComponent(call.agent_id)}`;
+      const at = this.#queryOf(call.agent_id);
       const path = `tasks/${encodeURIComponent(call.task_id)}/decisions${at}`;
       const { status } = await this.#ask<{ status: string }>(path, { body });
       this.changed();
@@ -138,6 +127,19 @@ export class ApprovalsClient {
     } catch (error) {
       return unsent(error);
     }
+  }
+
+  /** Sends one decision on several calls, each exactly as displayed. Never rejects. */
+  async decideSeveral(
+    calls: readonly DeferralJson[],
+    verb: Verb,
+    details: DecisionDetails,
+  ): Promise<CallOutcome[]> {
+    const post = (agent: string, body: object) =>
+      this.#ask<DecisionsJson>(`deferrals/decisions${this.#queryOf(agent)}`, { body });
+    const outcomes = await sendDecisions({ post, isPerson: true }, calls, verb, details);
+    this.changed();
+    return outcomes;
   }
 
   /** Requests a question about a decision for a passkey. Never rejects. */
@@ -165,12 +167,12 @@ export class ApprovalsClient {
     }
   }
 
-  /** Returns the devices with notifications of the person, and the key for a new one. Rejects with RefusedError. */
+  /** Returns the devices with notifications of the person, and the key for a new one. Rejects with ApiError. */
   devices(): Promise<DeviceListJson> {
     return this.#ask<DeviceListJson>('devices');
   }
 
-  /** Sends notifications to a subscription of this browser. Rejects with RefusedError. */
+  /** Sends notifications to a subscription of this browser. Rejects with ApiError. */
   async addDevice({
     endpoint,
     keys,
@@ -181,12 +183,12 @@ export class ApprovalsClient {
     await this.#ask<DeviceJson>('devices', { body: { endpoint, keys } });
   }
 
-  /** Ends the notifications of a device. Rejects with RefusedError. */
+  /** Ends the notifications of a device. Rejects with ApiError. */
   async removeDevice(id: string): Promise<void> {
     await this.#ask<null>(`devices/${encodeURIComponent(id)}/removal`, { body: {} });
   }
 
-  /** Returns the passkeys of the person, oldest first. Rejects with RefusedError. */
+  /** Returns the passkeys of the person, oldest first. Rejects with ApiError. */
   async passkeys(): Promise<PasskeyJson[]> {
     return (await this.#ask<PasskeyListJson>('passkeys')).passkeys;
   }
@@ -202,32 +204,38 @@ export class ApprovalsClient {
     await this.#ask<PasskeyJson>('passkeys', { body: { name, nonce, response } });
   }
 
-  /** Removes a passkey of the person. Rejects with RefusedError. */
+  /** Removes a passkey of the person. Rejects with ApiError. */
   async removePasskey(id: string): Promise<void> {
     await this.#ask<null>(`passkeys/${encodeURIComponent(id)}/removal`, { body: {} });
   }
 
-  /** Ends an approval in advance. Rejects with RefusedError. */
+  /** Ends an approval in advance. Rejects with ApiError. */
   async revoke({ id }: GrantJson): Promise<void> {
     await this.#ask(`grants/${encodeURIComponent(id)}`, { method: 'DELETE' });
     this.changed();
   }
 
-  /** Lets another person decide for this one until a time. Rejects with RefusedError. */
+  /** Lets another person decide for this one until a time. Rejects with ApiError. */
   async delegate(to: string, until: Date): Promise<void> {
     await this.#ask('delegations', { body: { to, until: until.toISOString() } });
     this.changed();
   }
 
-  /** Ends a delegation. Rejects with RefusedError. */
+  /** Ends a delegation. Rejects with ApiError. */
   async endDelegation({ id }: DelegationJson): Promise<void> {
     await this.#ask(`delegations/${encodeURIComponent(id)}`, { method: 'DELETE' });
     this.changed();
   }
 
-  /** Ends the session; returns where the issuer ends its own. Rejects with RefusedError. */
+  /** Ends the session; returns where the issuer ends its own. Rejects with ApiError. */
   async signOut(): Promise<string | null> {
     return (await this.#ask<SignedOutJson>('sign-out', { body: {} })).to;
+  }
+
+  /** Names the agent of a call to a dashboard, which has calls of several agents. */
+  #queryOf(agent: string): string {
+    const isOne = typeof this.#session?.agent_id === 'string';
+    return isOne ? '' : `?agent=${encodeURIComponent(agent)}`;
   }
 
   /** The daemon of one agent sends calls without its name. */
@@ -253,14 +261,14 @@ export class ApprovalsClient {
       credentials: 'same-origin',
       redirect: 'error',
     }).catch(() => {
-      throw new RefusedError(0, 'The agent is not responding. Try again later.');
+      throw new ApiError(0, 'The agent is not responding. Try again later.');
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#heard(date);
     const read: unknown = await response.json().catch(() => null);
     if (response.ok) return read as T;
     if (response.status === 401) this.ended();
-    throw new RefusedError(response.status, sentenceIn(response.status, read), read);
+    throw new ApiError(response.status, sentenceIn(response.status, read), read);
   }
 }
 
@@ -287,7 +295,7 @@ function decisionBody(
 }
 
 function unsent(error: unknown): { kind: 'over' | 'refused'; problem: string } {
-  const isOver = error instanceof RefusedError && [404, 409].includes(error.status);
+  const isOver = error instanceof ApiError && [404, 409].includes(error.status);
   return { kind: isOver ? 'over' : 'refused', problem: sentenceOf(error) };
 }
 

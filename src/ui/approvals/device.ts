@@ -40,7 +40,7 @@ export class ThisDevice {
     await this.#client.addDevice(subscription.toJSON());
   }
 
-  /** Ends the notifications. Rejects with RefusedError. */
+  /** Ends the notifications. Rejects with ApiError. */
   async turnOff(): Promise<void> {
     const subscription = await (await this.#manager())?.getSubscription();
     if (!subscription) return;

@@ -1,7 +1,8 @@
 import { createActor } from 'xstate';
 import type { SignedOutJson } from '../../http/wire/approvals-page.ts';
+import { ApiError } from './api/api-error.ts';
 import { askAll, type WorkspaceAnswers } from './api/ask-all.ts';
-import { type ApiClient, ApiError, isForPerson } from './api/client.ts';
+import { type ApiClient, isForPerson } from './api/client.ts';
 import { sentenceOf } from './api/sentence-of.ts';
 import type { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';

@@ -65,6 +65,53 @@ describe('the approvals page in a browser', () => {
     expect(await page.content()).not.toContain('A-2');
   });
 
+  it('clears forty calls on a small phone: some rejected at once, the others approved once each was in view', async () => {
+    const { agent, url } = await startDesk();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        park(agent, `t${index}`, { order: `A-${index}`, amount: index }),
+      ),
+    );
+    const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
+    forgive(complaints, ['401']);
+    await page.goto(`${url}/approvals`);
+    await page.getByRole('link', { name: 'Sign in' }).tap();
+    const ticks = page.getByRole('checkbox', { name: 'Select pay' });
+    await expect.poll(() => ticks.count(), patience).toBe(40);
+    for (const index of [0, 1, 2]) await ticks.nth(index).check();
+    await page.getByText('Calls of till that wait for you').waitFor();
+    await page.getByText('3 selected').waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'Reject …' }).tap();
+    const dialog = page.getByRole('dialog');
+    const reject = dialog.getByRole('button', { name: 'Reject 3 calls' });
+    await reject.and(page.locator(':enabled')).tap();
+    await dialog.getByText('Enter a reason').waitFor();
+    await dialog.getByLabel('Reason for all of them').fill('not today');
+    await reject.tap();
+    await page.getByText('Rejected 3 calls.').waitFor();
+    await expect.poll(() => ticks.count(), patience).toBe(37);
+
+    await ticks.first().check();
+    await page.getByRole('button', { name: 'Select all 37' }).tap();
+    await page.getByRole('button', { name: 'Approve …' }).tap();
+    const approve = dialog.getByRole('button', { name: 'Approve 37 calls' });
+    const next = dialog.getByRole('button', { name: 'Show the next' });
+    await dialog.getByText(/ of 37 seen/).waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await expectUsable(page);
+    for (let taps = 0; taps < 40 && (await next.isVisible()); taps += 1) {
+      await next.tap({ timeout: 2_000 }).catch(() => undefined);
+    }
+    await approve.and(page.locator(':enabled')).tap();
+    await page.getByText('Approved 37 calls.').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
+    const ended = await Promise.all(answers.map(({ answer }) => answer));
+    const states = ended.map(({ body }) => body.status.state);
+    expect(states.filter((state) => state === 'completed')).toHaveLength(37);
+    expect(agent.folder.paid).toHaveLength(37);
+  });
+
   it('hands over to another person, and ends it', async () => {
     const { url, agent } = await startDesk();
     const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
@@ -81,7 +128,9 @@ describe('the approvals page in a browser', () => {
     await page.getByRole('button', { name: 'Hand over' }).tap();
     await page.getByText('bob@example.com decides for you').waitFor();
     await expectUsable(page);
-    await page.getByRole('button', { name: 'End the delegation to bob@example.com' }).tap();
+    const end = page.getByRole('button', { name: 'End the delegation to bob@example.com' });
+    expect((await end.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    await end.tap();
     await page.getByText('bob@example.com decides for you').waitFor({ state: 'detached' });
     const events = agent.audit().map(({ event }) => event);
     expect(events.filter((event) => event.startsWith('delegation_'))).toEqual([

@@ -21,7 +21,7 @@ export function orderTask(action: 'decisions' | 'cancel', { workspace, operator 
 }
 
 /** Milliseconds for as many decisions as one request may have. */
-const patienceForMany = 60_000;
+export const patienceForMany = 60_000;
 
 /** Forwards decisions on several waiting calls to their agent, which decides each one separately. */
 export function decideEach({ workspace, operator }: DashboardPorts) {

@@ -1,22 +1,7 @@
 import type { PersonJson } from '../../../http/wire/approvals-page.ts';
 import type { ErrorJson } from '../../../http/wire/dashboard/workspace-json.ts';
+import { ApiError, isError } from './api-error.ts';
 import type { Session } from './session.ts';
-
-/** An error response of the server, or no response (status 0), with the sentence to display. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly hint: string | null;
-  /** The parsed response; `null` if it was not JSON. */
-  readonly body: unknown;
-
-  constructor(status: number, message: string, body: unknown = null, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ApiError';
-    this.status = status;
-    this.body = body;
-    this.hint = isError(body) ? (body.hint ?? null) : null;
-  }
-}
 
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT';
@@ -138,10 +123,4 @@ function refusalOf(status: number, body: unknown): ApiError {
   if (status === 401) return new ApiError(401, 'This dashboard requires its token.', body);
   const message = isError(body) ? body.error : `The dashboard answered ${status}.`;
   return new ApiError(status, message, body);
-}
-
-function isError(body: unknown): body is ErrorJson {
-  return (
-    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
-  );
 }

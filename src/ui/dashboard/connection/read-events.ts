@@ -1,5 +1,5 @@
+import { ApiError } from '../api/api-error.ts';
 import type { ApiClient } from '../api/client.ts';
-import { ApiError } from '../api/client.ts';
 import { eventsOf } from '../api/events-of.ts';
 import type { ConnectionEvent } from './connection-machine.ts';
 import { readStreamEvent } from './stream-event.ts';

@@ -1,5 +1,6 @@
 import { createActor, fromPromise } from 'xstate';
-import { type ApiClient, ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
 import { PassphraseNeeded, processMachine } from './process-machine.ts';
 

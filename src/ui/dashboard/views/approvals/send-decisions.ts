@@ -2,10 +2,10 @@ import type {
   DecisionsJson,
   DeferralJson,
 } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
 import { type DecisionRequest, decisionRequests } from './decision-requests.ts';
-import { refusal } from './send-decision.ts';
+import { refusal } from './refusal.ts';
 import type { CallOutcome } from './several-words.ts';
 
 /** How decisions on several calls of an agent are sent. */

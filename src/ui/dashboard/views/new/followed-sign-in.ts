@@ -3,7 +3,7 @@ import type {
   SignInStartedJson,
   SignInStatusJson,
 } from '../../../../http/wire/dashboard/wizard-json.ts';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import type { Dashboard } from '../../start-dashboard.ts';
 import { type BrowserSignInEvent, browserSignInMachine } from './browser-sign-in-machine.ts';
 

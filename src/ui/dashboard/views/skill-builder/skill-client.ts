@@ -7,7 +7,8 @@ import type {
   SkillDraftJson,
   SkillSaveResultJson,
 } from '../../../../http/wire/dashboard/builder-json.ts';
-import { type ApiClient, ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
 import type { SaveInput, SaveOutcome } from './builder-machine.ts';
 
