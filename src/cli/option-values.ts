@@ -34,6 +34,25 @@ export function durationValue(text: string): number {
   throw new InvalidArgumentError('it must be longer than 0s.');
 }
 
+/** Parses an option that is a time to come; returns epoch milliseconds. */
+export function momentValue(text: string): number {
+  const at = momentOf(text);
+  if (!Number.isNaN(at)) return at;
+  throw new InvalidArgumentError(
+    'it must be a time such as 2026-12-27T09:00:00Z, or a duration such as 3d.',
+  );
+}
+
+/** Reads a time in RFC 3339, or a duration from now such as `3d`; returns epoch milliseconds, NaN for anything else. */
+export function momentOf(text: string): number {
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return Date.parse(text);
+  try {
+    return systemClock().now() + parseDuration(text, 366 * 86_400_000);
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** Parses the options `--from` and `--to`. Throws CliError with exit code 2. */
 export function rangeOf(ends: { from?: string | undefined; to?: string | undefined }): TimeRange {
   try {

@@ -17,6 +17,7 @@ import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { addValue, countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
+import { peopleCommand } from './people/people-command.ts';
 import { policyCommand } from './policy/policy-command.ts';
 import { receiptCommand } from './receipt/receipt-command.ts';
 import type { RunOptions } from './run.ts';
@@ -81,6 +82,7 @@ function createProgram(session: Session): Command {
     schemaCommand(session),
     buildCommand(session),
     policyCommand(session),
+    peopleCommand(session),
     delegateCommand(session),
     grantsCommand(session),
     auditCommand(session),

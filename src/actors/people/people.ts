@@ -3,4 +3,4 @@
 export { Delegating } from './delegating.ts';
 export { PeopleDirectory } from './directory.ts';
 export { nobody, type People } from './people-file.ts';
-export { onDuty, type Rotation, rotationFaults } from './rotation.ts';
+export { handoverAfter, onDuty, type Rotation, rotationFaults } from './rotation.ts';

@@ -58,6 +58,38 @@ export function onDuty(
   return order.filter((person) => !isAway(person)).slice(0, 1);
 }
 
+/** Longest time searched for a handover, in milliseconds: two turns of two weeks, and an absence. */
+const furthest = 62 * 86_400_000;
+
+/** Interval of the search, in milliseconds. No shift is shorter than a minute; shorter ones than this may be missed. */
+const step = 900_000;
+
+/**
+ * Returns the next moment at which other people are on call, to the second; `null` if there is none within two months.
+ *
+ * @param at epoch milliseconds
+ */
+export function handoverAfter(
+  rotation: Rotation,
+  at: number,
+  isAway: (person: string, at: number) => boolean,
+): number | null {
+  const dutyAt = (moment: number): string =>
+    onDuty(rotation, moment, (person) => isAway(person, moment)).join(' ');
+  const now = dutyAt(at);
+  for (let before = at; before < at + furthest; before += step) {
+    if (dutyAt(before + step) === now) continue;
+    let [same, other] = [before, before + step];
+    while (other - same > 1_000) {
+      const middle = Math.floor((same + other) / 2);
+      if (dutyAt(middle) === now) same = middle;
+      else other = middle;
+    }
+    return Math.floor(other / 1_000) * 1_000;
+  }
+  return null;
+}
+
 function isWholeDays(duration: Temporal.Duration): boolean {
   return duration.abs().subtract({ days: Math.abs(duration.days) }).blank;
 }

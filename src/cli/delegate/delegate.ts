@@ -1,8 +1,7 @@
-import { systemClock } from '../../actors/system-clock.ts';
 import { delegation, delegationList } from '../../http/wire/delegation.ts';
 import { loose } from '../../http/wire/relaxed.ts';
-import { parseDuration } from '../../machines/duration.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { momentOf } from '../option-values.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from '../task/agent-session.ts';
@@ -62,13 +61,4 @@ function endOf(text: string | undefined): string {
       hint: 'name the end of the delegation',
     },
   );
-}
-
-function momentOf(text: string): number {
-  if (/^\d{4}-\d\d-\d\dT/.test(text)) return Date.parse(text);
-  try {
-    return systemClock().now() + parseDuration(text, 366 * 86_400_000);
-  } catch {
-    return Number.NaN;
-  }
 }

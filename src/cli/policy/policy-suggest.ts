@@ -52,8 +52,10 @@ export async function policySuggest(
     output.line(`no condition covers ${least} approved calls of a tool and no rejected one`);
   }
   if (held.withoutArguments > 0) {
+    const calls =
+      held.withoutArguments === 1 ? '1 held call has' : `${held.withoutArguments} held calls have`;
     output.note(
-      `${held.withoutArguments} held calls have no arguments in the log; audit.capture.tool_args records those of later calls`,
+      `${calls} no arguments in the log; audit.capture.tool_args records those of later calls`,
     );
   }
   const [best] = suggestions;

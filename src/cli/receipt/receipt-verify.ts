@@ -70,6 +70,7 @@ const summary = z.looseObject({
     z.looseObject({
       decision: z.string(),
       approver: z.string(),
+      for: z.string().optional(),
       authorized: z.boolean().optional(),
       passkey: z.object({}).optional(),
     }),
@@ -81,9 +82,10 @@ function sentenceOf(claims: JsonObject, isInLog: boolean): string {
   const { task_id: task, call_id: call, asked, ran, decisions } = summary.parse(claims);
   const counted = decisions
     .filter(({ authorized }) => authorized !== false)
-    .map(({ decision, approver, passkey }) => {
+    .map(({ decision, approver, for: delegator, passkey }) => {
+      const right = delegator === undefined ? '' : ` for ${delegator}`;
       const how = passkey === undefined ? '' : ' with a passkey';
-      return `${decision === 'approve' ? 'approved' : 'rejected'} by ${approver}${how}`;
+      return `${decision === 'approve' ? 'approved' : 'rejected'} by ${approver}${right}${how}`;
     });
   const where = isInLog ? 'signed, and the log has its lines' : 'signed';
   const story = [`${asked.tool}: ${ran?.outcome ?? 'not run'}`, ...counted].join(', ');

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { onDuty, type Rotation, rotationFaults } from '../../../src/actors/people/people.ts';
+import {
+  handoverAfter,
+  onDuty,
+  type Rotation,
+  rotationFaults,
+} from '../../../src/actors/people/people.ts';
 
 const [ann, bo, cy] = ['ann@example.com', 'bo@example.com', 'cy@example.com'];
 const here = () => false;
@@ -86,5 +91,50 @@ describe('shifts', () => {
     ],
   ])('with %s are reported', (_, rotation, faults) => {
     expect(rotationFaults(rotation)).toEqual(faults);
+  });
+});
+
+describe('the next handover', () => {
+  const later = (rotation: Rotation, time: string, isAway = (_: string, _at: number) => false) => {
+    const found = handoverAfter(rotation, at(time), isAway);
+    return found === null ? null : new Date(found).toISOString();
+  };
+
+  it('of turns is at their local time, also when the clocks change', () => {
+    expect([
+      later(weekly, '2026-10-20T12:00:00Z'),
+      later(weekly, '2026-10-26T08:00:00Z'),
+      later(weekly, '2026-10-26T07:59:59Z'),
+    ]).toEqual([
+      '2026-10-26T08:00:00.000Z',
+      '2026-11-02T08:00:00.000Z',
+      '2026-10-26T08:00:00.000Z',
+    ]);
+  });
+
+  it('of shifts and overrides is to the second', () => {
+    const shifts = [
+      { person: bo, days: [1, 2, 3, 4, 5], from: 0, to: 1_440 },
+      { person: ann, days: [6, 7], from: 0, to: 1_440 },
+    ];
+    const [from, until] = [at('2026-10-24T01:07:11Z'), at('2026-10-24T01:30:00Z')];
+    const desk = { ...weekly, people: [], shifts, overrides: [{ person: cy, from, until }] };
+    expect([
+      later(desk, '2026-10-23T12:00:00Z'),
+      later(desk, '2026-10-23T22:00:00Z'),
+      later(desk, '2026-10-24T01:10:00Z'),
+    ]).toEqual([
+      '2026-10-23T22:00:00.000Z',
+      '2026-10-24T01:07:11.000Z',
+      '2026-10-24T01:30:00.000Z',
+    ]);
+  });
+
+  it('is an absence that begins, and none for one person', () => {
+    const away = at('2026-10-21T10:00:00Z');
+    expect([
+      later(weekly, '2026-10-20T12:00:00Z', (person, moment) => person === ann && moment >= away),
+      later({ ...weekly, people: [ann] }, '2026-10-20T12:00:00Z'),
+    ]).toEqual(['2026-10-21T10:00:00.000Z', null]);
   });
 });

@@ -99,7 +99,7 @@ describe('policy suggest', () => {
 
     expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
     expect(stderr).toBe(
-      '1 held calls have no arguments in the log; audit.capture.tool_args records those of later calls\n',
+      '1 held call has no arguments in the log; audit.capture.tool_args records those of later calls\n',
     );
   });
 

@@ -95,8 +95,8 @@ class CallLines {
           ...(['edited_args_sha256', 'passkey'].some((name) => name in fieldsOf(line))
             ? editedNames
             : []),
-          ...['decision', 'approver', 'for', 'note', 'method', 'vouched_by', 'provider', 'user_id'],
-          ...['source', 'authorized', 'policy_sha256', 'passkey'],
+          ...['decision', 'approver', 'for', 'as', 'note', 'method', 'vouched_by', 'provider'],
+          ...['user_id', 'source', 'authorized', 'policy_sha256', 'passkey'],
         ]),
       ),
       ...this.#grant(),
