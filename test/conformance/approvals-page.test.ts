@@ -324,6 +324,17 @@ describe('a session', () => {
     }
   });
 
+  it('is no way to the other routes of the agent, which are not below the page', async () => {
+    const desk = await startDesk();
+    await park(desk.agent);
+    for (const path of ['tasks', 'deferrals', 'events', 'grants', 'metrics', 'assets/tasks']) {
+      const answer = await fetch(`${desk.agent.url}/approvals/${path}`);
+      const isRefused = answer.status === 404 || answer.status === 405;
+      await answer.body?.cancel();
+      expect([path, isRefused]).toEqual([path, true]);
+    }
+  });
+
   it('takes a change only from the page itself', async () => {
     const desk = await startDesk();
     const { pinned } = await park(desk.agent);

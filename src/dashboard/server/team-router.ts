@@ -83,10 +83,9 @@ export function teamRouter(
     await signOut(access, cookies.session)(ctx);
     streams.end(id);
   });
-  const serve = servePage({ page: approvalsPage });
+  const serve = servePage({ page: approvalsPage, below: approvalsPath });
   const show = async (ctx: RoutedContext, next: Next) => {
     ctx.set(installableHeaders);
-    ctx.path = ctx.path.slice(approvalsPath.length);
     await serve(ctx, next);
   };
   router.get([`${approvalsPath}/`, `${approvalsPath}/:file`], show);

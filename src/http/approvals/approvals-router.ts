@@ -105,11 +105,7 @@ export function approvalsRouter(
     await devices.endSession(sessionOf(ctx));
     await endSession(ctx);
   });
-  const serve = servePage({ page: files });
-  const show = async (ctx: RoutedContext, next: Next) => {
-    ctx.path = ctx.path.slice(approvalsPath.length);
-    await serve(ctx, next);
-  };
+  const show = servePage({ page: files, below: approvalsPath });
   router.get([`${approvalsPath}/`, `${approvalsPath}/:file`], show);
   router.get(`${approvalsPath}/assets/:file`, show);
   return router;

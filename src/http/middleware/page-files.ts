@@ -73,16 +73,26 @@ export function readPageFiles(folder: string): PageFiles | null {
   return found;
 }
 
-/** Serves only files of the map. No request path reaches the disk. */
-export function servePage({ page }: { page: PageFiles | null }): Middleware {
+/**
+ * Serves only files of the map, below the path `below`. No request path reaches the disk. The path of the request stays,
+ * since a shorter one would lead a request that is public here to other routes.
+ */
+export function servePage({
+  page,
+  below = '',
+}: {
+  page: PageFiles | null;
+  below?: string;
+}): Middleware {
   return function pageServer(ctx: Context, next: Next) {
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-    if (!isRead || ctx.path.startsWith('/api')) return next();
+    const path = ctx.path.slice(below.length);
+    if (!isRead || path.startsWith('/api')) return next();
     if (page === null) {
-      if (ctx.path !== '/') return next();
+      if (path !== '/') return next();
       throw new Problem(503, { error: 'the page is not built', hint: 'npm run build' });
     }
-    const file = page.get(ctx.path);
+    const file = page.get(path);
     if (file === undefined) return next();
     const body = readFileSync(file.path);
     ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
