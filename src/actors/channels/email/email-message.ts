@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import {
   type ApprovalNotice,
   callOutcomeWords,
-  passkeyWords,
   requestEditWords,
   requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
+import { endingOf, reasonOf } from '../../../machines/channels/outcome-words.ts';
+import { whoMayDecide } from '../../../machines/channels/who-may-decide.ts';
 import { legible, oneLine } from '../../../machines/legible.ts';
-import { outcomeText } from '../console/console-lines.ts';
 import { type NoticeKind, noticeHeadings } from '../notice-kind.ts';
 
 /** A mail about a held call. */
@@ -49,7 +49,7 @@ export function emailMessage(
       '',
       ...lines,
       '',
-      `Decide on the page: ${page}`,
+      `${notice.outcome === null ? 'Decide on the page' : 'On the page'}: ${page}`,
     ].join('\n'),
     html: `<!doctype html><html><body><h2>${escapeHtml(`${noticeHeadings[kind]}: ${tool}`)}</h2><pre style="white-space:pre-wrap">${escaped}</pre><p><a href="${escapeHtml(page)}">Open the page</a></p></body></html>`,
     messageId: kind === 'asked' ? first : idOf(kind, notice, domain),
@@ -59,9 +59,10 @@ export function emailMessage(
 
 function linesOf(notice: ApprovalNotice): string[] {
   const { request, outcome } = notice;
-  const { args = {}, context, approvers, quorum, approvals, fourEyes, expiresAt } = request;
+  const { args = {}, context, expiresAt } = request;
   const { lines, isCut } = argumentLines(args, (some) => some.join('\n').length <= longest.details);
   const result = callOutcomeWords(notice);
+  const reason = reasonOf(notice);
   return [
     `Requested by: ${oneLine(requesterWords(request) ?? 'unknown')}`,
     ...(isDefaultContext(request) ? [] : ['', ...legible(context).split('\n')]),
@@ -72,13 +73,13 @@ function linesOf(notice: ApprovalNotice): string[] {
     '',
     ...(outcome === null
       ? [
-          `Who can decide: ${approvers === null ? 'anyone' : approvers.map((name) => oneLine(name)).join(', ')}`,
-          ...(fourEyes ? ['Four eyes: the requester may not decide.'] : []),
-          ...passkeyWords(request),
-          ...(quorum > 1 ? [`Approvals: ${approvals.length} of ${quorum}.`] : []),
+          ...whoMayDecide(request, 'anyone who may read the call'),
           `Denied at ${new Date(expiresAt).toISOString()} without a decision.`,
         ]
-      : [`The call ${oneLine(outcomeText(outcome))}.`]),
+      : [
+          endingOf(notice),
+          ...(reason === null ? [] : [`${reason.label}: ${oneLine(reason.text)}`]),
+        ]),
     ...(result === null ? [] : [`Outcome: ${result}`]),
   ];
 }

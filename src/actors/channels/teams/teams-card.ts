@@ -9,11 +9,11 @@ import {
   requestWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
+import { endingOf, reasonOf } from '../../../machines/channels/outcome-words.ts';
+import { whoMayDecide } from '../../../machines/channels/who-may-decide.ts';
 import { nameInWords } from '../../../machines/governance/caller-name.ts';
 import { legible, oneLine } from '../../../machines/legible.ts';
 import { type NoticeKind, noticeHeadings } from '../notice-kind.ts';
-import { endingOf, reasonOf } from '../slack/messages/outcome-words.ts';
-import { whoMayDecide } from '../slack/messages/who-may-decide.ts';
 
 /** Text in the markup of Teams; it must be the app's own. */
 interface OwnText {

@@ -48,7 +48,7 @@ describe('an agent that sends mails', () => {
     expect(ended.to).toEqual(asked.to);
     expect(headerOf(ended, 'References')).toBe(headerOf(asked, 'Message-ID'));
     expect(headerOf(ended, 'Subject')).toBe(`Re: ${headerOf(asked, 'Subject')}`);
-    expect(bodyOf(ended)).toContain('The call was approved by ann@example.com.');
+    expect(bodyOf(ended)).toContain('Approved by ann@example.com');
     const sent = agent.audit('t1').filter(({ event }) => event.startsWith('egress'));
     expect(sent[0]).toMatchObject({ event: 'egress_allowed', fields: { domain: '127.0.0.1' } });
     const told = inspect(agent.log, { depth: 20 }) + readFileSync(agent.auditPath, 'utf8');

@@ -8,9 +8,9 @@ import {
   messageOf,
   supersededMessage,
 } from '../../../../src/actors/channels/slack/messages/message.ts';
-import { tooLate } from '../../../../src/actors/channels/slack/messages/outcome-words.ts';
 import { rejectModal } from '../../../../src/actors/channels/slack/messages/reject-modal.ts';
 import type { ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
+import { tooLate } from '../../../../src/machines/channels/outcome-words.ts';
 import type { DecisionAnswer } from '../../../../src/machines/governance/decision.ts';
 import { messageInWords, modalInWords } from '../../../helpers/slack-in-words.ts';
 import { aNotice, aRequest, asked, endings, trickyContext } from './slack-notices.ts';

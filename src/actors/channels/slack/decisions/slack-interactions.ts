@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { ApprovalNotice } from '../../../../machines/channels/approval-notice.ts';
+import { tooLate } from '../../../../machines/channels/outcome-words.ts';
 import { needsReason } from '../../../../machines/governance/decision.ts';
 import { late, within } from '../../time-limit.ts';
 import { RecentArrivals } from '../link/recent-arrivals.ts';
@@ -8,7 +9,6 @@ import { deliveryError } from '../link/slack-failure.ts';
 import { refusalWords } from '../messages/answer-words.ts';
 import { approveModal, isLastPage, unapprovedModal } from '../messages/approve-modal.ts';
 import { callBlocks } from '../messages/call-blocks.ts';
-import { tooLate } from '../messages/outcome-words.ts';
 import { longestReason, refusalInModal } from '../messages/reject-modal.ts';
 import { type Click, readInteraction, type Submission } from './read-interaction.ts';
 import { SlackDecisions, type SlackDecisionsOptions, type Verdict } from './slack-decisions.ts';

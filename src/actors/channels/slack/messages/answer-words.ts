@@ -2,9 +2,9 @@ import type {
   ApprovalNotice,
   ApprovalRequest,
 } from '../../../../machines/channels/approval-notice.ts';
+import { tooLate } from '../../../../machines/channels/outcome-words.ts';
 import type { DecisionAnswer } from '../../../../machines/governance/decision.ts';
 import { oneLine } from '../../../../machines/legible.ts';
-import { tooLate } from './outcome-words.ts';
 import { longestReason } from './reject-modal.ts';
 
 /** Replies to a click or reason that reached no task. */

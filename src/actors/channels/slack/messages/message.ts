@@ -6,13 +6,13 @@ import {
   callOutcomeWords,
   requesterWords,
 } from '../../../../machines/channels/approval-notice.ts';
+import { endingOf, headingOf, reasonOf } from '../../../../machines/channels/outcome-words.ts';
+import { approversOf, whoMayDecide } from '../../../../machines/channels/who-may-decide.ts';
 import { formatDuration } from '../../../../machines/duration.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
 import { header, localTime, markup, plainText, quotation, section, smallPrint } from './blocks.ts';
 import { callBlocks, writtenBlocks } from './call-blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
-import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
-import { approversOf, whoMayDecide } from './who-may-decide.ts';
 
 /** Action ids of the buttons that decide; any other button belongs to another app or only opens a link. */
 export const approveAction = 'holdpoint_approve';

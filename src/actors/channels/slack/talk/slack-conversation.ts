@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
 import { hintText, useButtonsText } from '../../../../machines/channels/conversation-words.ts';
+import { tooLate } from '../../../../machines/channels/outcome-words.ts';
 import type { JsonObject } from '../../../../machines/json.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { ApprovalPlaces } from '../../channel-adapter.ts';
@@ -14,7 +15,6 @@ import {
   type UserDirectory,
 } from '../link/user-directory.ts';
 import { escapeMarkup } from '../messages/escape.ts';
-import { tooLate } from '../messages/outcome-words.ts';
 import { readMarkup } from '../messages/read-markup.ts';
 import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
 import { cutAt, partsOf } from '../messages/text-parts.ts';

@@ -1,6 +1,6 @@
-import type { ApprovalNotice } from '../../../../machines/channels/approval-notice.ts';
-import { formatDuration } from '../../../../machines/duration.ts';
-import { oneLine } from '../../../../machines/legible.ts';
+import { formatDuration } from '../duration.ts';
+import { oneLine } from '../legible.ts';
+import type { ApprovalNotice } from './approval-notice.ts';
 
 /** Returns the outcome of a wait as a short heading; `Approval needed` while it is pending. */
 export function headingOf({ request, outcome }: ApprovalNotice): string {

@@ -1,10 +1,7 @@
-import {
-  type ApprovalRequest,
-  passkeyWords,
-} from '../../../../machines/channels/approval-notice.ts';
-import type { RequiredReason } from '../../../../machines/domain/task.ts';
-import { oneLine } from '../../../../machines/legible.ts';
-import { cut } from './escape.ts';
+import type { RequiredReason } from '../domain/task.ts';
+import { oneLine } from '../legible.ts';
+import { cutToRunes } from '../text.ts';
+import { type ApprovalRequest, passkeyWords } from './approval-notice.ts';
 
 /** Maximum number of listed names, and characters of each. */
 const listed = { most: 20, longest: 100 };
@@ -44,7 +41,12 @@ export function approversOf({ approvals }: ApprovalRequest): string {
 /** Lists names on one line, the first twenty of them; `nobody` for an empty list. */
 function namesOf(names: readonly string[]): string {
   if (names.length === 0) return 'nobody';
-  const shown = names.slice(0, listed.most).map((name) => cut(oneLine(name), listed.longest));
+  const shown = names.slice(0, listed.most).map((name) => shortened(oneLine(name)));
   const rest = names.length - shown.length;
   return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+}
+
+function shortened(name: string): string {
+  const kept = cutToRunes(name, listed.longest);
+  return kept === name ? name : `${kept}…`;
 }
