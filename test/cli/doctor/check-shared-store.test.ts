@@ -35,7 +35,7 @@ describe('checkSharedStore', () => {
       database,
     )) as [{ lines: number }];
     expect(found).toEqual([
-      ['store', { status: 'pass', message: 'the database answers; holdpoint has store version 6' }],
+      ['store', { status: 'pass', message: 'the database answers; holdpoint has store version 7' }],
       ['tasks', { status: 'pass', message: 'every task can be continued by this release' }],
       ['daemons', { status: 'pass', message: '3 daemons are at work' }],
       ['audit', { status: 'pass', message: `${lines} events, chain intact, 0 signed` }],

@@ -301,7 +301,7 @@ describe('store migrate', () => {
     const first = await run('store', 'migrate', '--dir', folder.path);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(
-      /^tables of holdpoint: version 6, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
+      /^tables of holdpoint: version 7, before none\ntables of its job engine, holdpoint_jobs: version \d+, before none\n$/,
     );
     const again = await run('store', 'migrate', '--dir', folder.path, '--json');
     const { jobs } = JSON.parse(again.stdout);
