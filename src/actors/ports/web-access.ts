@@ -38,8 +38,8 @@ export interface WebAccess {
    * minute. A person whom the issuer refuses has no session any more.
    */
   confirm(open: OpenSession): Promise<Confirmation>;
-  /** Returns whether a session has neither expired nor been signed out. */
-  isOpen(id: string): Promise<boolean>;
+  /** Returns a session; `null` for one that has expired or was signed out. */
+  read(id: string): Promise<OpenSession | null>;
   /** Returns the cookie of a session whose idle time starts again. */
   renew(open: OpenSession): Promise<SealedCookie>;
   /** Ends a session at every daemon; returns the sign-out URL of the issuer, `null` if there is none. */

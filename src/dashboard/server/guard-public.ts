@@ -41,6 +41,7 @@ export function guardPublic({ team, cookie, streams, log }: PublicPorts): Middle
     });
     const { caller } = open.session;
     if (!team.isOperator(caller)) {
+      streams.end(open.id);
       const error = 'only an operator may use the dashboard; your approvals are at /approvals/';
       throw new Problem(403, { error, page: '/approvals/' });
     }

@@ -8,7 +8,7 @@ import { sessionCookies } from '../../http/sign-in/session-cookies.ts';
 import type { DashboardPorts } from '../routes/dashboard-ports.ts';
 import { guardPublic } from './guard-public.ts';
 import { SessionStreams } from './session-streams.ts';
-import { openTeamAccess, type TeamOptions } from './team-access.ts';
+import { openTeamAccess, type TeamAccess, type TeamOptions } from './team-access.ts';
 import { teamRouter } from './team-router.ts';
 
 /** The people of a dashboard at its public address. */
@@ -34,7 +34,8 @@ export interface TeamPorts {
 export async function openTeam(options: TeamOptions, ports: TeamPorts): Promise<Team> {
   const team = await openTeamAccess(options, ports);
   const cookies = sessionCookies(options.publicOrigin);
-  const streams = new SessionStreams({ ...team, clock: ports.clock });
+  const isAdmitted = (id: string) => isOfOperator(team, id);
+  const streams = new SessionStreams({ isAdmitted, idle: team.idle, clock: ports.clock });
   return {
     trustedProxies: team.trustedProxies,
     guard: guardPublic({ team, cookie: cookies.session, streams, log: ports.log }),
@@ -45,4 +46,13 @@ export async function openTeam(options: TeamOptions, ports: TeamPorts): Promise<
       team.close();
     },
   };
+}
+
+/** Returns whether the person of a session is an operator now, or was one before the issuer stopped to answer. */
+async function isOfOperator({ access, isOperator }: TeamAccess, id: string): Promise<boolean> {
+  const open = await access.read(id);
+  const confirmation = open === null ? null : await access.confirm(open);
+  if (open === null || confirmation === null || confirmation.kind === 'ended') return false;
+  const { session } = confirmation.kind === 'confirmed' ? confirmation.open : open;
+  return isOperator(session.caller);
 }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../actors/ports/clock.ts';
-import type { WebAccess } from '../../actors/ports/web-access.ts';
 
 interface Held {
   /** Epoch milliseconds at which the session ends without another action. */
@@ -9,7 +8,8 @@ interface Held {
 }
 
 interface StreamPorts {
-  access: Pick<WebAccess, 'isOpen'>;
+  /** Returns whether a session may still receive what its responses have. */
+  isAdmitted: (id: string) => Promise<boolean>;
   clock: Clock;
   /** Time in milliseconds after which a session without an action ends. */
   idle: number;
@@ -18,7 +18,10 @@ interface StreamPorts {
 /** Time between two checks of the sessions with open responses, in milliseconds. */
 const pause = 10_000;
 
-/** The unfinished responses of each session, such as event streams. They are cut off once the session has ended. */
+/**
+ * The unfinished responses of each session, such as event streams. They are cut off once the session has ended, or its
+ * person has lost the right to them.
+ */
 export class SessionStreams {
   readonly #ports: StreamPorts;
   readonly #held = new Map<string, Held>();
@@ -28,7 +31,7 @@ export class SessionStreams {
     this.#ports = ports;
   }
 
-  /** Cuts a response off if its session ends first. */
+  /** Cuts a response off if its session, or the right of its person, ends first. */
   hold(id: string, response: ServerResponse): void {
     if (response.destroyed) return;
     const held = this.#held.get(id) ?? { until: this.#idleEnd(), responses: new Set() };
@@ -60,12 +63,13 @@ export class SessionStreams {
   }
 
   async #check(): Promise<void> {
-    const { access, clock } = this.#ports;
-    for (const [id, { until }] of [...this.#held]) {
+    const { isAdmitted, clock } = this.#ports;
+    const check = async ([id, held]: [string, Held]): Promise<void> => {
       // A store that cannot be read shows no session to be open.
-      const isOpen = clock.now() < until && (await access.isOpen(id).catch(() => false));
-      if (!isOpen) this.end(id);
-    }
+      const isOpen = await isAdmitted(id).catch(() => false);
+      if (!isOpen || clock.now() >= held.until) this.end(id);
+    };
+    await Promise.all([...this.#held].map(check));
     const isWaiting = this.#held.size > 0;
     this.#timer = isWaiting ? clock.setTimeout(() => void this.#check(), pause) : null;
   }

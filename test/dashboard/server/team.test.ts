@@ -269,6 +269,23 @@ describe('a change at the issuer', () => {
     expect((await olga.api('session')).status).toBe(401);
   });
 
+  it('ends the streams of an operator who sends no further request', async () => {
+    const clock = new ManualClock(Date.now());
+    const settings = { idle: '8h', lifetime: '8h' };
+    const desk = await openTeamDesk({ clock, settings, hasRefreshTokens: true });
+    const olga = await desk.signedIn('olga');
+    const stream = await olga.fetch(`${teamOrigin}/api/events`, { headers: {} });
+    let isCut = false;
+    const cut = stream.text().catch(() => (isCut = true));
+    desk.people['olga'] = { ...desk.people['olga'], groups: [] };
+    await vi.waitUntil(() => {
+      clock.advance(10_000);
+      return isCut;
+    }, patience);
+    await cut;
+    expect((await olga.api('session')).status).toBe(200);
+  });
+
   it('keeps a person who was removed from deciding', async () => {
     const clock = new ManualClock(Date.now());
     const rule = { approvers: ['group:finance'] };

@@ -152,6 +152,12 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
     });
   }
 
+  async function read(id: string): Promise<OpenSession | null> {
+    const session = await sessions.find(id);
+    if (session === undefined || session.expiresAt <= clock.now()) return null;
+    return { id, session };
+  }
+
   return {
     origin,
     async start(place) {
@@ -185,10 +191,7 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
     async find(cookie) {
       const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
       const id = kept?.['sid'];
-      if (typeof id !== 'string') return null;
-      const session = await sessions.find(id);
-      if (session === undefined || session.expiresAt <= clock.now()) return null;
-      return { id, session };
+      return typeof id === 'string' ? read(id) : null;
     },
     confirm(open) {
       const { id, session } = open;
@@ -199,10 +202,7 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       confirming.set(id, running);
       return running;
     },
-    async isOpen(id) {
-      const session = await sessions.find(id);
-      return session !== undefined && session.expiresAt > clock.now();
-    },
+    read,
     renew: ({ id, session }: OpenSession) => cookieOf(id, session),
     async end({ id }) {
       await sessions.delete(id);
