@@ -31,12 +31,18 @@ export interface SuggestedRule {
   undecided: { covered: number; of: number };
 }
 
+/** The events of a released call; one approval of several does not release it. */
+const released: ReadonlySet<string> = new Set(['tool_exec', 'hold_released']);
+
 /**
- * Collects the held calls of a log, line by line. A call that an approver changed counts as rejected, since it was not
- * released as requested.
+ * Collects the held calls of a log, line by line. A call counts as approved once it ran. A call that an approver changed
+ * counts as rejected, since it was not released as requested.
  */
 export class HeldCalls {
-  readonly #waits = new Map<string, { tool: string; args: JsonObject | null; end: WaitEnd }>();
+  readonly #waits = new Map<
+    string,
+    { tool: string; args: JsonObject | null; end: WaitEnd; isApproved: boolean }
+  >();
 
   /** Reads the next line of the log. */
   read(line: string): void {
@@ -47,20 +53,25 @@ export class HeldCalls {
     if (typeof id !== 'string' || typeof tool !== 'string') return;
     if (name === 'task_deferred') {
       const parsed = typeof args === 'string' ? parseJson(args) : null;
-      this.#waits.set(id, { tool, args: isJsonObject(parsed) ? parsed : null, end: 'undecided' });
+      const known = isJsonObject(parsed) ? parsed : null;
+      this.#waits.set(id, { tool, args: known, end: 'undecided', isApproved: false });
       return;
     }
     const wait = this.#waits.get(id);
-    if (wait === undefined || name !== 'task_deferred_decision' || authorized === false) return;
-    const isApproved = decision === 'approve' && facts['edited_args_sha256'] === undefined;
     // One rejection rejects, regardless of approvals.
-    if (wait.end !== 'rejected') wait.end = isApproved ? 'approved' : 'rejected';
+    if (wait === undefined || wait.end === 'rejected') return;
+    if (name === 'task_deferred_decision' && authorized !== false) {
+      wait.isApproved = decision === 'approve' && facts['edited_args_sha256'] === undefined;
+      if (!wait.isApproved) wait.end = 'rejected';
+    } else if (released.has(name) && wait.isApproved) wait.end = 'approved';
   }
 
   /** The held calls with their arguments, and the number of those without. */
   get all(): { calls: HeldCall[]; withoutArguments: number } {
     const waits = [...this.#waits.values()];
-    const calls = waits.flatMap(({ args, ...wait }) => (args === null ? [] : [{ ...wait, args }]));
+    const calls = waits.flatMap(({ tool, args, end }) =>
+      args === null ? [] : [{ tool, args, end }],
+    );
     return { calls, withoutArguments: waits.length - calls.length };
   }
 }

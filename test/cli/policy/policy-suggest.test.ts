@@ -23,10 +23,15 @@ interface Asked {
   end?: string;
   change?: object;
   args?: object;
+  /** True by default for an approved call. */
+  isReleased?: boolean;
 }
 
-/** The lines of a call that waited, and of the decision. */
-function wait({ tool = 'issue_refund', amount, end, change = {}, args }: Asked, index: number) {
+/** The lines of a call that waited, of the decision, and of its run. */
+function wait(
+  { tool = 'issue_refund', amount, end, change = {}, args, isReleased = end === 'approve' }: Asked,
+  index: number,
+) {
   const fields = { deferral_id: `d-${index}`, tool };
   const line = (event: string, more: object) =>
     JSON.stringify({ ts: '2026-11-20T09:00:00.000Z', event, fields: { ...fields, ...more } });
@@ -34,6 +39,7 @@ function wait({ tool = 'issue_refund', amount, end, change = {}, args }: Asked, 
   return [
     line('task_deferred', asked),
     ...(end === undefined ? [] : [line('hold_deferred_decision', { decision: end, ...change })]),
+    ...(isReleased ? [line(index % 2 === 0 ? 'hold_released' : 'tool_exec', {})] : []),
   ];
 }
 
@@ -83,6 +89,15 @@ describe('policy suggest', () => {
       ...small.slice(0, 4),
       { amount: '6', end: 'approve', change: { edited_args_sha256: 'ab' } },
       { amount: '7', end: 'approve', change: { authorized: false } },
+    ]);
+
+    expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
+  });
+
+  it('counts one approval of several, whose call never ran, as no approval', async () => {
+    const { stdout } = await suggested([
+      ...small.slice(0, 4),
+      { amount: '15', end: 'approve', isReleased: false },
     ]);
 
     expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
