@@ -94,7 +94,10 @@ function boxOf(approved: readonly Row[], paths: readonly string[]): Box {
 /** Names that CEL cannot write after a dot are not limited. */
 function limitOf(approved: readonly Row[], path: string): Limit {
   if (!/^args(\.[A-Za-z_]\w*)+$/.test(path)) return { kind: 'open' };
-  const values = approved.flatMap((row) => row.values.get(path) ?? []);
+  const values = approved.flatMap((row) =>
+    // A list is one value, and `null` is one as well.
+    row.values.has(path) ? [row.values.get(path) as JsonValue] : [],
+  );
   if (values.length === 0) return { kind: 'absent' };
   const isOptional = values.length < approved.length;
   const numbers = values.map(decimalOf);

@@ -50,6 +50,16 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
+  it('take a list and null as one value, which they do not limit', () => {
+    const calls = [1, 2, 3].map((amount) => approved({ amount, memo: null, tags: ['a'] }));
+    expect(conditionCandidates(calls, noMembers)).toEqual([
+      {
+        when: 'double(args.amount) >= 1.0 && double(args.amount) <= 3.0',
+        open: ['args.memo', 'args.tags'],
+      },
+    ]);
+  });
+
   it('name the arguments that they do not limit, and never propose the beginning of a text', () => {
     const commands = ['git status', 'git status -s', 'git status .', 'git status -b'];
     const calls = commands.map((command) => approved({ command, cwd: '/srv' }));
