@@ -81,7 +81,7 @@ const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => 
 /**
  * Proposes conditions under which calls of a tool need no approval, from what people decided on its calls before. Each
  * is evaluated by the policy engine on every call, and covers at least `least` approved calls and no rejected one. Tools
- * with a rule that is marked `never_remember` get none.
+ * with a rule that is marked `never_remember` or `require_passkey` get none.
  */
 export function suggestRules(
   agent: NonNullable<AgentReading['agent']>,
@@ -100,7 +100,9 @@ export function suggestRules(
     const rules = Object.entries(defer.tools).flatMap(([name, some]) =>
       normalName(name) === normalName(tool) ? some : [],
     );
-    if (rules.some((rule) => 'to' in rule && rule.never_remember)) return [];
+    const isCareful = (rule: (typeof rules)[number]) =>
+      'to' in rule && (rule.never_remember || rule.require_passkey);
+    if (rules.some(isCareful)) return [];
     const own = calls.filter((call) => call.tool === tool);
     const settled = own.flatMap(({ args, end }) =>
       end === 'undecided' ? [] : [{ args, isApproved: end === 'approved' }],

@@ -15,6 +15,12 @@ security:
       # Refunds are asked for.
       issue_refund: {to: "channel:console:*"}
       lookup_order: {to: "channel:console:*", never_remember: true}
+      close_account: {optional: true, to: "channel:console:*", approvers: [ann@example.com], require_passkey: true}
+approvals:
+  public_url: https://approvals.example.com
+  sign_in: {issuer: "https://id.example.com", client_id: holdpoint}
+auth:
+  providers: [{type: static_token, name: shop, settings: {token: of-the-shop, identity: {user_id: shop}}}]
 `;
 
 interface Asked {
@@ -103,11 +109,14 @@ describe('policy suggest', () => {
     expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
   });
 
-  it('proposes nothing for a tool whose approvals are never remembered', async () => {
-    const { stdout } = await suggested(small.map((one) => ({ ...one, tool: 'lookup_order' })));
+  it.each(['lookup_order', 'close_account'])(
+    'proposes nothing for %s, whose approvals are never remembered',
+    async (tool) => {
+      const { stdout } = await suggested(small.map((one) => ({ ...one, tool })));
 
-    expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
-  });
+      expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
+    },
+  );
 
   it('names the setting that records arguments, where the log has none', async () => {
     const { stderr, stdout } = await suggested([{ amount: '5', end: 'approve', args: {} }]);
