@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { importJWK, jwtVerify } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { origin, park, signedIn, startDesk, token, verified } from '../helpers/approvals-desk.ts';
@@ -7,7 +9,7 @@ import {
   startPushService,
 } from '../helpers/fake-push-service.ts';
 import { patient } from '../helpers/patient.ts';
-import { reached } from '../helpers/test-agent.ts';
+import { reached, startTestAgent } from '../helpers/test-agent.ts';
 
 async function startNotifiedDesk(rule: object = {}, page: object = {}) {
   const service = await startPushService();
@@ -131,6 +133,29 @@ describe('notifications of the approvals page', () => {
     await park(desk.agent, 't2');
     await vi.waitUntil(() => ann.browser.texts(desk.service).includes('{"waiting":2}'), patient);
     expect(bob.browser.texts(desk.service)).toEqual(['{"waiting":1}']);
+  });
+
+  it('end for the devices of a push service that the settings no longer have', async () => {
+    const desk = await startNotifiedDesk();
+    const kept = await startPushService();
+    const { folder } = desk.agent;
+    const restart = async (from: string, to: string) => {
+      await desk.agent.stop();
+      const file = join(folder.path, 'service.yaml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+      desk.agent = await startTestAgent({}, { folder });
+      ann.visitor.agentUrl = desk.agent.url;
+    };
+    const ann = await subscribe(desk, 'ann');
+    await restart('fcm.googleapis.com', kept.origin);
+    const browser = new PushedBrowser(kept.origin);
+    expect((await ann.visitor.api('devices', browser.subscription)).status).toBe(201);
+    await restart(desk.service.origin, 'fcm.googleapis.com');
+    const { devices } = (await ann.visitor.api('devices')).body;
+    expect(devices.map(({ id }: { id: string }) => id)).toEqual([browser.id]);
+    await park(desk.agent);
+    await until(kept, 1);
+    expect(desk.service.received).toEqual([]);
   });
 
   it.each([

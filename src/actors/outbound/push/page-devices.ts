@@ -235,8 +235,12 @@ export class PageDevices implements Devices {
     return this.#key;
   }
 
-  #isLive({ expiresAt }: WebRecord): boolean {
-    return expiresAt !== null && expiresAt > this.#options.clock.now();
+  /** The push services of the settings may have changed since a device was added. */
+  #isLive(record: WebRecord): boolean {
+    const { services, clock } = this.#options;
+    const { expiresAt } = record;
+    const isOver = expiresAt === null || expiresAt <= clock.now();
+    return !isOver && pushServiceFault(storedOf(record).endpoint, services) === null;
   }
 
   /** Groups and claims of a token count until its session ends, as on the page. */
