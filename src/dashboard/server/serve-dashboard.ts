@@ -90,7 +90,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     log,
     describe: async (folder) => {
       const { describeAgent } = await import('../workspace/describe-agent.ts');
-      return describeAgent(folder, env);
+      return describeAgent(folder, env, options.team?.settings.sign_in.issuer);
     },
   });
   const team =

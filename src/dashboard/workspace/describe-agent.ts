@@ -9,10 +9,15 @@ import { messageOf } from '../../machines/message-of.ts';
 /** Maximum length of an agent's problem text in characters. */
 const longestProblem = 4_096;
 
-/** Describes the contents of an agent's files, as far as they are readable. Never rejects. */
+/**
+ * Describes the contents of an agent's files, as far as they are readable. Never rejects.
+ *
+ * @param issuer the issuer at which the people of the dashboard sign in; `null` without one
+ */
 export async function describeAgent(
   directory: string,
   env: NodeJS.ProcessEnv,
+  issuer: string | null = null,
 ): Promise<AgentDescription> {
   try {
     const given = await lenientEnvironment(directory, env);
@@ -29,7 +34,10 @@ export async function describeAgent(
       skills,
       needsPassphrase: needsPassphrase(directory, env),
       onRestart: config?.security.defer.on_restart ?? 'abandon',
-      warnings: warnings.map(formatProblem),
+      warnings: [
+        ...warnings.map(formatProblem),
+        ...(config === null ? [] : closedTo(issuer, config)),
+      ],
       policySha256: isAssumed(config?.security) ? null : policySha256,
       problem:
         problems.length === 0
@@ -40,6 +48,14 @@ export async function describeAgent(
     const problem = messageOf(error);
     return { ...unknown, problem: problem.slice(0, longestProblem) };
   }
+}
+
+/** Warns of an agent that people at the public address can neither see nor decide for. */
+function closedTo(issuer: string | null, { auth }: ServiceConfig): string[] {
+  if (issuer === null || auth.dashboard_issuer === issuer) return [];
+  return [
+    `service.yaml: people who sign in to the dashboard have no access to this agent; set auth.dashboard_issuer to ${issuer}`,
+  ];
 }
 
 const unknown: AgentDescription = {

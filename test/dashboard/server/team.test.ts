@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { AgentClient } from '../../helpers/agent-client.ts';
@@ -39,6 +39,20 @@ async function ask(
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
+
+describe('an agent that accepts no people of the dashboard', () => {
+  it('has a warning with the setting', async () => {
+    const desk = await openTeamDesk();
+    const warnings = async () => (await desk.page.get('/api/agents/till')).body.warnings;
+    const expected = `service.yaml: people who sign in to the dashboard have no access to this agent; set auth.dashboard_issuer to ${desk.issuer.issuer}`;
+    expect(await warnings()).not.toContain(expected);
+    const path = join(desk.agent.folder.path, 'service.yaml');
+    const service = JSON.parse(readFileSync(path, 'utf8'));
+    delete service.auth.dashboard_issuer;
+    writeFileSync(path, JSON.stringify(service));
+    await vi.waitUntil(async () => (await warnings()).includes(expected), patience);
+  });
+});
 
 describe('an operator at the public address', () => {
   it('signs in, uses the dashboard, and decides in the verified name', async () => {
