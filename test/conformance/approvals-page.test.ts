@@ -9,6 +9,7 @@ import {
   team,
   verified,
 } from '../helpers/approvals-desk.ts';
+import { patient } from '../helpers/patient.ts';
 import { deferring, reached } from '../helpers/test-agent.ts';
 import { webClient } from '../helpers/web-issuer.ts';
 
@@ -41,6 +42,48 @@ describe('handing over on the approvals page', () => {
     expect(ended.status).toBe(200);
     const second = await park(desk.agent, 't2');
     expect((await bob.api(`deferrals/${second.call}`)).status).toBe(404);
+  });
+
+  it('counts the right of one person once, if the delegate changed the call', async () => {
+    const approvers = ['ann@example.com', 'group:finance'];
+    const rule = { approvers, quorum: 2, edit: true };
+    const people = { ...team, ann: verified('ann@example.com') };
+    const desk = await startDesk({ rule, people, signIn: { groups_claim: 'groups' } });
+    const { answer, pinned } = await park(desk.agent);
+    const ann = await signedIn(desk, 'ann');
+    await ann.api('delegations', { to: 'eve@example.com', until: until() });
+    const eve = await signedIn(desk, 'eve');
+    const changed = { decision: 'approve', ...pinned, args: { amount: 4 } };
+    expect((await eve.api('tasks/t1/decisions', changed)).status).toBe(200);
+    const call = await vi.waitUntil(async () => {
+      const [found] = (await ann.api('deferrals')).body.deferrals;
+      return found?.id === pinned.deferral_id ? undefined : found;
+    }, patient);
+    expect(call.approvals).toMatchObject([{ approver: 'eve@example.com', for: 'ann@example.com' }]);
+    const { id: deferral_id, args_sha256 } = call;
+    const approved = { decision: 'approve', deferral_id, args_sha256 };
+    expect((await ann.api('tasks/t1/decisions', approved)).body.status).toBe('recorded');
+    const bob = await signedIn(desk, 'bob');
+    expect((await bob.api('tasks/t1/decisions', approved)).body.status).toBe('resolved');
+    expect((await answer).body.status.state).toBe('completed');
+  });
+
+  it('leaves the first approval of a changed call to a member of a group', async () => {
+    const rule = { approvers: ['group:finance'], quorum: 2, edit: true };
+    const desk = await startDesk({ rule, people: team, signIn: { groups_claim: 'groups' } });
+    const { answer, pinned } = await park(desk.agent);
+    const bob = await signedIn(desk, 'bob');
+    const changed = { decision: 'approve', ...pinned, args: { amount: 4 } };
+    expect((await bob.api('tasks/t1/decisions', changed)).status).toBe(200);
+    const ann = await signedIn(desk, 'ann');
+    const call = await vi.waitUntil(async () => {
+      const [found] = (await ann.api('deferrals')).body.deferrals;
+      return found?.id === pinned.deferral_id ? undefined : found;
+    }, patient);
+    const { id: deferral_id, args_sha256 } = call;
+    const approved = { decision: 'approve', deferral_id, args_sha256 };
+    expect((await ann.api('tasks/t1/decisions', approved)).body.status).toBe('resolved');
+    expect((await answer).body.status.state).toBe('completed');
   });
 
   it.each([

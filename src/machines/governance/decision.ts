@@ -92,7 +92,8 @@ function namesOf({ approver, for: delegator }: Approval): string[] {
   return delegator === undefined ? [approver] : [approver, delegator];
 }
 
-function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
+/** Returns the record of an approval, with the right by which it counts. */
+export function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   const email = normaliseEmail(approverEmail(deferral, attempt) ?? '');
   const approval = {
     ...{ approver: email ?? approverName(deferral, attempt), at: attempt.at },

@@ -1,6 +1,6 @@
 import type { Deferral, SettledDeferral } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
-import { editOf, type ProposedEdit, settle } from '../governance/decision.ts';
+import { approvalOf, editOf, type ProposedEdit, settle } from '../governance/decision.ts';
 import { withDecision } from './decided-calls.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
@@ -13,14 +13,9 @@ export function withEdit(
   { attempt, deferral, edit }: { attempt: DecisionAttempt; deferral: Deferral; edit: ProposedEdit },
 ): Partial<TaskContext> {
   const made = editOf(deferral, attempt, edit);
-  const { approver, at, caller, passkey } = made;
+  const approval = approvalOf(deferral, attempt);
   const { asked: _, ...call } = currentCall(context);
   const changed = { args: edit.args, ...edit.digests, edits: [...(call.edits ?? []), made] };
-  const approval = {
-    ...{ approver, at },
-    ...(caller === undefined ? {} : { caller }),
-    ...(passkey === undefined ? {} : { passkey }),
-  };
   return {
     pending: [{ ...call, ...changed }, ...context.pending.slice(1)],
     held: {
