@@ -68,6 +68,30 @@ describe('handing over on the approvals page', () => {
     expect((await answer).body.status.state).toBe('completed');
   });
 
+  it('lets two delegates of one person not change and approve a call under four eyes', async () => {
+    const rule = { approvers: ['ann@example.com', 'bob@example.com'], four_eyes: true, edit: true };
+    const desk = await startDesk({ rule, people: { ...team, cy: verified('cy@example.com') } });
+    const { answer, pinned } = await park(desk.agent);
+    const ann = await signedIn(desk, 'ann');
+    const eve = await signedIn(desk, 'eve');
+    const cy = await signedIn(desk, 'cy');
+    const bob = await signedIn(desk, 'bob');
+    for (const to of ['eve@example.com', 'cy@example.com'])
+      await ann.api('delegations', { to, until: until() });
+    const changed = { decision: 'approve', ...pinned, args: { amount: 4 } };
+    expect((await eve.api('tasks/t1/decisions', changed)).status).toBe(200);
+    const call = await vi.waitUntil(async () => {
+      const [found] = (await bob.api('deferrals')).body.deferrals;
+      return found?.id === pinned.deferral_id ? undefined : found;
+    }, patient);
+    const { id: deferral_id, args_sha256 } = call;
+    const approved = { decision: 'approve', deferral_id, args_sha256 };
+    for (const one of [eve, cy, ann])
+      expect((await one.api('tasks/t1/decisions', approved)).status).toBe(403);
+    expect((await bob.api('tasks/t1/decisions', approved)).body.status).toBe('resolved');
+    expect((await answer).body.status.state).toBe('completed');
+  });
+
   it('leaves the first approval of a changed call to a member of a group', async () => {
     const rule = { approvers: ['group:finance'], quorum: 2, edit: true };
     const desk = await startDesk({ rule, people: team, signIn: { groups_claim: 'groups' } });

@@ -165,11 +165,14 @@ export function editOf(
   return { ...approvalOf(deferral, attempt), deferralId, before, after, changes };
 }
 
-/** Returns the people who changed the arguments of a call, by their identity and by the name that they gave. */
+/**
+ * Returns the people who changed the arguments of a call, by their identity and by the name that they gave, and those for
+ * whom they did.
+ */
 export function editorsOf(edits: readonly CallEdit[] = []): PersonKey[] {
-  return edits.flatMap(({ approver, caller }) => [
-    ...(caller === undefined ? [] : [caller]),
-    { provider: '', userId: approver, email: approver },
+  return edits.flatMap((edit) => [
+    ...(edit.caller === undefined ? [] : [edit.caller]),
+    ...namesOf(edit).map((name) => ({ provider: '', userId: name, email: name })),
   ]);
 }
 
