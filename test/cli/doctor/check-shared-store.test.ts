@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { knownVersion } from '../../../src/actors/records/postgres/known-schema.ts';
 import { checkSharedStore } from '../../../src/cli/doctor/check-shared-store.ts';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
 import { PostgresServer } from '../../helpers/postgres-server.ts';
@@ -35,7 +36,13 @@ describe('checkSharedStore', () => {
       database,
     )) as [{ lines: number }];
     expect(found).toEqual([
-      ['store', { status: 'pass', message: 'the database answers; holdpoint has store version 7' }],
+      [
+        'store',
+        {
+          status: 'pass',
+          message: `the database answers; holdpoint has store version ${knownVersion}`,
+        },
+      ],
       ['tasks', { status: 'pass', message: 'every task can be continued by this release' }],
       ['daemons', { status: 'pass', message: '3 daemons are at work' }],
       ['audit', { status: 'pass', message: `${lines} events, chain intact, 0 signed` }],
