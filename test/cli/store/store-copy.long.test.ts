@@ -313,12 +313,12 @@ describe('store migrate', () => {
       tables: { before: knownVersion, after: knownVersion },
       jobs: { before: jobs.after, after: jobs.after },
     });
-    await server.query('UPDATE holdpoint.store_info SET version = 7', [], database);
+    const later = knownVersion + 1;
+    await server.query(`UPDATE holdpoint.store_info SET version = ${later}`, [], database);
     expect(await run('store', 'migrate', '--dir', folder.path)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr:
-        'error: the schema holdpoint has store version 7, this version reads 6; start the version that wrote it, or set store.schema to a new name\n',
+      stderr: `error: the schema holdpoint has store version ${later}, this version reads ${knownVersion}; start the version that wrote it, or set store.schema to a new name\n`,
     });
     await server.query(
       "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",
