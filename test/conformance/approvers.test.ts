@@ -311,6 +311,22 @@ describe('four_eyes', () => {
     expect((await held).body.status.state).toBe('canceled');
   });
 
+  it('keeps who spoke in an earlier run from releasing a later call in advance', async () => {
+    const remember = { max_time: '1h', max_uses: 3 };
+    const agent = await startTestAgent(signedIn(deferring({ four_eyes: true }, { remember })));
+    const first = await parked(agent, people.ann);
+    const grant = { scope: 'caller', for: '1h', uses: 3 };
+    const inAdvance = { decision: 'approve', remember: grant };
+    expect((await agent.as(people.bo).decide('t1', inAdvance)).status).toBe(200);
+    expect(textOf(await first.held)).toBe('paid');
+    expect(textOf(await agent.as(people.ann).send('t2', script))).toBe('paid');
+    const parts = [{ kind: 'data', data: { script: [{ say: 'noted' }] } }];
+    await agent.as(people.bo).post('/tasks/send', { id: 't3', message: { parts } });
+    const { held } = await parked(agent, people.ann, 't3');
+    await agent.as(people.ann).post('/tasks/t3/cancel', {});
+    expect((await held).body.status.state).toBe('canceled');
+  });
+
   it("keeps the daemon's own token from releasing what it asked for", async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
     const { held } = await parked(agent, agent.token);

@@ -4,7 +4,7 @@ import { type DecisionAttempt, isListed } from '../../machines/governance/approv
 import { withApproval } from '../../machines/governance/decision.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
-import { shorterMemory } from '../../machines/governance/tightened.ts';
+import { isFrom, shorterMemory } from '../../machines/governance/tightened.ts';
 import type { RedeemInput } from '../../machines/governance/tool-call-setup.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { argumentsDigest, type Policies } from '../governance/governance.ts';
@@ -83,6 +83,7 @@ export class Remembering {
       ...(remember.when === undefined ? { argsSha256 } : { when: remember.when }),
       ...{ runsSha256, ruleSha256: digestOf(rule), deferralId: deferral.id },
       approver: approval?.approver ?? '',
+      ...(approval?.caller === undefined ? {} : { caller: approval.caller }),
       ...(approval?.for === undefined ? {} : { for: approval.for }),
       ...{ since: now, until: now + remember.duration, usesLeft: remember.uses },
     };
@@ -133,13 +134,15 @@ export class Remembering {
 
   #covers(
     grant: Grant,
-    { call, requester, session: here, taskId, rule, runsSha256 }: RedeemInput,
+    { call, requester, speakers, session: here, taskId, rule, runsSha256 }: RedeemInput,
     now: number,
   ) {
     const { policies, people } = this.#ports;
     const { session, when, approver, for: delegator } = grant;
     if (session !== undefined && session !== here) return false;
     if (grant.runsSha256 !== runsSha256) return false;
+    // Under four eyes a person who contributed to the request could not approve the call either.
+    if (rule.fourEyes && speakers.some((one) => isFrom(grant, one))) return false;
     // A person who may not approve any more, or whose delegation is over, releases nothing.
     const { as, for: delegators = [] } = people.standingOf({ email: approver, caller: null }, now);
     const rights = [{ email: approver, as }, ...delegators];

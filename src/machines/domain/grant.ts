@@ -28,6 +28,8 @@ export interface Grant {
   /** The deferral whose approval gave it. */
   deferralId: string;
   approver: string;
+  /** The approver's identity; absent without authentication. */
+  caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
   /** Email of the person who delegated the decision; absent for the approver's own right. */
   for?: string;
   /** Epoch milliseconds. */

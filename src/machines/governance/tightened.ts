@@ -96,7 +96,11 @@ export function demanded(
   return { requireReason: 'both' };
 }
 
-function isFrom({ approver, caller, for: delegator }: Approval, asker: PersonKey | null): boolean {
+/** Returns true if an approval is from a person who asked, or was given for that person. */
+export function isFrom(
+  { approver, caller, for: delegator }: Pick<Approval, 'approver' | 'caller' | 'for'>,
+  asker: PersonKey | null,
+): boolean {
   const names = [approver, delegator];
   return (
     isSamePerson(caller ?? null, asker) || names.some((name) => isSameName(name, asker?.email))

@@ -169,10 +169,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
 });
 
 function redeemInput(context: ToolCallContext): RedeemInput {
-  const { taskId, call, requester, task, rules, presented } = context;
+  const { taskId, call, requester, speakers, task, rules, presented } = context;
   const { runsSha256 } = presented;
   if (rules.defer === null || runsSha256 === null) throw new Error('the call is not held');
-  return { taskId, call, requester, session: task.session, rule: rules.defer, runsSha256 };
+  const asked = { taskId, call, requester, speakers, session: task.session };
+  return { ...asked, rule: rules.defer, runsSha256 };
 }
 
 const noTask = { surface: '', session: '', tags: {} };

@@ -89,7 +89,8 @@ export interface JudgeIntentInput {
 export type RecallInput = Pick<ToolCallInput, 'taskId' | 'call'>;
 
 /** The input of the look for a grant that covers a call. */
-export interface RedeemInput extends Pick<ToolCallInput, 'taskId' | 'call' | 'requester'> {
+export interface RedeemInput
+  extends Pick<Required<ToolCallInput>, 'taskId' | 'call' | 'requester' | 'speakers'> {
   /** The session of the call. */
   session: string;
   rule: DeferRule;
