@@ -19,6 +19,9 @@ const mostValues = 5;
 /** Maximum number of narrowings by one argument each. */
 const mostNarrowings = 2;
 
+/** Maximum number of arguments; the time of the search grows with their cube, and a model chooses their names. */
+const mostArguments = 50;
+
 /** Maximum number of conditions. */
 const mostCandidates = 3;
 
@@ -28,7 +31,8 @@ const deepest = 3;
 /**
  * Returns conditions that hold for at least `least` approved calls of a tool and for no rejected one, those for most
  * calls first. Each limits every argument as narrowly as the approved calls allow: to their range of numbers, to their
- * few values, or to its absence. Beginnings of texts are never proposed, since `git status; rm` begins like `git status`.
+ * few values, or to its absence. Calls with more than 50 arguments have none. Beginnings of texts are never proposed,
+ * since `git status; rm` begins like `git status`.
  *
  * @param members arguments of the tool's schema, such as `args.memo`; the calls may have others
  */
@@ -40,6 +44,7 @@ export function conditionCandidates(
   const used = rows.flatMap(({ values }) => [...values.keys()]);
   const unused = members.filter((path) => !used.some((one) => one.startsWith(`${path}.`)));
   const paths = [...new Set([...used, ...unused])].toSorted();
+  if (paths.length > mostArguments) return [];
   const found = new Map<string, { box: Box; covered: number }>();
   const narrow = (some: readonly Row[], depth: number): void => {
     const approved = some.filter((row) => row.isApproved);

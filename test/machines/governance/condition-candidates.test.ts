@@ -50,6 +50,16 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
+  it('are not searched among more arguments than a person would read', () => {
+    const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`);
+    const calls = (count: number) =>
+      [1, 2, 3].map((value) =>
+        approved(Object.fromEntries(names(count).map((name) => [name, value]))),
+      );
+    expect(conditionCandidates(calls(50), noMembers)).toHaveLength(1);
+    expect(conditionCandidates(calls(51), noMembers)).toEqual([]);
+  });
+
   it('take a list and null as one value, which they do not limit', () => {
     const calls = [1, 2, 3].map((amount) => approved({ amount, memo: null, tags: ['a'] }));
     expect(conditionCandidates(calls, noMembers)).toEqual([
