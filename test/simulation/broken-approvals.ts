@@ -7,6 +7,8 @@ interface Approval {
   deferral: string;
   people: string[];
   rights: ReadonlySet<string>;
+  /** True if it changed the call, which waits anew then. */
+  isEdit: boolean;
 }
 
 /**
@@ -23,7 +25,13 @@ export function brokenApprovals(
     const needed = new Map<string, readonly string[]>();
     for (const { event, fields } of lines.map(partsOf)) {
       const deferral = String(fields['deferral_id']);
-      if (event === 'hold_deferred') needed.set(deferral, groupsIn(fields['approvers']));
+      if (event === 'hold_deferred') {
+        needed.set(deferral, groupsIn(fields['approvers']));
+        // The approval that changed a call counts for the changed one.
+        const last = approvals.at(-1);
+        const isChanged = fields['edited_from'] !== undefined && last?.isEdit === true;
+        if (isChanged) approvals.push({ ...last, deferral, isEdit: false });
+      }
       if (event === 'hold_deferred_decision' && fields['authorized'] !== false) {
         const approver = String(fields['approver']);
         const delegator = typeof fields['for'] === 'string' ? fields['for'] : null;
@@ -33,7 +41,8 @@ export function brokenApprovals(
         if (!isEntitled) broken.push(`${name} decided on hold ${id} without the right`);
         if (fields['decision'] === 'approve') {
           const people = [approver, ...(delegator === null ? [] : [delegator])];
-          approvals.push({ deferral, people, rights });
+          const isEdit = fields['edited_args_sha256'] !== undefined;
+          approvals.push({ deferral, people, rights, isEdit });
         }
       }
       if (event === 'hold_released') {
