@@ -124,6 +124,7 @@ describe('the approvals page in a browser', () => {
     await expect.poll(seesNext, patience).toBe(true);
     await expect.poll(tapUntil(approve, page.getByText('Approved 9 calls.')), patience).toBe(true);
     await page.getByText('Nothing to approve').waitFor();
+    expect(await page.getByText('Approved 9 calls.').isVisible()).toBe(true);
     const ended = await Promise.all(answers.map(({ answer }) => answer));
     const states = ended.map(({ body }) => body.status.state);
     expect(states.filter((state) => state === 'completed')).toHaveLength(9);
