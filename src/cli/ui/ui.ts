@@ -12,8 +12,6 @@ import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import { configFailure } from '../config-failure.ts';
-import { printWarnings } from '../config-warnings.ts';
 import type { DemoWorkspace } from '../demo/demo-workspace.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';
@@ -106,9 +104,12 @@ async function teamOf(
   { publicUrl, directory }: UiOptions & { directory: string },
 ): Promise<TeamOptions | null> {
   if (publicUrl === undefined) return null;
-  const { dashboardFile, isPageOrigin, readDashboard } = await import(
-    '../../actors/config/config.ts'
-  );
+  const [{ dashboardFile, isPageOrigin, readDashboard }, { configFailure }, { printWarnings }] =
+    await Promise.all([
+      import('../../actors/config/config.ts'),
+      import('../config-failure.ts'),
+      import('../config-warnings.ts'),
+    ]);
   const publicOrigin = publicUrl.replace(/\/$/, '');
   if (!isPageOrigin(publicOrigin)) {
     throw new CliError(
