@@ -126,13 +126,15 @@ describe('notifications of the approvals page', () => {
     const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000);
     onTestFinished(() => spy.mockRestore());
     desk.issuer.disabled.add('bob');
-    const { pinned } = await park(desk.agent);
-    await until(desk.service, 2);
-    const refused = await bob.visitor.api('tasks/t1/decisions', { decision: 'approve', ...pinned });
-    expect(refused.status).toBe(401);
-    await park(desk.agent, 't2');
-    await vi.waitUntil(() => ann.browser.texts(desk.service).includes('{"waiting":2}'), patient);
-    expect(bob.browser.texts(desk.service)).toEqual(['{"waiting":1}']);
+    const asked = {
+      to: 'ann@example.com',
+      until: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    expect((await bob.visitor.api('delegations', asked)).status).toBe(401);
+    await park(desk.agent);
+    await until(desk.service, 1);
+    expect(ann.browser.texts(desk.service)).toEqual(['{"waiting":1}']);
+    expect(bob.browser.texts(desk.service)).toEqual([]);
   });
 
   it('end for the devices of a push service that the settings no longer have', async () => {
