@@ -1,7 +1,7 @@
 import { namesOnePerson, normaliseEmail } from '../../machines/governance/email.ts';
 import { messageOf } from '../../machines/message-of.ts';
-import type { Log } from '../ports/log.ts';
 import { readChannelNames } from '../records/records.ts';
+import { silentLog } from '../silent-log.ts';
 import { systemClock } from '../system-clock.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
@@ -12,9 +12,6 @@ import type { TelegramClient } from './telegram/telegram-client.ts';
 export interface ChannelFinding extends SetupFinding {
   adapter: 'slack' | 'telegram' | 'email';
 }
-
-/** Discards log output: a probe returns its findings to the caller. */
-const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The agent whose channels are checked. */
 interface ProbedAgent {
@@ -54,7 +51,7 @@ async function probeSlack(
     import('./slack/setup/check-setup.ts'),
   ]);
   const client = (token: string) =>
-    createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });
+    createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silentLog });
   const web = client(botToken);
   const kept = readChannelNames(storePath, 'slack');
   const names = { find: async (name: string) => kept.get(name), keep: async () => undefined };

@@ -5,7 +5,7 @@ import { normalName } from '../../actors/tool-name.ts';
 import { readConfigText, withAllowance, YamlTextError } from '../../actors/workspace/workspace.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import {
-  HeldCalls,
+  DecidedCalls,
   type SuggestedRule,
   suggestRules,
 } from '../../dashboard/reading/suggest-rules.ts';
@@ -70,8 +70,8 @@ export async function policySuggest(
 async function heldCallsIn(
   session: Session,
   { directory, from }: { directory: string; from: string },
-): Promise<HeldCalls['all']> {
-  const held = new HeldCalls();
+): Promise<DecidedCalls['all']> {
+  const held = new DecidedCalls();
   const take: TakeLine = async ({ bytes }) => {
     held.read(new TextDecoder().decode(bytes));
     return true;

@@ -1,4 +1,4 @@
-import type { Log } from '../../actors/ports/log.ts';
+import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
 import type {
@@ -8,8 +8,6 @@ import type {
 import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
 import { explainRecorded } from './explain-recorded.ts';
 import { openPolicy } from './open-policy.ts';
-
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The `service.yaml` to evaluate recorded calls against: the one in the folder, or a replacement text. */
 export interface PolicySource {
@@ -38,11 +36,11 @@ export async function explainWith(
 ): Promise<CallExplanationJson[]> {
   const clock = systemClock();
   const names = [...new Set(calls.map(({ tool }) => tool))];
-  const policy = openPolicy(agent, names, { env, clock, log: quiet });
+  const policy = openPolicy(agent, names, { env, clock, log: silentLog });
   const explained: CallExplanationJson[] = [];
   for (const call of calls) {
     explained.push(
-      await explainRecorded(call, { ...policy, outputRules: [], clock, log: quiet, signal }),
+      await explainRecorded(call, { ...policy, outputRules: [], clock, log: silentLog, signal }),
     );
   }
   return explained;

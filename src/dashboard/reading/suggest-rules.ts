@@ -1,5 +1,5 @@
 import { type CelType, typesOf } from '../../actors/governance/governance.ts';
-import type { Log } from '../../actors/ports/log.ts';
+import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { normalName } from '../../actors/tool-name.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';
@@ -38,7 +38,7 @@ const released: ReadonlySet<string> = new Set(['tool_exec', 'hold_released']);
  * Collects the held calls of a log, line by line. A call counts as approved once it ran. A call that an approver changed
  * counts as rejected, since it was not released as requested.
  */
-export class HeldCalls {
+export class DecidedCalls {
   readonly #waits = new Map<
     string,
     { tool: string; args: JsonObject | null; end: WaitEnd; isApproved: boolean }
@@ -76,8 +76,6 @@ export class HeldCalls {
   }
 }
 
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 /**
  * Proposes conditions under which calls of a tool need no approval, from what people decided on its calls before. Each
  * is evaluated by the policy engine on every call, and covers at least `least` approved calls and no rejected one. Tools
@@ -90,7 +88,7 @@ export function suggestRules(
 ): SuggestedRule[] {
   const clock = systemClock();
   const names = [...new Set(calls.map(({ tool }) => tool))].toSorted();
-  const { policy, tools } = openPolicy(agent, names, { env, clock, log: quiet });
+  const { policy, tools } = openPolicy(agent, names, { env, clock, log: silentLog });
   const { defer } = agent.config.security;
   const facts = {
     ...{ requester: null, ran: null, now: clock.now() },

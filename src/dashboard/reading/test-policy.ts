@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
-import type { Log } from '../../actors/ports/log.ts';
 import { largestSettingsFile, readRegularFile } from '../../actors/read-regular-file.ts';
+import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
@@ -9,8 +9,6 @@ import type { PolicyTestsJson } from '../../http/wire/dashboard/policy-edit-json
 import { messageOf } from '../../machines/message-of.ts';
 import { PolicyTableError, type TestRow, tableIn } from './policy-table.ts';
 import { testRows } from './test-rows.ts';
-
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const table = 'policy.test.yaml';
 
@@ -34,7 +32,7 @@ export async function testPolicy(
   if (agent === null || problems.length > 0) {
     return { rows: [], problem: 'service.yaml has problems; fix them first' };
   }
-  const results = await testRows(agent, rows, { env, clock, log: quiet, signal });
+  const results = await testRows(agent, rows, { env, clock, log: silentLog, signal });
   return {
     rows: results.map(({ name, place, differences }) => ({ name, place, differences })),
     problem: null,
