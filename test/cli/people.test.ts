@@ -60,7 +60,7 @@ away  eve@example.com from 2026-12-20T23:00:00.000Z until 2027-01-03T23:00:00.00
   });
 
   it('shows that there is nothing, and the place of a mistake', async () => {
-    expect((await shown(null)).stdout).toBe('people.yaml has no groups, rotations and absences\n');
+    expect((await shown(null)).stdout).toBe('people.yaml has no groups, rotations or absences\n');
     const { code, stdout, stderr } = await shown('groups: {finance: 7}\n');
     expect([code, stdout]).toEqual([5, '']);
     expect(stderr).toMatch(/^people\.yaml:1:\d+: /);

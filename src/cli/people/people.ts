@@ -24,7 +24,7 @@ export async function people(
   output.json({ at: new Date(at).toISOString(), ...found });
   const { oncall, groups, away } = found;
   if (oncall.length + groups.length + away.length === 0) {
-    output.line('people.yaml has no groups, rotations and absences');
+    output.line('people.yaml has no groups, rotations or absences');
   }
   const line = (text: string): void => output.line(plainLine(text));
   for (const { name, people: now, until, next } of oncall) {
