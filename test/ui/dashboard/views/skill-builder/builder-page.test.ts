@@ -159,7 +159,9 @@ describe('the page of the skill builder', () => {
     await say(page, 'Call it climate');
     await page.getByText('A new name creates a new skill').waitFor();
     await say(page, 'Call it as it was, back');
-    await eventually(async () => expect(await page.getByText('A new name creates').count()).toBe(0));
+    await eventually(async () =>
+      expect(await page.getByText('A new name creates').count()).toBe(0),
+    );
     const theirs = {
       skill_md: `${plain}\nTheirs.\n`,
       scripts: {},
