@@ -15,7 +15,7 @@ const noRules: GuardrailRules = {
   redact: [],
 };
 
-/** The guardrails of an agent, and the problems found in its skills' guardrails. */
+/** The guardrails of an agent, and the problems that its skills' guardrails have only together. */
 export interface GuardrailsReading {
   /** `null` if there are none or some are malformed. */
   guardrails: Guardrails | null;
@@ -37,15 +37,14 @@ export function readGuardrails(
   );
   if (writing.length === 0) return { guardrails: compiled, problems: [] };
   let rules: GuardrailRules = configured.enabled ? configured : noRules;
-  const problems: SkillProblem[] = [];
-  for (const { id, file, written } of writing) {
+  let isBroken = false;
+  for (const { id, written } of writing) {
     const merged = mergeGuardrails(rules, { id, value: written.value });
     rules = merged.rules;
-    for (const { path, message } of merged.problems) {
-      problems.push({ message, file, ...written.locate(path) });
-    }
+    isBroken ||= merged.problems.length > 0;
   }
-  if (problems.length > 0) return { guardrails: null, problems };
+  // The reading of the skill has reported it.
+  if (isBroken) return { guardrails: null, problems: [] };
   const together = compileGuardrails(rules);
   if (together.ok) return { guardrails: together.guardrails, problems: [] };
   // Each file compiles on its own, so the error comes from the combination and no single file is at fault.

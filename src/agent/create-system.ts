@@ -167,7 +167,7 @@ function modelOf({
   clock,
   instructions,
 }: SystemParts): LanguageModel {
-  const prompt = systemPrompt(instructions, toolbox.skills);
+  const prompt = systemPrompt(instructions, toolbox);
   return createModel(config.model, {
     env,
     clock,

@@ -112,7 +112,7 @@ function checkOrder({ name, description, args }: ToolOrder): void {
   const [unread] = parseInputLine(inputText(args)).unread;
   if (odd !== undefined || unread !== undefined) {
     throw unusable(
-      `${unread ?? `${JSON.stringify(odd?.type)} of ${odd?.name} is not a known type`}; write string, number, integer, boolean, object, array, any, or one of them with [] for a list`,
+      `${unread?.reason ?? `${JSON.stringify(odd?.type)} of ${odd?.name} is not a known type`}; write string, number, integer, boolean, object, array, any, or one of them with [] for a list`,
     );
   }
   if (description.trim() === '' || /[\p{Cc}\u2028\u2029]/u.test(description)) {

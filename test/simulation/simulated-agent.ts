@@ -136,6 +136,7 @@ export class SimulatedAgent {
       toolbox: {
         tools: config.gate === undefined ? own : new GateTools(config.gate),
         skills: [],
+        isProgressive: false,
         problems: [],
         warnings: [],
       },

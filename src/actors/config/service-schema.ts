@@ -94,6 +94,12 @@ export const serviceSchema = z.object({
           'The main skill file; `skills/*.md` and `skills/<name>/SKILL.md` are read as well.',
         example: 'agent/SKILL.md',
       }),
+      disclosure: z
+        .enum(['full', 'progressive'])
+        .optional()
+        .describe(
+          'What the model gets of the skills: the whole text of those without scripts (`full`), or the name and description of all, which it opens with `skill_open` and `skill_read` (`progressive`); `progressive` if the texts have more than 8 KiB together and the key is omitted.',
+        ),
     })
     .prefault({})
     .describe('Where the skills are.'),

@@ -28,6 +28,7 @@ export {
   type Guardrails,
   linearPattern,
   mergeGuardrails,
+  readSkillRules,
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';

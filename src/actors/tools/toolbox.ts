@@ -7,25 +7,28 @@ import { normalName } from '../tool-name.ts';
 import { agentFiles } from './builtin/agent-files.ts';
 import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
 import { searchService } from './builtin/search-service.ts';
+import { skillTools } from './builtin/skill-tools.ts';
 import type { ToolConfig } from './builtin/tool-config.ts';
 import { isMcpToolName } from './mcp/mcp-names.ts';
 import { serverCode } from './mcp/server-code.ts';
 import { missingInterpreters } from './scripts/interpreter.ts';
 import type { ScriptDependencies } from './scripts/run-isolated.ts';
 import { scriptTool } from './scripts/script-tool.ts';
+import { type Disclosure, disclosesProgressively } from './skills/disclosure.ts';
 import {
   missingRequirements,
   readSkills,
   type ScriptDefinition,
   type Skill,
   type SkillProblem,
+  variableOfHost,
 } from './skills/skills.ts';
 
 /** The settings of `service.yaml` that select tools. */
 export interface ToolSettings {
   builtin_tools: readonly string[];
   tools: readonly { name: string; idempotent: boolean; config?: ToolConfig }[];
-  skills: { path: string };
+  skills: { path: string; disclosure?: Disclosure | undefined };
   /** The MCP servers, whose tools are added later. */
   mcp?: {
     servers: readonly { name: string; command?: string | undefined; args?: readonly string[] }[];
@@ -37,6 +40,8 @@ export interface ToolSettings {
 export interface Toolbox {
   tools: Map<string, Tool>;
   skills: Skill[];
+  /** True if the model receives the names of the skills and opens them with a tool. */
+  isProgressive: boolean;
   problems: SkillProblem[];
   warnings: SkillProblem[];
 }
@@ -65,14 +70,16 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
   const agentDirectory = await realpath(directory);
   const dependencies = { ...given, agentDirectory };
   const read = await readSkills(directory, { mainPath: config.skills.path });
-  const toolbox: Toolbox = { ...read, tools: new Map() };
+  const skills = read.skills.map((skill) => withHosts(skill, input.env));
+  const isProgressive = disclosesProgressively(config.skills.disclosure, skills);
+  const toolbox: Toolbox = { ...read, skills, isProgressive, tools: new Map() };
   const known = config.builtin_tools.filter((name) => builtinToolNames.includes(name));
   toolbox.problems.push(...unknownBuiltins(config.builtin_tools));
   const add = (tool: Tool) => toolbox.tools.set(tool.name, withSetting(tool, config.tools));
   const files = await agentFiles({
     directory: agentDirectory,
     state: ['.service', ...state],
-    code: codeOf(config, read.skills),
+    code: codeOf(config, skills),
     writable,
   });
   const settings = (tool: string) => settingsOf(tool, config.tools);
@@ -84,16 +91,18 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
     });
     add({ ...tool, identity });
   }
-  const taken = new Set(known.map(normalName));
-  for (const definition of read.skills.flatMap((skill) => skill.tools)) {
+  if (isProgressive) for (const tool of skillTools(skills, files)) add(tool);
+  const builtins = new Set([...toolbox.tools.keys()].map(normalName));
+  const taken = new Set(builtins);
+  for (const definition of skills.flatMap((skill) => skill.tools)) {
     const name = normalName(definition.name);
-    if (known.some((builtin) => normalName(builtin) === name)) {
+    if (builtins.has(name)) {
       toolbox.problems.push(namedLikeBuiltin(definition));
     } else if (!taken.has(name)) add(scriptTool(definition, dependencies));
     taken.add(name);
   }
-  toolbox.problems.push(...missingInterpreters(read.skills.flatMap((skill) => skill.tools)));
-  toolbox.problems.push(...read.skills.flatMap((skill) => unmet(skill, input.env)));
+  toolbox.problems.push(...missingInterpreters(skills.flatMap((skill) => skill.tools)));
+  toolbox.problems.push(...skills.flatMap((skill) => unmet(skill, input.env)));
   toolbox.problems.push(...unmetByTools(known, settings, input.env));
   toolbox.warnings.push(...unusedSettings(config, [...toolbox.tools.keys()]));
   return toolbox;
@@ -155,6 +164,17 @@ function unmet(skill: Skill, env: ToolboxInput['env']): SkillProblem[] {
     line: 1,
     column: 1,
   }));
+}
+
+/** Replaces each variable in the hosts of a skill by the hosts that it names; an unset one names none. */
+function withHosts(skill: Skill, env: ToolboxInput['env']): Skill {
+  const egressDomains = skill.egressDomains.flatMap((entry) => {
+    const variable = variableOfHost(entry);
+    if (variable === null) return [entry];
+    const hosts = (env[variable] ?? '').split(',').map((host) => host.trim());
+    return hosts.filter((host) => host !== '');
+  });
+  return { ...skill, egressDomains };
 }
 
 function namedLikeBuiltin({ name, file, line }: ScriptDefinition): SkillProblem {

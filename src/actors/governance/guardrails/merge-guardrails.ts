@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../machines/json.ts';
 import { problemsOf } from './compile-rules.ts';
-import type { GuardrailRules, RuleProblem } from './rules.ts';
+import type { GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
 import { readSkillBlock } from './skill-block.ts';
 
 /**
@@ -11,9 +11,18 @@ export function mergeGuardrails(
   base: GuardrailRules,
   skill: { id: string; value: JsonValue },
 ): { rules: GuardrailRules; problems: RuleProblem[] } {
-  const read = readSkillBlock(skill.value);
-  const block = 'block' in read ? read.block : null;
-  const problems = 'block' in read ? problemsOf(read.block) : read;
+  const { block, problems } = readSkillRules(skill.value);
   const skills = [...(base.skills ?? []), { id: skill.id, rules: block }];
   return { rules: { ...base, skills }, problems };
+}
+
+/** Reads a skill's guardrails; `block` is `null` if their form is invalid. Problem paths are relative to the value. */
+export function readSkillRules(value: JsonValue): {
+  block: RuleBlock | null;
+  problems: RuleProblem[];
+} {
+  const read = readSkillBlock(value);
+  return 'block' in read
+    ? { block: read.block, problems: problemsOf(read.block) }
+    : { block: null, problems: read };
 }

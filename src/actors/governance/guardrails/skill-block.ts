@@ -52,6 +52,11 @@ export function readSkillBlock(value: JsonValue): { block: RuleBlock } | RulePro
 
 function unknownKey(path: RuleProblem['path'], key: string): RuleProblem {
   const [list] = path;
+  if (list === 'deny_responses') {
+    const message =
+      'deny_responses is not there: what a model answers is not matched; use deny_output for the results of tools, and remove the key if that is enough';
+    return { path, message };
+  }
   const rule = list === 'deny_output' ? outputRule : denyRule;
   const known = Object.keys(path.length === 1 ? blockSchema.shape : rule.shape);
   return { path, message: `unknown key; ${suggestName(key, known)}` };

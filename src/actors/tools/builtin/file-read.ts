@@ -2,7 +2,7 @@ import { type Tool, ToolError } from '../../ports/tool.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { readTextFile } from './file-text.ts';
 
-const usualLines = 2_000;
+export const usualLines = 2_000;
 const mostCharacters = 256 * 1024;
 
 /** Reads lines of a text file in the agent's folder (docs/contract/models.md). */
@@ -37,16 +37,16 @@ export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
     idempotent: true,
     async run({ path, offset = 1, limit = usualLines }) {
       const { text } = await readTextFile('file_read', files, path);
-      return excerpt(text, offset, limit);
+      return excerpt('file_read', text, offset, limit);
     },
   });
 }
 
 /** Returns the lines of a text from a line number on, as many as fit. */
-function excerpt(text: string, first: number, count: number): string {
+export function excerpt(tool: string, text: string, first: number, count: number): string {
   const lines = countLines(text);
   if (first > lines && first > 1) {
-    const message = `file_read: the file has ${lines} lines; ask for an earlier one`;
+    const message = `${tool}: the file has ${lines} lines; ask for an earlier one`;
     throw new ToolError(message, { kind: 'invalid arguments' });
   }
   let start = 0;

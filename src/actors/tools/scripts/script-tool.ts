@@ -24,7 +24,9 @@ const largestArgument = 128 * 1024 - 1;
  * is a ToolError with the last lines of its standard error.
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
-  const { name, description, parameters, idempotent, environment, skill, code } = definition;
+  const { name, description, parameters, idempotent, environment, skill, code, timeout } =
+    definition;
+  const limited = timeout === undefined ? {} : { timeout };
   const schema = compileLater(parameters);
   return {
     name,
@@ -40,7 +42,8 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
       const given = digestSettings(
         Object.fromEntries(environment.map((one) => [one, dependencies.env[one]])),
       );
-      return { script: relative(agentDirectory, definition.script), environment: given, code };
+      const script = relative(agentDirectory, definition.script);
+      return { script, environment: given, code, ...limited };
     },
     async run(args, run) {
       validateArguments(name, schema(), args);
@@ -48,7 +51,12 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
       const input = JSON.stringify(args);
       const argument = Buffer.byteLength(input) > largestArgument ? '-' : input;
       const job = { name, program, args: [definition.script, argument], input };
-      return runIsolated({ ...job, environment, skill, code, isModels: false }, dependencies, run);
+      const limits = { ...limited, ...dependencies.limits };
+      return runIsolated(
+        { ...job, environment, skill, code, isModels: false },
+        { ...dependencies, limits },
+        run,
+      );
     },
   };
 }

@@ -7,8 +7,21 @@ const names = z
   .nullish()
   .transform((list) => list ?? []);
 
+/** Programs by name, or with instructions for their installation, which nobody follows here. */
+const programs = z
+  .array(
+    z.union([
+      z.string(),
+      z.looseObject({
+        name: z.string().meta({ description: 'Name of the program.', example: 'jq' }),
+      }),
+    ]),
+  )
+  .nullish()
+  .transform((list) => (list ?? []).map((one) => (typeof one === 'string' ? one : one.name)));
+
 const requires = z.looseObject({
-  bins: names.meta({
+  bins: programs.meta({
     description: 'Programs that must be installed for the agent to start.',
     example: ['jq'],
   }),
@@ -51,6 +64,29 @@ const serviceBlock = z
           'Tools of it that change something and should wait for a person; `skills add` writes their rules under `security.defer`.',
         example: ['issue_refund'],
       }),
+    egress_domains: z
+      .array(z.string())
+      .nullish()
+      .meta({
+        description: 'Read like `egress_domains` of the skill, in addition to it.',
+        example: ['api.example.com'],
+      }),
+    denied_tools: z
+      .array(z.string())
+      .nullish()
+      .meta({
+        description: 'Tools that no call reaches while the agent has the skill.',
+        example: ['http_request'],
+      }),
+    timeout_hint: z
+      .int({ error: 'timeout_hint must be a whole number of seconds' })
+      .min(1, { error: 'timeout_hint must be at least 1 second' })
+      .max(600, { error: 'timeout_hint must be at most 600 seconds' })
+      .nullish()
+      .meta({
+        description: 'How long a script of it may run, in seconds; 60 if omitted, 600 at most.',
+        example: 300,
+      }),
     risk: text.meta({
       description: 'Worst effect of its tools, in one sentence for the person who adds the skill.',
       example: 'Pays money out; a refund cannot be taken back.',
@@ -90,7 +126,8 @@ export const frontmatterSchema = z.looseObject({
     example: ['orders', 'refunds'],
   }),
   egress_domains: names.meta({
-    description: 'Public hosts that the scripts of this skill may reach, in addition to `egress`.',
+    description:
+      'Public hosts that the scripts of this skill may reach, in addition to `egress`; `$NAME` is a declared variable with hosts or URLs, separated by commas.',
     example: ['api.example.com'],
   }),
   metadata: z

@@ -13,38 +13,91 @@ const types: Record<string, JsonObject> = {
   list: { type: 'array' },
 };
 
-/** A parsed `**Input:**` line, with the problems of its unrecognised parts. */
+/** The arguments that a text describes, with the problems of its unrecognised parts. */
 export interface InputLine {
   parameters: JsonObject;
-  unread: string[];
+  unread: Unread[];
 }
 
+/** Part of a text that describes no argument. */
+export interface Unread {
+  reason: string;
+  /** Characters before it. */
+  at: number;
+}
+
+/** One argument; `schema` is `undefined` for an unknown type. */
+export interface Argument {
+  name: string;
+  type: string;
+  schema: JsonObject | undefined;
+  isOptional: boolean;
+}
+
+const none = /^\W*(?:none|nothing)?\W*$/i;
+
 /**
- * Converts `order_id (string), note (string, optional)` to a JSON Schema.
+ * Converts `order_id (string), note (string, optional: why)` to a JSON Schema.
  *
- * An argument is required unless its parentheses contain `optional`; one without a type accepts any value. Lists are
- * written `string[]`. `none` means no arguments.
+ * An argument is required unless its parentheses contain `optional` or a default; one without a type accepts any value.
+ * Lists are written `string[]`. Text after the type, such as `string: owner/repo`, describes the argument. `none` means
+ * no arguments.
  */
 export function parseInputLine(text: string): InputLine {
-  const properties: JsonObject = {};
-  const required: string[] = [];
-  const unread: string[] = [];
-  if (/^(?:none|nothing|-|–|—)?\.?$/i.test(text)) return { parameters: { type: 'object' }, unread };
-  for (const item of splitOutsideBrackets(text)) {
-    const match = /^`?([A-Za-z_][\w-]*)`?\s*(?:\(([^()]*)\))?(.*)$/.exec(item);
-    const name = match?.[1];
-    if (name === undefined) {
-      unread.push(`"${item}" is not an argument such as order_id (string)`);
-      continue;
-    }
-    const words = (match?.[2] ?? '').split(',').map((word) => word.trim().toLowerCase());
-    const schema = typeOf(words[0] === 'optional' ? '' : (words[0] ?? ''));
-    if (schema === undefined) unread.push(`"${words[0]}" of ${name} is not a known type`);
-    const about = match?.[3]?.replace(/^\s*[-–—:]\s*|\.$/g, '').trim() ?? '';
-    properties[name] = { ...schema, ...(about === '' ? {} : { description: about }) };
-    if (!words.includes('optional')) required.push(name);
+  if (none.test(text)) return { parameters: { type: 'object' }, unread: [] };
+  const read = splitOutsideBrackets(text).map(({ item, at }) => ({ at, ...readArgument(item) }));
+  return {
+    parameters: schemaOf(read.flatMap(({ argument }) => (argument === undefined ? [] : argument))),
+    unread: read.flatMap(({ at, reason }) => (reason === undefined ? [] : { reason, at })),
+  };
+}
+
+/** Creates the JSON Schema of arguments. */
+export function schemaOf(args: readonly Argument[]): JsonObject {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(args.map(({ name, schema = {} }) => [name, schema])),
+    required: args.filter(({ isOptional }) => !isOptional).map(({ name }) => name),
+  };
+}
+
+/** Reads `note (string, optional) - why`. */
+export function readArgument(item: string): { argument?: Argument; reason?: string } {
+  const [, name, open = '', rest = ''] = /^`?([A-Za-z_][\w-]*)`?\s*(\(?)(.*)$/s.exec(item) ?? [];
+  if (name === undefined || (open === '' && !/^(?:$|[-–—:])/.test(rest))) {
+    return { reason: `"${item}" is not an argument such as order_id (string)` };
   }
-  return { parameters: { type: 'object', properties, required }, unread };
+  const end = open === '' ? 0 : closing(rest);
+  const argument = argumentOf(name, rest.slice(0, end), rest.slice(end + open.length));
+  return argument.schema === undefined ? { argument, reason: unknownType(argument) } : { argument };
+}
+
+/** Creates an argument from the text of its type, such as `string, optional: why`, and a further description. */
+export function argumentOf(name: string, kind: string, text: string): Argument {
+  const [, word = '', after = ''] = /^\s*([^\s:,(]*)(.*)$/s.exec(kind.replaceAll('`', '')) ?? [];
+  const isTypeless = /^(?:optional|required)$/i.test(word);
+  const isRead = /^\s*(?:$|[,:;(–—-])/.test(after);
+  const type = isRead ? word : kind.trim();
+  const details = (isTypeless ? `, ${kind}` : after).trim();
+  const about = [/^[,:(]?\s*(?:optional|required)?[\s:,)]*(.*)$/is.exec(details)?.[1] ?? '', text]
+    .map((part) => part.replace(/^\s*[-–—:]\s*|\.$/g, '').trim())
+    .filter((part) => part !== '')
+    .join('; ');
+  const schema = isRead ? typeOf(isTypeless ? '' : type.toLowerCase()) : undefined;
+  return {
+    name,
+    type,
+    schema: schema && { ...schema, ...(about === '' ? {} : { description: about }) },
+    isOptional: /(?:^|[,(])\s*optional\b/i.test(details) || hasDefault.test(details),
+  };
+}
+
+/** Matches a default at the start of a clause, as in `string: open/closed, default: open`. */
+const hasDefault = /(?:^|[,;:–—-])\s*defaults?(?:\s*[:=]|\s+(?:to\s)?)\s*\S/i;
+
+/** Words the problem of an argument whose type is unknown. */
+export function unknownType({ name, type }: Argument): string {
+  return `"${type}" of ${name} is not a known type`;
 }
 
 function typeOf(word: string): JsonObject | undefined {
@@ -56,14 +109,30 @@ function typeOf(word: string): JsonObject | undefined {
   return Object.hasOwn(types, word) ? types[word] : undefined;
 }
 
-function splitOutsideBrackets(text: string): string[] {
-  const items = [''];
+/** Returns the index of the parenthesis that closes the one before the text; its length if none does. */
+function closing(text: string): number {
+  let depth = 1;
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] === '(') depth += 1;
+    if (text[index] === ')') depth -= 1;
+    if (depth === 0) return index;
+  }
+  return text.length;
+}
+
+function splitOutsideBrackets(text: string): { item: string; at: number }[] {
+  const items: { item: string; at: number }[] = [];
+  let start = 0;
   let depth = 0;
-  for (const character of text) {
+  for (let index = 0; index <= text.length; index += 1) {
+    const character = text[index];
     if (character === '(') depth += 1;
     if (character === ')') depth -= 1;
-    if (character === ',' && depth <= 0) items.push('');
-    else items[items.length - 1] += character;
+    if (character !== undefined && (character !== ',' || depth > 0)) continue;
+    const item = text.slice(start, index);
+    const blanks = item.length - item.trimStart().length;
+    if (item.trim() !== '') items.push({ item: item.trim(), at: start + blanks });
+    start = index + 1;
   }
-  return items.map((item) => item.trim()).filter((item) => item !== '');
+  return items;
 }

@@ -114,6 +114,7 @@ function describe(
     name: section.name,
     description: section.description || `${section.name} of the skill ${skill.id}`,
     environment: [...new Set([...required, ...oneOf, ...optional])],
+    ...(skill.timeout === undefined ? {} : { timeout: skill.timeout }),
     skill: skill.id,
     file: skill.file,
     line: section.line,

@@ -2,6 +2,7 @@ import { InexactNumberError, readExactJson } from '../../../machines/exact-json.
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
 import { messageOf } from '../../../machines/message-of.ts';
 import { checkSchema, SchemaError } from './argument-schema.ts';
+import { parseInputBlock } from './input-block.ts';
 import { parseInputLine } from './input-line.ts';
 import type { Position } from './skill-problem.ts';
 import type { JsonBlock, ToolSection } from './tool-sections.ts';
@@ -18,7 +19,10 @@ export interface SectionParameters {
   warnings: Remark[];
 }
 
-/** Returns the JSON Schema of a tool section: from its JSON block, else from its `**Input:**` line, else any object. */
+/**
+ * Returns the JSON Schema of a tool section: from its JSON block, else from its `**Input:**` line or the block below it,
+ * else any object.
+ */
 export function sectionParameters(section: ToolSection): SectionParameters {
   for (const block of section.jsonBlocks) {
     const parsed = parseBlock(section.name, block);
@@ -26,14 +30,32 @@ export function sectionParameters(section: ToolSection): SectionParameters {
     if (isSchema(parsed.value, block.info)) return checked(section.name, parsed.value, block.line);
   }
   if (!section.input) return { parameters: { type: 'object' }, problems: [], warnings: [] };
-  const { line } = section.input;
-  const { parameters, unread } = parseInputLine(section.input.text);
-  const warnings = unread.map((reason) => ({
-    message: `tool ${section.name}: ${reason}; its value is not checked`,
+  const { parameters, unread } = readInput(section.input);
+  const problems = unread.map(({ reason, line, column }) => ({
+    message: `tool ${section.name}: ${reason}`,
     line,
-    column: 1,
+    column,
   }));
-  return { parameters, problems: [], warnings };
+  return problems.length > 0 ? { problems, warnings: [] } : { parameters, problems, warnings: [] };
+}
+
+function readInput({ text, line, column, block, blockLine }: NonNullable<ToolSection['input']>) {
+  const below = text === '' ? parseInputBlock(block) : null;
+  if (below !== null) {
+    const unread = below.unread.map(({ reason, line: index, at }) => ({
+      ...{ reason, line: blockLine + index, column: at + 1 },
+    }));
+    return { parameters: below.parameters, unread };
+  }
+  const [next = ''] = block;
+  // The arguments may stand in the line below; another heading in bold begins something else.
+  const isBelow = text === '' && !/^\s*\*\*/.test(next);
+  const place = isBelow ? { line: blockLine, column: 1 } : { line, column };
+  const { parameters, unread } = parseInputLine(isBelow ? next : text);
+  return {
+    parameters,
+    unread: unread.map(({ reason, at }) => ({ ...place, reason, column: place.column + at })),
+  };
 }
 
 function checked(tool: string, schema: JsonObject, line: number): SectionParameters {

@@ -27,6 +27,8 @@ export interface ScriptDefinition {
   code: CodeDigest;
   /** Environment variables available to the script. */
   environment: string[];
+  /** Maximum time of a run in milliseconds; the usual one when absent. */
+  timeout?: number;
   /** Id of its skill. */
   skill: string;
   /** Skill file relative to the agent's folder; the line of the section's heading is below. */
@@ -50,12 +52,14 @@ export interface Skill {
   body: string;
   tools: ScriptDefinition[];
   requires: Requirements;
-  /** Hosts declared by the skill. */
+  /** Hosts declared by the skill; `$NAME` is a variable, which the toolbox replaces by its hosts. */
   egressDomains: string[];
+  /** Maximum time of a run of its scripts in milliseconds; the usual one when absent. */
+  timeout?: number;
   /** Tools for which the skill asks approval; none when absent. */
   held?: string[];
   /** Worst-case effect of its tools. */
   risk?: string;
-  /** `metadata.service.guardrails` as written, with the position of each value in the file. */
+  /** `metadata.service.guardrails` with `denied_tools`, and the position of each value in the file. */
   guardrails?: { value: JsonValue; locate: (path: readonly PropertyKey[]) => Position };
 }

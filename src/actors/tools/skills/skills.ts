@@ -18,6 +18,7 @@ export { type RegistrySkill, readRegistry } from './read-registry.ts';
 export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';
 export type { SkillProblem } from './skill-problem.ts';
+export { variableOfHost } from './skill-text.ts';
 export {
   type SkillDraft,
   type SkillFinding,

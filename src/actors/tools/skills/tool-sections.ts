@@ -8,8 +8,8 @@ export interface ToolSection {
   /** First paragraph on one line; empty if there is none. */
   description: string;
   jsonBlocks: JsonBlock[];
-  /** Text after `**Input:**`, if the section has such a line. */
-  input?: { text: string; line: number };
+  /** Text after `**Input:**`, if the section has such a line, and the lines of the block below it. */
+  input?: { text: string; line: number; column: number; block: string[]; blockLine: number };
 }
 
 /** A fenced JSON block. */
@@ -34,7 +34,7 @@ interface Source {
 /** In Markdown a lone carriage return also ends a line. */
 const lineEnd = /\r?\n|\r/;
 
-const inputLine = /^\s*(?:[-*]\s+)?\*\*Input(?::\*\*|\*\*:?)(.*)$/i;
+const inputLine = /^(\s*(?:[-*]\s+)?\*\*Input(?::\*\*|\*\*:?)\s*)(.*)$/i;
 
 /** Finds the tool sections of a skill's body; a section ends at the next heading of the same or a higher level. */
 export function toolSections(body: string, firstLine: number): ToolSection[] {
@@ -76,10 +76,21 @@ function section(
   const line = firstLine + headingLine - 1;
   const found: ToolSection = { name, line, description: firstParagraph(text), jsonBlocks };
   const index = text.findIndex((one) => inputLine.test(one));
-  const input = inputLine.exec(text[index] ?? '')?.[1];
-  return input === undefined
-    ? found
-    : { ...found, input: { text: input.trim(), line: line + 1 + index } };
+  const [, marker = '', input] = inputLine.exec(text[index] ?? '') ?? [];
+  if (input === undefined) return found;
+  const start = text.findIndex((one, at) => at > index && one.trim() !== '');
+  const below = start === -1 ? [] : text.slice(start);
+  const end = below.findIndex((one) => one.trim() === '');
+  return {
+    ...found,
+    input: {
+      text: input.trim(),
+      line: line + 1 + index,
+      column: marker.length + 1,
+      block: below.slice(0, end === -1 ? undefined : end),
+      blockLine: line + 1 + start,
+    },
+  };
 }
 
 function jsonBlock(node: Code, firstLine: number, lines: string[]): JsonBlock[] {

@@ -1,8 +1,12 @@
 import { isKebabName, kebabCase } from '../../../machines/kebab-case.ts';
 import { isCoveredBy, readHostEntry, readHostPattern } from '../../outbound/outbound.ts';
+import { normalName } from '../../tool-name.ts';
+import { scriptNameOf } from './find-script.ts';
 import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
 import { hostsInText } from './mentioned-hosts.ts';
+import { type Remark, sectionParameters } from './section-parameters.ts';
 import type { Position } from './skill-problem.ts';
+import { readSkillText } from './skill-text.ts';
 import { toolSections } from './tool-sections.ts';
 
 /** A skill to validate, which need not exist in an agent's folder. */
@@ -17,7 +21,7 @@ export interface SkillDraft {
   editing: string | null;
 }
 
-/** The rules of docs/contract/dashboard.md, in its order. */
+/** The rules of docs/contract/dashboard.md in its order, and `start` for what else the start of an agent reports. */
 export type SkillRule =
   | 'name_present'
   | 'name_format'
@@ -27,7 +31,8 @@ export type SkillRule =
   | 'category_format'
   | 'egress_declared'
   | 'name_unique'
-  | 'name_kept';
+  | 'name_kept'
+  | 'start';
 
 /** A violated rule. */
 export interface SkillFinding extends Partial<Position> {
@@ -39,7 +44,10 @@ export interface SkillFinding extends Partial<Position> {
   file?: string;
 }
 
-/** Validates a skill against the nine rules of docs/contract/dashboard.md; errors prevent saving, warnings do not. */
+/**
+ * Validates a skill against the nine rules of docs/contract/dashboard.md, and as the start of its agent does; errors
+ * prevent saving, warnings do not.
+ */
 export function validateSkill(draft: SkillDraft): SkillFinding[] {
   let frontmatter: Frontmatter;
   try {
@@ -50,12 +58,35 @@ export function validateSkill(draft: SkillDraft): SkillFinding[] {
       { level: 'error', rule: 'frontmatter_yaml', message: error.message, ...error.position },
     ];
   }
-  return [
+  const findings = [
     ...nameFindings(frontmatter, draft),
     ...descriptionFindings(frontmatter),
     ...bodyFindings(frontmatter),
     ...categoryFindings(frontmatter),
     ...egressFindings(frontmatter, draft),
+  ];
+  // The start skips a file without a name.
+  if (findings.some(({ rule }) => rule === 'name_present')) return findings;
+  const isNew = ({ line, column }: Partial<Position>) =>
+    !findings.some((found) => found.line === line && found.column === column);
+  return [...findings, ...startFindings(frontmatter, draft).filter(isNew)];
+}
+
+/** Reports what the start of the agent would report for the text. */
+function startFindings(frontmatter: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
+  const { problems, warnings } = readSkillText('SKILL.md', frontmatter);
+  const files = Object.keys(scripts).map(scriptNameOf);
+  const sections = toolSections(frontmatter.body, frontmatter.bodyLine)
+    .filter(({ name }) => files.includes(normalName(name)))
+    .map(sectionParameters);
+  const as =
+    (level: SkillFinding['level']) =>
+    ({ message, line, column }: Remark): SkillFinding => ({
+      ...{ level, rule: 'start', message, line, column },
+    });
+  return [
+    ...[...problems, ...sections.flatMap((one) => one.problems)].map(as('error')),
+    ...[...warnings, ...sections.flatMap((one) => one.warnings)].map(as('warning')),
   ];
 }
 
@@ -108,10 +139,11 @@ function categoryFindings({ data, locate }: Frontmatter): SkillFinding[] {
   return [{ level: 'warning', rule: 'category_format', message, ...locate(['category']) }];
 }
 
-function egressFindings({ data }: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
-  const written: unknown = data['egress_domains'];
-  const entries = (Array.isArray(written) ? (written as unknown[]) : []).flatMap((entry) => {
-    const reading = typeof entry === 'string' ? readHostEntry(entry) : { ok: false as const };
+function egressFindings(frontmatter: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
+  const declared = readSkillText('SKILL.md', frontmatter).skill?.egressDomains;
+  if (declared === undefined) return [];
+  const entries = declared.flatMap((entry) => {
+    const reading = readHostEntry(entry);
     return reading.ok ? [reading.pattern] : [];
   });
   return Object.entries(scripts).flatMap(([file, text]) =>

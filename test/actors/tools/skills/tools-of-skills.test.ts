@@ -182,16 +182,97 @@ describe('tool sections', () => {
     if (!line.includes(', `list`')) expect(warnings).toEqual([]);
   });
 
-  it('reads lists of a type and says what it did not understand', async () => {
-    const { tools, warnings } = await read('## Tool: go\n**Input:** a (string[]), b (date), 7\n');
+  it('refuses arguments that it cannot read, with line and column', async () => {
+    const folder = agentFolder({
+      'SKILL.md': `${head}## Tool: go\n**Input:** a (string[]), b (date), 7, c (optional string)\n`,
+      'scripts/go.sh': '',
+    });
+    const { skills, problems } = await readSkills(folder);
+    expect(skills.map(({ tools }) => tools)).toEqual([[]]);
+    expect(problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual([
+      '6:26: tool go: "date" of b is not a known type',
+      '6:36: tool go: "7" is not an argument such as order_id (string)',
+      '6:39: tool go: "optional string" of c is not a known type',
+    ]);
+  });
+
+  it('reads the details that stand beside a type', async () => {
+    const { tools, problems } = await read(
+      '## Tool: go\n**Input:** repo (string: owner/repo, or a URL), branch (string, optional: made (once) if omitted), n (int, default: 1, max: 9), state (string: open/closed)\n',
+    );
+    expect(problems).toEqual([]);
     expect(tools[0]?.parameters).toEqual({
       type: 'object',
-      properties: { a: { type: 'array', items: { type: 'string' } }, b: {} },
-      required: ['a', 'b'],
+      properties: {
+        repo: { type: 'string', description: 'owner/repo, or a URL' },
+        branch: { type: 'string', description: 'made (once) if omitted' },
+        n: { type: 'integer', description: 'default: 1, max: 9' },
+        state: { type: 'string', description: 'open/closed' },
+      },
+      required: ['repo', 'state'],
     });
-    expect(warnings).toEqual([
-      '6: tool go: "date" of b is not a known type; its value is not checked',
-      '6: tool go: "7" is not an argument such as order_id (string); its value is not checked',
+  });
+
+  const table = [
+    '| Parameter | Type | Required | Description |',
+    '| --- | :---: | --- | --- |',
+    '| `id` | string | **yes** | Its id, such as `a\\|b` |',
+    '| tags | string[] | no (all) | |',
+  ].join('\n');
+
+  it.each([
+    ['a table', `\n${table}\n`],
+    [
+      'a list',
+      '- `id` (string) - Its id, such as `a|b`\n  and more\n- **tags** (string[], optional)\n',
+    ],
+  ])('reads %s below the input line', async (_form, block) => {
+    const { tools, problems } = await read(`## Tool: go\n**Input:**\n${block}\n**Output:** text\n`);
+    expect(problems).toEqual([]);
+    expect(tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: {
+        id: { type: 'string', description: 'Its id, such as `a|b`' },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['id'],
+    });
+  });
+
+  it.each([
+    [
+      'an unknown type',
+      table.replace('string[]', 'path'),
+      '10:10: tool go: "path" of tags is not a known type',
+    ],
+    [
+      'neither yes nor no',
+      table.replace('no (all)', 'maybe'),
+      '10:21: tool go: "maybe" does not say whether tags is required; write yes or no',
+    ],
+    [
+      'no name',
+      table.replace('tags', 'the tags'),
+      '10:3: tool go: "the tags" is no name of an argument',
+    ],
+    [
+      'no types',
+      table.replaceAll('Type', 'Kind'),
+      '7:1: tool go: the table has no column Type; write | Parameter | Type | Required | Description |',
+    ],
+    [
+      'prose',
+      'The order to look up.',
+      '7:1: tool go: "The order to look up." is not an argument such as order_id (string)',
+    ],
+  ])('refuses a block with %s at its place', async (_what, block, problem) => {
+    const folder = agentFolder({
+      'SKILL.md': `${head}## Tool: go\n**Input:**\n${block}\n`,
+      'scripts/go.sh': '',
+    });
+    const { problems } = await readSkills(folder);
+    expect(problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual([
+      problem,
     ]);
   });
 

@@ -101,6 +101,7 @@ describe('a skill that is checked', () => {
       'name_format',
       'description_present',
       'category_format',
+      'start',
     ]);
   });
 });
