@@ -50,3 +50,10 @@ export function matchesName(pattern: string, tool: string): boolean {
   }
   return true;
 }
+
+/** Returns whether a name or a pattern can match a tool name with a prefix. */
+export function matchesPrefix(pattern: string, prefix: string): boolean {
+  const [first = ''] = normalName(pattern).split('*');
+  const start = normalName(prefix);
+  return first.startsWith(start) || (pattern.includes('*') && start.startsWith(first));
+}

@@ -13,6 +13,7 @@ import {
   type IntentScorer,
   type Modify,
   type Policy,
+  type ToolViews,
   withIncluded,
 } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports/clock.ts';
@@ -37,6 +38,8 @@ export interface GovernanceParts {
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
+  /** The tools of each caller; every caller sees every tool when absent. */
+  views?: ToolViews;
   guardrails: Guardrails | null;
   modify: Modify | null;
   /** Removes secrets from stored text. */
@@ -62,8 +65,8 @@ export function createGovernance(parts: GovernanceParts): Governance {
   const others = included.map((policy) => ({ ...policy, ...compiledLayers(policy) }));
   // A change is shown with the redaction of every policy.
   const scrub = others.reduce((hide, one) => hiding(hide, one.guardrails), parts.scrub);
-  const { isAuthOn, tools, env, guardrails, modify } = parts;
-  const common = { isAuthOn, tools, scrub };
+  const { isAuthOn, tools, views, env, guardrails, modify } = parts;
+  const common = { isAuthOn, tools, views, scrub };
   const own = createPolicy({
     ...common,
     security,

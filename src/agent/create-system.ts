@@ -3,6 +3,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Every } from '../actors/every.ts';
 import {
   type CredentialIssuer,
+  createToolViews,
   type Guardrails,
   type IntentScorer,
   type Modify,
@@ -72,6 +73,8 @@ export type ReadPolicy = Pick<SystemParts, 'config' | 'guardrails' | 'modify' | 
 export interface AgentPolicies {
   policies: Policies<AgentPolicy>;
   issuer: CredentialIssuer | null;
+  /** The people who may decide, and the members of groups with views. */
+  people: PeopleDirectory;
   /** Creates a version from changed files; only `config.security` may differ from the agent's configuration. */
   versionOf(read: ReadPolicy): AgentPolicy;
 }
@@ -80,11 +83,17 @@ export interface AgentPolicies {
 export function createPolicies(parts: SystemParts): AgentPolicies {
   const { tools, skills } = parts.toolbox;
   const scrub = createAgentScrub({ ...parts, skills });
+  const people = new PeopleDirectory(parts.people);
+  const views = createToolViews(parts.config.mcp.views, (caller) => {
+    const email = caller.email ?? null;
+    return { email, as: people.standingOf({ email, caller }, parts.clock.now()).as };
+  });
   const govern = (read: ReadPolicy) =>
     createGovernance({
       ...parts,
       ...read,
       tools,
+      views,
       scrub,
       outbound: parts.egress,
       ...parts.standIns,
@@ -105,6 +114,7 @@ export function createPolicies(parts: SystemParts): AgentPolicies {
   return {
     policies: new Policies(asVersion(parts, first)),
     issuer,
+    people,
     versionOf: (read) => asVersion(read, govern(read)),
   };
 }
@@ -112,13 +122,13 @@ export function createPolicies(parts: SystemParts): AgentPolicies {
 /** Creates an agent's task system from its configuration and policies, not yet started. */
 export function createSystem(
   parts: SystemParts,
-  { policies, issuer }: Pick<AgentPolicies, 'policies' | 'issuer'> = createPolicies(parts),
+  { policies, issuer, people }: Omit<AgentPolicies, 'versionOf'> = createPolicies(parts),
 ): TaskSystem {
   const { config, toolbox, egress, audit, inspect, standIns } = parts;
   return new TaskSystem({
     store: audit.store,
     shared: audit.shared?.shared ?? null,
-    people: new PeopleDirectory(parts.people),
+    people,
     model: standIns?.model ?? (config.gate === undefined ? modelOf(parts) : noModel),
     policies,
     issuer,

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
-type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'>;
+type PolicyConfig = Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate' | 'mcp'>;
 type PolicySkill = Pick<Skill, 'id' | 'guardrails'>;
 
 /** Returns the SHA-256 of the rules that decide on calls, in their canonical form. */
@@ -13,10 +13,10 @@ export function policyDigest(config: PolicyConfig, skills: readonly PolicySkill[
 
 /**
  * Returns the canonical form (RFC 8785) of the rules that decide on calls: `security` with its defaults, the included
- * policies, the entries of `credentials`, and the rules of the skills.
+ * policies, the entries of `credentials`, the views of callers, and the rules of the skills.
  */
 export function policyText(
-  { security, credentials, included = [], gate }: PolicyConfig,
+  { security, credentials, included = [], gate, mcp: { views } }: PolicyConfig,
   skills: readonly PolicySkill[],
 ): string {
   const ofSkills = skills.flatMap(({ id, guardrails }) =>
@@ -30,6 +30,7 @@ export function policyText(
       : { included: included.map(({ file, security: rules }) => ({ file, security: rules })) }),
     ...(credentials.length === 0 ? {} : { credentials }),
     ...(gate === undefined ? {} : { gate: { ...gate } }),
+    ...(views.length === 0 ? {} : { views }),
   };
   return canonicalize(rules) ?? '';
 }

@@ -8,6 +8,7 @@ import {
   readPeople,
   type ServiceConfig,
   unknownApprovers,
+  unknownViewers,
 } from '../actors/config/config.ts';
 import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { People } from '../actors/people/people.ts';
@@ -30,6 +31,7 @@ import { policyDigest } from './policy-digest.ts';
 import { conditionProblems, groupWarnings } from './rule-conditions.ts';
 import { rulesWithoutTools, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
+import { viewsWithoutTools } from './views-without-tools.ts';
 
 /** The contents of an agent's folder and every problem found in them. */
 export interface AgentReading {
@@ -106,9 +108,15 @@ export async function readAgent(
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
       : rulesWithoutTools(loaded.policies, namedTools(config, toolbox, seen), seen);
+  const own = { config, problemAt: loaded.problemAt };
+  const views =
+    toolbox.problems.length > 0
+      ? { problems: [], warnings: [] }
+      : viewsWithoutTools(own, namedTools(config, toolbox, seen), seen);
   return {
     problems: [
       ...idle.problems,
+      ...views.problems,
       ...loaded.policies.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
       ...gateProblems(config.gate ?? { tools: {} }).map(({ tool, message }) =>
         loaded.problemAt(['gate', 'tools', tool, 'schema'], message),
@@ -117,7 +125,10 @@ export async function readAgent(
       ...peopleFindings.problems,
       ...(peopleFindings.problems.length > 0
         ? []
-        : loaded.policies.flatMap((policy) => unknownApprovers(policy, people, config))),
+        : [
+            ...loaded.policies.flatMap((policy) => unknownApprovers(policy, people, config)),
+            ...unknownViewers(own, people, config),
+          ]),
       ...writable.problems,
       ...instructions.problems,
       ...[...toolbox.problems, ...problems].map(asProblem),
@@ -128,6 +139,7 @@ export async function readAgent(
       ...peopleFindings.warnings,
       ...writable.warnings,
       ...idle.warnings,
+      ...views.warnings,
       ...missingPrograms(config.mcp.servers, directory).map(({ index, message }) =>
         loaded.problemAt(['mcp', 'servers', index, 'command'], message),
       ),

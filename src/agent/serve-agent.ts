@@ -108,7 +108,7 @@ async function serveOn(
     a2aAnswer: settings.a2a_answer,
     gate: config.gate === undefined ? null : gateSettings(config.gate, store),
     mcp:
-      settings.mcp === false || config.gate !== undefined
+      settings.mcp === false || (config.gate !== undefined && config.mcp.servers.length === 0)
         ? null
         : mcpFace(parts, settings.mcp.answer_within),
     admission,
@@ -169,16 +169,25 @@ function gateSettings(
 
 /** The agent as presented to MCP clients. */
 function mcpFace(
-  { config, policies: { policies }, toolbox, mcp, audit }: ServingParts,
+  { config, policies: { policies }, toolbox, mcp, system, audit }: ServingParts,
   answerWithin: number,
 ): McpFace {
   const { agent_id: agentId, version } = config;
   return {
     agentId,
     version,
-    tools: () => offeredTools(policies.current, toolbox.tools),
+    ready: () => (config.mcp.views.length === 0 ? null : system.people.refresh(system.now())),
+    tools(caller) {
+      const sees = policies.current.policy.sightOf({ caller, surface: 'mcp' });
+      return offeredTools(policies.current, toolbox.tools).filter(sees);
+    },
+    hasTool: (name) =>
+      offeredTools(policies.current, toolbox.tools).some(
+        (tool) => tool.name === name && tool.isElsewhere !== true,
+      ),
     onToolsChanged(listener) {
       mcp.onChange(listener);
+      system.people.onReplaced(listener);
       policies.onReplaced(listener);
     },
     key: (purpose) => audit.store.keys.of(purpose),
@@ -186,7 +195,9 @@ function mcpFace(
     mayHold(tool) {
       const { policy } = policies.current;
       if (tool !== null) return policy.mayHold(tool);
-      return [...toolbox.tools.keys()].some((name) => policy.mayHold(name));
+      return [...toolbox.tools.values()].some(
+        ({ name, isElsewhere }) => isElsewhere !== true && policy.mayHold(name),
+      );
     },
     get changesOutput() {
       const { security, included } = policies.current;

@@ -1,10 +1,14 @@
+import { matchesPrefix } from '../tool-name.ts';
 import { checkTarget } from './check-targets.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks `gate`: the tools of a gate run at other programs, so it has no model and runs no tools (docs/gate.md). */
+/**
+ * Checks `gate`: a gate has no model, and runs no tools but those of its MCP servers (docs/gate.md). No entry of the gate
+ * may cover a tool of a server.
+ */
 export function checkGate(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
-  const { gate, builtin_tools, credentials, mcp, security } = config;
+  const { gate, builtin_tools, credentials, security } = config;
   if (gate === undefined) return [];
   const { defer } = security;
   const unused = 'a gate runs no tools itself';
@@ -13,9 +17,6 @@ export function checkGate(config: ServiceConfig, isWritten: (path: Path) => bool
     ...(builtin_tools.length === 0
       ? []
       : [errorAt(['builtin_tools'], `${unused}; remove this key`)]),
-    ...(mcp.servers.length === 0
-      ? []
-      : [errorAt(['mcp', 'servers'], `${unused}; remove this key`)]),
     ...(credentials.length === 0
       ? []
       : [errorAt(['credentials'], `${unused}, so no call uses credentials; remove this key`)]),
@@ -27,13 +28,37 @@ export function checkGate(config: ServiceConfig, isWritten: (path: Path) => bool
           ),
         ]
       : []),
-    ...checkUnknown(gate),
+    ...checkServers(config),
+    ...checkUnknown(config),
     ...(gate.unknown === 'defer' ? checkTarget(gate.to, ['gate', 'to'], config) : []),
   ];
 }
 
-function checkUnknown({ tools, unknown }: NonNullable<ServiceConfig['gate']>): Finding[] {
-  if (unknown === 'deny' && Object.keys(tools).length === 0) {
+/** A gate with MCP servers is a gateway: its servers run the calls of MCP clients (docs/mcp.md). */
+function checkServers({ gate, mcp: { servers }, server }: ServiceConfig): Finding[] {
+  const entries = Object.keys(gate?.tools ?? {});
+  return [
+    ...(servers.length > 0 && server.mcp === false
+      ? [
+          warningAt(
+            ['mcp', 'servers'],
+            'no program can call the tools of these servers; set server.mcp: true',
+          ),
+        ]
+      : []),
+    ...entries.flatMap((entry) => {
+      const covered = servers.find(({ name }) => matchesPrefix(entry, `${name}__`));
+      if (covered === undefined) return [];
+      const message = `this entry also covers tools of the MCP server ${covered.name}, which run here; name the tools of other programs otherwise`;
+      return [errorAt(['gate', 'tools', entry], message)];
+    }),
+  ];
+}
+
+function checkUnknown({ gate, mcp }: ServiceConfig): Finding[] {
+  const { tools = {}, unknown } = gate ?? {};
+  const hasTools = Object.keys(tools).length > 0 || mcp.servers.length > 0;
+  if (unknown === 'deny' && !hasTools) {
     const message =
       'the gate lists no tools and denies all others, so it denies every call; add tools, or set unknown';
     return [warningAt(['gate'], message)];

@@ -1,5 +1,5 @@
 import { normaliseHost } from '../outbound/outbound.ts';
-import { errorAt, type Finding, type Path } from './config-problem.ts';
+import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { McpServerConfig } from './schema-mcp.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -7,9 +7,10 @@ import type { ServiceConfig } from './service-schema.ts';
  * Checks that each MCP server has a unique name, exactly one transport with only the settings of that transport, and
  * exactly one of `tools.allow` and `tools.deny` (docs/contract/models.md).
  */
-export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
+export function checkMcp(config: ServiceConfig): Finding[] {
+  const { servers } = config.mcp;
   const names = servers.map(({ name }) => name);
-  return servers.flatMap((server, index) => {
+  const ofServers = servers.flatMap((server, index) => {
     const path: Path = ['mcp', 'servers', index];
     return [
       ...(names.indexOf(server.name) < index
@@ -27,6 +28,21 @@ export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
         : []),
     ];
   });
+  return [...ofServers, ...viewFaults(config)];
+}
+
+/** Views tell callers apart, so they need callers with names (docs/mcp.md). */
+function viewFaults({ mcp: { views }, server, auth }: ServiceConfig): Finding[] {
+  if (views.length === 0) return [];
+  const path: Path = ['mcp', 'views'];
+  if (server.mcp === false) {
+    return [warningAt(path, 'views are for callers of /mcp, which is off; set server.mcp: true')];
+  }
+  const isNamed = auth.providers.length > 0 || auth.dashboard_issuer !== undefined;
+  if (isNamed) return [];
+  const message =
+    'without auth.providers no caller has a view, so all have no tool; add a provider';
+  return [warningAt(path, message)];
 }
 
 function wayFaults(server: McpServerConfig, path: Path): Finding[] {

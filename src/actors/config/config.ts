@@ -9,7 +9,7 @@ export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, type PlacedPolicy, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
 export { dashboardFile, isPageOrigin, readDashboard } from './read-dashboard.ts';
-export { peopleFile, readPeople, unknownApprovers } from './read-people.ts';
+export { peopleFile, readPeople, unknownApprovers, unknownViewers } from './read-people.ts';
 export { readSection } from './read-section.ts';
 export type { OidcSettings } from './schema-auth.ts';
 export { channelSchemas, configuredAdapters } from './schema-channels.ts';

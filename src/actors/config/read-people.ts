@@ -67,6 +67,20 @@ export function unknownApprovers(
   );
 }
 
+/** Finds callers of `mcp.views` that no one fulfils. */
+export function unknownViewers(
+  { config, problemAt }: PlacedPolicy,
+  people: People,
+  access: Access,
+): ConfigProblem[] {
+  return config.mcp.views.flatMap(({ for: entries }, index) =>
+    entries.flatMap((entry) => {
+      const message = faultOf(entry, people, access);
+      return message === null ? [] : [problemAt(['mcp', 'views', index, 'for'], message)];
+    }),
+  );
+}
+
 function faultOf(
   entry: string,
   { groups, oncall }: People,

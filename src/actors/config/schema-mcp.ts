@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { normaliseEntry } from '../../machines/governance/standing.ts';
 import { kebabCase } from '../../machines/kebab-case.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
@@ -86,6 +87,46 @@ const server = z.object({
     .describe('Tools of the server that the agent gets: `allow` or `deny`, not both.'),
 });
 
+const callerEntry = z
+  .string()
+  .refine((text) => normaliseEntry(text) !== null, {
+    error: 'this is an email, group:NAME, oncall:NAME or claim:NAME=VALUE',
+  })
+  .transform((text) => normaliseEntry(text) ?? text);
+
+const callerEntries = z
+  .union(
+    [callerEntry, z.array(callerEntry).min(1, { error: 'the list names no one; add someone' })],
+    {
+      error: 'this is an email, group:NAME, oncall:NAME or claim:NAME=VALUE, or a list of them',
+    },
+  )
+  .transform((entries) => (typeof entries === 'string' ? [entries] : entries));
+
+const view = z.strictObject({
+  for: callerEntries.meta({
+    description:
+      'The callers with the view: an email, `group:NAME`, `oncall:NAME` or `claim:NAME=VALUE`, or a list of them.',
+    example: 'group:support',
+  }),
+  tools: z
+    .strictObject({
+      allow: z
+        .array(name)
+        .min(1, { error: 'the view has no tool; add one, such as shop__*' })
+        .meta({
+          description:
+            'The tools that these callers can see and call, by their names here; `*` matches any characters.',
+          example: ['shop__*'],
+        }),
+      deny: z
+        .array(name)
+        .default([])
+        .meta({ description: 'Exceptions from `allow`.', example: ['shop__refund'] }),
+    })
+    .describe('Tools of the view.'),
+});
+
 /** `mcp`: servers that provide additional tools (docs/contract/models.md). */
 export const mcpSchema = z.object({
   servers: z
@@ -96,6 +137,14 @@ export const mcpSchema = z.object({
       example: [
         { name: 'shop', url: 'https://shop.example.com/mcp', tools: { allow: ['refund'] } },
       ],
+    }),
+  views: z
+    .array(view)
+    .default([])
+    .meta({
+      description:
+        'Restricts the tools at `/mcp` by caller. A caller has the tools of all views that name it, and without one no tool; without `views` every caller has every tool.',
+      example: [{ for: 'group:support', tools: { allow: ['shop__find_order'] } }],
     }),
 });
 

@@ -45,6 +45,7 @@ export class PeopleDirectory {
   readonly #failed = new Map<string, number>();
   #slackMembers: SlackMembers | null = null;
   #delegations: readonly Delegation[] = [];
+  readonly #onReplaced: (() => void)[] = [];
 
   constructor(people: People = nobody) {
     this.#people = people;
@@ -67,6 +68,12 @@ export class PeopleDirectory {
   /** Replaces the content of `people.yaml`. */
   replace(people: People): void {
     this.#people = people;
+    for (const listener of this.#onReplaced) listener();
+  }
+
+  /** Subscribes to replacements of the content of `people.yaml`. */
+  onReplaced(listener: () => void): void {
+    this.#onReplaced.push(listener);
   }
 
   /** Replaces the delegations that people made themselves. */

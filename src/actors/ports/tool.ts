@@ -54,6 +54,8 @@ export interface Tool {
   readonly outputSchema?: JsonObject;
   /** True if running it twice with the same call id is harmless. */
   readonly idempotent: boolean;
+  /** True for a tool of a gate that other programs run; only holds can name it. */
+  readonly isElsewhere?: true;
   /** Returns the problem with some arguments in one sentence; `null` if they are valid. */
   check?(args: JsonObject): string | null;
   /**

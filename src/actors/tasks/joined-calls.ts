@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
 import { wellFormed } from '../../machines/text.ts';
-import { argumentsDigest, type Policies, type Policy } from '../governance/governance.ts';
+import { argumentsDigest, noFacts, type Policies, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
@@ -30,8 +30,8 @@ export class JoinedCalls {
   }
 
   /**
-   * Returns the key of a call after MODIFY; `null` for a call that would not be held, because its tool is never held, a
-   * static denial applies, or the caller's sign-in is too weak. Governance handles such calls separately.
+   * Returns the key of a call after MODIFY; `null` for a call that would not be held, because its tool is never held or
+   * not in the caller's view, a static denial applies, or the caller's sign-in is too weak. Governance handles such calls separately.
    */
   keyOf(caller: Caller | null, call: AskedCall): string | null {
     const { policy } = this.#ports.policies.current;
@@ -77,7 +77,9 @@ function wouldBeHeld(
   caller: Caller | null,
 ): boolean {
   try {
-    const { defer, refusal, requiredAcr, acrHierarchy } = policy.rulesFor(asked);
+    const task = { ...noFacts.task, surface: 'mcp' };
+    const facts = { ...noFacts, requester: caller, task };
+    const { defer, refusal, requiredAcr, acrHierarchy } = policy.rulesFor(asked, facts);
     if (policy.isConditional(asked.tool)) {
       // Its conditions are evaluated with the facts of its task, and an equal call of this caller may wait.
       return policy.mayHold(asked.tool) && (refusal === null || refusal.rule !== undefined);

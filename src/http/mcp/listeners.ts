@@ -5,6 +5,8 @@ interface Listener {
   /** The caller to which the stream is counted. */
   share: string;
   stream: Pick<EventStream, 'send' | 'end'>;
+  /** Returns a digest of the caller's tools. */
+  tools: () => string;
 }
 
 /** Maximum number of open streams per caller; a further stream closes the oldest. */
@@ -12,7 +14,7 @@ const mostOfShare = 100;
 
 /** The notification streams of MCP clients, one per session. */
 export class Listeners {
-  readonly #bySession = new Map<string, Listener>();
+  readonly #bySession = new Map<string, Listener & { known: string }>();
 
   /** Adds a session's stream and replaces an earlier one. Returns a function that removes it. */
   add(session: string, listener: Listener): () => void {
@@ -20,9 +22,10 @@ export class Listeners {
     const ofShare = [...this.#bySession].filter(([, { share }]) => share === listener.share);
     const [oldest] = ofShare;
     if (oldest !== undefined && ofShare.length >= mostOfShare) this.end(oldest[0]);
-    this.#bySession.set(session, listener);
+    const added = { ...listener, known: listener.tools() };
+    this.#bySession.set(session, added);
     return () => {
-      if (this.#bySession.get(session) === listener) this.#bySession.delete(session);
+      if (this.#bySession.get(session) === added) this.#bySession.delete(session);
     };
   }
 
@@ -32,10 +35,14 @@ export class Listeners {
     this.#bySession.delete(session);
   }
 
-  /** Sends a notification to every connected client. */
-  notify(method: string): void {
-    for (const { stream } of this.#bySession.values()) {
-      stream.send({ event: 'message', data: { jsonrpc: '2.0', method } });
+  /** Notifies every client whose tools differ from those at its last notification. */
+  toolsChanged(): void {
+    for (const listener of this.#bySession.values()) {
+      const now = listener.tools();
+      if (now === listener.known) continue;
+      listener.known = now;
+      const method = 'notifications/tools/list_changed';
+      listener.stream.send({ event: 'message', data: { jsonrpc: '2.0', method } });
     }
   }
 }

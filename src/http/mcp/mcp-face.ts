@@ -1,4 +1,5 @@
 import type { Tool } from '../../actors/ports/tool.ts';
+import type { Caller } from '../../machines/domain/task.ts';
 
 /** The tool fields visible to MCP clients. */
 export type OfferedTool = Pick<
@@ -10,8 +11,12 @@ export type OfferedTool = Pick<
 export interface McpFace {
   agentId: string;
   version: string;
-  /** Returns the agent's current tools. */
-  tools: () => readonly OfferedTool[];
+  /** Resolves once the members of the groups with views are known; `null` if nothing must be read. */
+  ready: () => Promise<void> | null;
+  /** Returns the tools that a caller can see now (docs/mcp.md). */
+  tools: (caller: Caller | null) => readonly OfferedTool[];
+  /** Returns true if the agent has a tool of this name, in the view of a caller or not. */
+  hasTool: (name: string) => boolean;
   /** Registers a listener for changes of the tools. */
   onToolsChanged: (listener: () => void) => void;
   /** Returns the agent's key for a purpose. All daemons on one store derive the same key. */

@@ -47,6 +47,7 @@ export function mcpRoute(face: McpFace, ports: McpPorts) {
       sessions = null;
       throw error;
     });
+    await face.ready();
     await (await sessions).answer(ctx);
   };
 }

@@ -37,7 +37,10 @@ export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing)
     { name, version },
     { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator: noSchemas },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listing.tools() }));
+  server.setRequestHandler(ListToolsRequestSchema, (_, extra) => {
+    const request = extra.authInfo?.extra as unknown as McpRequest;
+    return { tools: listing.tools(request.state.caller) };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const request = extra.authInfo?.extra as unknown as McpRequest;
     const isClosed = () => server.transport === undefined;

@@ -44,7 +44,7 @@ export class McpSessions {
     this.#ports = ports;
     this.#ids = ids;
     this.#listing = new ToolListing(face, ports.log);
-    face.onToolsChanged(() => this.#listeners.notify('notifications/tools/list_changed'));
+    face.onToolsChanged(() => this.#listeners.toolsChanged());
   }
 
   /** Answers one client request. Throws Problem. */
@@ -145,7 +145,9 @@ export class McpSessions {
     if (!isSupported) throw new Problem(400, { error: unsupported });
     ctx.set('Mcp-Session-Id', session.text);
     const stream = new EventStream(ctx, () => leave());
-    const leave = this.#listeners.add(session.text, { share: ctx.state.traffic.name, stream });
+    const { caller, traffic } = ctx.state;
+    const tools = () => this.#listing.digest(caller);
+    const leave = this.#listeners.add(session.text, { share: traffic.name, stream, tools });
   }
 }
 

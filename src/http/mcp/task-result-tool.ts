@@ -26,8 +26,12 @@ export const taskResultTool = {
  * Returns true if clients get this tool: calls may be held and have a wait limit. An agent's own tool of the same name
  * takes precedence.
  */
-export function offersTaskResult({ answerWithin, mayHold, tools }: Omit<McpFace, 'key'>): boolean {
-  return answerWithin > 0 && mayHold(null) && tools().every(({ name }) => name !== taskResultName);
+export function offersTaskResult({
+  answerWithin,
+  mayHold,
+  hasTool,
+}: Omit<McpFace, 'key'>): boolean {
+  return answerWithin > 0 && mayHold(null) && !hasTool(taskResultName);
 }
 
 /** Returns instructions for retrieving a call that was answered while held. */

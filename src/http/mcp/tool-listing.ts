@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { type Tool as McpTool, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../../actors/ports/log.ts';
+import type { Caller } from '../../machines/domain/task.ts';
 import type { McpFace, OfferedTool } from './mcp-face.ts';
 import { offersTaskResult, taskResultTool } from './task-result-tool.ts';
 
@@ -19,11 +21,16 @@ export class ToolListing {
     this.#log = log;
   }
 
-  /** Returns the tools in MCP format. */
-  tools(): McpTool[] {
-    const tools = this.#face.tools().map((tool) => this.#shownOf(tool));
+  /** Returns the tools of a caller in MCP format. */
+  tools(caller: Caller | null): McpTool[] {
+    const tools = this.#face.tools(caller).map((tool) => this.#shownOf(tool));
     const fitting = tools.filter((tool) => tool !== null);
     return offersTaskResult(this.#face) ? [...fitting, taskResultTool] : fitting;
+  }
+
+  /** Returns a digest of the tools of a caller, which differs after a change of their list. */
+  digest(caller: Caller | null): string {
+    return hash('sha256', JSON.stringify(this.tools(caller)), 'base64url');
   }
 
   #shownOf(tool: OfferedTool): McpTool | null {

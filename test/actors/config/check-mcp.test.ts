@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { McpServerSettings } from '../../../src/actors/tools/mcp/server-settings.ts';
 import { linesOf, read } from './reading.ts';
 
@@ -87,4 +87,58 @@ mcp:
   const reading = read(text, { PASS: 'p4ss', TOKEN: 't0ken' });
   const servers: readonly McpServerSettings[] = reading.ok ? reading.config.mcp.servers : [];
   expect(servers.map(({ filled }) => filled)).toEqual([undefined, ['p4ss', 't0ken'], ['t0ken']]);
+});
+
+describe('a gate with MCP servers', () => {
+  const gateway = (text: string, rest = 'server: {mcp: true}') =>
+    linesOf(
+      read(
+        `agent_id: x\ngate: ${text}\n${rest}\nmcp:\n  servers:\n    - {name: shop, command: a, tools: {deny: []}}\n`,
+      ),
+    );
+
+  it('has no entry that covers a tool of a server', () => {
+    expect(gateway('{tools: {Bash: {}, "mcp__*": {}, shop: {}}}')).toEqual([]);
+    const covers = (entry: string) =>
+      gateway(`{tools: {"${entry}": {}}}`).map((line) => line.replace(/^.*\| /, ''));
+    for (const entry of ['*', 'sh*', 'shop__pay', 'shop--pay', 'shop__*', 'sho*y']) {
+      expect(covers(entry)).toEqual([
+        'this entry also covers tools of the MCP server shop, which run here; name the tools of other programs otherwise',
+      ]);
+    }
+  });
+
+  it('is called by MCP clients', () => {
+    expect(gateway('{}', '')).toEqual([
+      'warning 6:5 mcp.servers | no program can call the tools of these servers; set server.mcp: true',
+    ]);
+  });
+});
+
+describe('views', () => {
+  const views = (rest: string, view: string) =>
+    linesOf(read(`agent_id: x\n${rest}\nmcp:\n  views:\n    - ${view}\n`));
+  const sue = '{for: sue@example.com, tools: {allow: [a]}}';
+
+  it('need a surface, and callers with names', () => {
+    expect(views('', sue)).toEqual([
+      'warning 5:5 mcp.views | views are for callers of /mcp, which is off; set server.mcp: true',
+    ]);
+    expect(views('server: {mcp: true}', sue)).toEqual([
+      'warning 5:5 mcp.views | without auth.providers no caller has a view, so all have no tool; add a provider',
+    ]);
+  });
+
+  it.each([
+    ['{for: nobody, tools: {allow: [a]}}', 'this is an email, group:NAME'],
+    ['{for: [], tools: {allow: [a]}}', 'the list names no one; add someone'],
+    [
+      '{for: sue@example.com, tools: {allow: []}}',
+      'the view has no tool; add one, such as shop__*',
+    ],
+    ['{for: sue@example.com, tools: {deny: [a]}}', 'missing'],
+    ['{for: sue@example.com, allow: [a]}', 'missing'],
+  ])('are checked: %s', (view, message) => {
+    expect(views('server: {mcp: true}', view).join('\n')).toContain(message);
+  });
 });

@@ -15,7 +15,9 @@ function listing(tools: OfferedTool[], more: Partial<McpFace> = {}) {
   const face: McpFace = {
     agentId: 'till',
     version: '1',
+    ready: () => null,
     tools: () => tools,
+    hasTool: (name) => tools.some((one) => one.name === name),
     onToolsChanged: () => undefined,
     key: async () => Buffer.alloc(32),
     answerWithin: 50_000,
@@ -30,12 +32,12 @@ it('shows annotations, and an output schema where an answer always has what it p
   const annotations = { readOnlyHint: true };
   const tools = [tool('rows', { annotations, outputSchema })];
   const shown = { name: 'rows', description: 'Does rows.', inputSchema: tools[0]?.parameters };
-  expect(listing(tools).listing.tools()).toEqual([{ ...shown, annotations, outputSchema }]);
+  expect(listing(tools).listing.tools(null)).toEqual([{ ...shown, annotations, outputSchema }]);
   for (const more of [
     { changesOutput: true },
     { mayHold: (name: string | null) => name === 'rows' },
   ]) {
-    expect(listing(tools, more).listing.tools()).toEqual([{ ...shown, annotations }]);
+    expect(listing(tools, more).listing.tools(null)).toEqual([{ ...shown, annotations }]);
   }
 });
 
@@ -45,7 +47,7 @@ it('leaves out a tool that no client could read, and says so once', () => {
   let offered = tools();
   const { listing: shown, warned } = listing([], { tools: () => offered });
   for (let round = 0; round < 3; round += 1) {
-    expect(shown.tools().map(({ name }) => name)).toEqual(['good']);
+    expect(shown.tools(null).map(({ name }) => name)).toEqual(['good']);
     // A server that connects anew brings new objects.
     offered = tools();
   }
@@ -60,7 +62,7 @@ it('has task_result while calls may be held, unless the agent has a tool of that
   const mayHold = () => true;
   const names = (tools: OfferedTool[], more: Partial<McpFace>) =>
     listing(tools, more)
-      .listing.tools()
+      .listing.tools(null)
       .map(({ name }) => name);
   expect([
     names([tool('pay')], { mayHold }),

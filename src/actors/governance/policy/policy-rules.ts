@@ -88,7 +88,7 @@ export class PolicyRules {
       ...[denied, steps, modified, deferred].flat(),
     ].filter(({ rule }) => rule.when !== undefined);
     const read = callerReads(conditional.flatMap(({ rule: { when } }) => when ?? []));
-    this.callerReads = withApprovers(read, defer.enabled ? approversIn(defer) : []);
+    this.callerReads = withEntries(read, defer.enabled ? approversIn(defer) : []);
     this.isConditional = hasRule(conditional);
     this.readsHistory = hasRule(
       conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),
@@ -232,9 +232,12 @@ function approversIn({ default_approvers, tools }: PolicySettings['defer']): str
   return holding.flatMap((rule) => deciders(rule, default_approvers).approvers ?? []);
 }
 
-/** Approver lists read groups and claims of those who decide. */
-function withApprovers({ groups, claims }: CallerReads, approvers: string[]): CallerReads {
-  const entries = approvers.flatMap((entry) => readEntry(entry) ?? []);
+/** Lists of approvers and callers read the groups and claims that they name. */
+export function withEntries(
+  { groups, claims }: CallerReads,
+  listed: readonly string[],
+): CallerReads {
+  const entries = listed.flatMap((entry) => readEntry(entry) ?? []);
   const named = entries.flatMap(({ kind, name }) => (kind === 'claim' ? [name] : []));
   return {
     groups: groups || entries.some(({ kind }) => kind === 'group'),

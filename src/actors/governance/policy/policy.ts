@@ -11,11 +11,12 @@ import type { Modify } from '../modify/modify.ts';
 import { argumentChanges } from './argument-changes.ts';
 import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
-import { PolicyRules, type UnlistedRule } from './policy-rules.ts';
+import { PolicyRules, type UnlistedRule, withEntries } from './policy-rules.ts';
 import type { PolicySettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 import { noFacts, type RuledCall } from './rule-lists.ts';
 import { hiding, shownArguments } from './shown-arguments.ts';
+import { type Asker, everyTool, type Sight, type ToolViews } from './tool-views.ts';
 
 /** The configured governance of messages, calls and results. */
 export interface Policy {
@@ -23,7 +24,7 @@ export interface Policy {
   refusalOf(message: Message): Refusal | null;
   /** Returns why a caller may not speak in the task of a requester; `null` if they may. */
   refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
-  /** Without facts, a condition on anything but the arguments cannot be evaluated. */
+  /** Without facts, a condition on anything but the arguments cannot be evaluated, and no view applies. */
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
   deferRuleOf(call: RuledCall, facts: CallFacts): AppliedRule;
@@ -39,7 +40,9 @@ export interface Policy {
   credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call; the result must be allowed to run. */
   modify(call: ToolCall, facts?: CallFacts): Modification;
-  /** What conditions read of a requester. */
+  /** Returns which tools a caller can see and call. */
+  sightOf(asker: Asker): Sight;
+  /** What conditions and views read of a requester. */
   callerReads: CallerReads;
   /** Returns what other arguments change in a call, and why they do not fit the tool; `null` if they do. */
   changesOf(
@@ -68,22 +71,26 @@ export interface PolicyParts {
   environment?: Readonly<Record<string, string>>;
   /** Holds calls of tools that the agent does not list. */
   unlisted?: UnlistedRule | undefined;
+  /** The tools of each caller; every caller sees every tool when absent. */
+  views?: ToolViews | undefined;
 }
 
 /** Creates the policy of an agent (docs/contract/governance.md, docs/contract/step-up.md). */
 export function createPolicy(parts: PolicyParts): Policy {
   const { security, tools, guardrails, modify, credentials, scrub, environment = {} } = parts;
+  const { views = everyTool } = parts;
   const { acr_hierarchy: acrHierarchy } = security.step_up;
   const rules = new PolicyRules({ ...parts, environment });
   const intent = intentRulesOf(security.intent_alignment);
   const hide = hiding(scrub, guardrails);
-  const refusalOf = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
+  const refusalOf = (call: ToolCall, sees?: Sight) => refusalOfCall(call, tools, guardrails, sees);
   return {
     changesOf: ({ tool, args }, changed) => ({
       changes: argumentChanges(args, changed, hide),
       misfit: tools.get(tool)?.check?.(changed) ?? null,
     }),
-    callerReads: rules.callerReads,
+    sightOf: (asker) => views.sightOf(asker),
+    callerReads: withEntries(rules.callerReads, views.entries),
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
     holds: (when, call, facts) => rules.holds(when, call, facts),
     mayHold: (tool) => rules.mayHold(tool),
@@ -92,10 +99,11 @@ export function createPolicy(parts: PolicyParts): Policy {
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>
       refusalOfSpeaker(speaker, requester, security.step_up),
-    rulesFor(call, facts = noFacts) {
-      const { refusal, requiredAcr, defer, names, shadows } = rules.of(call, facts);
+    rulesFor(call, facts) {
+      const { refusal, requiredAcr, defer, names, shadows } = rules.of(call, facts ?? noFacts);
+      const sees = facts && views.sightOf({ caller: facts.requester, surface: facts.task.surface });
       return {
-        refusal: refusalOf(call) ?? refusal,
+        refusal: refusalOf(call, sees) ?? refusal,
         ...intent,
         requiredAcr,
         acrHierarchy,

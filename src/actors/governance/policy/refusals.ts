@@ -5,18 +5,23 @@ import { nearestName } from '../../nearest-name.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
+import type { Sight } from './tool-views.ts';
 
 /**
  * Returns why a call cannot run (docs/contract/governance.md); `null` if it can. Reasons: an unknown tool or invalid
- * arguments, which the model may correct, a guardrail, or too many waiting calls of the caller.
+ * arguments, which the model may correct, a guardrail, or too many waiting calls of the caller. A tool that the caller
+ * does not see is an unknown one.
  */
 export function refusalOfCall(
   { tool: name, args, fault, refused }: ToolCall,
   tools: ReadonlyMap<string, Tool>,
   guardrails: Guardrails | null,
+  sees: Sight = () => true,
 ): Refusal | null {
   const tool = tools.get(name);
-  if (tool === undefined) return misfitOf(unknownTool(name, tools), 'tool', 'unknown tool');
+  if (tool === undefined || !sees(tool)) {
+    return misfitOf(unknownTool(name, [...tools.values()].filter(sees)), 'tool', 'unknown tool');
+  }
   if (fault !== undefined) return misfitOf(fault, 'arguments', 'form');
   const checked = guardrails?.checkCall(name, args) ?? nothing;
   if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
@@ -25,8 +30,9 @@ export function refusalOfCall(
   return refused === undefined ? null : { text: refused, findings: [tooManyWait], layer: 'defer' };
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
-  const near = tools.size === 0 ? null : nearestName(name, [...tools.keys()], 0.25);
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.name);
+  const near = names.length === 0 ? null : nearestName(name, names, 0.25);
   return `unknown tool: ${name}${near === null ? '' : `; the nearest is ${near}`}`;
 }
 

@@ -68,6 +68,7 @@ export function withIncluded(own: Policy, included: Policy): Policy {
       groups: own.callerReads.groups || included.callerReads.groups,
       claims: own.callerReads.claims.union(included.callerReads.claims),
     },
+    sightOf: (asker) => own.sightOf(asker),
     holds: (when, call, facts) => own.holds(when, call, facts),
     mayHold: (tool) => own.mayHold(tool) || included.mayHold(tool),
     isConditional: (tool) => own.isConditional(tool) || included.isConditional(tool),

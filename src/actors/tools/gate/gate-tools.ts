@@ -21,8 +21,9 @@ interface GateTool {
 }
 
 /**
- * The tools of a gate, by name or pattern. `get` finds the tool for any name that an entry matches, and with `unknown`
- * other than `deny` for every name; the entries themselves are listed.
+ * The tools of a gate that other programs run, by name or pattern, and those of its MCP servers. `get` finds the tool
+ * for any name that an entry matches, and with `unknown` other than `deny` for every name; the entries themselves are
+ * listed.
  */
 export class GateTools extends Map<string, Tool> {
   readonly #settings: GateSettings;
@@ -44,6 +45,8 @@ export class GateTools extends Map<string, Tool> {
   }
 
   override get(name: string): Tool | undefined {
+    const served = this.#servedAs(name);
+    if (served !== undefined) return served;
     const found = this.#entryOf(name);
     if (found !== undefined) return { ...found, name };
     return this.#settings.unknown === 'deny' ? undefined : { ...this.#any, name };
@@ -51,11 +54,17 @@ export class GateTools extends Map<string, Tool> {
 
   /** Returns whether no entry matches a name. */
   isUnlisted(name: string): boolean {
-    return this.#entryOf(name) === undefined;
+    return this.#servedAs(name) === undefined && this.#entryOf(name) === undefined;
   }
 
   #entryOf(name: string): Tool | undefined {
-    return this.values().find((tool) => matchesName(tool.name, name));
+    return this.values().find((tool) => tool.isElsewhere === true && matchesName(tool.name, name));
+  }
+
+  /** Returns the tool of an MCP server. */
+  #servedAs(name: string): Tool | undefined {
+    const tool = super.get(name);
+    return tool?.isElsewhere === true ? undefined : tool;
   }
 }
 
@@ -78,6 +87,7 @@ function toolElsewhere(name: string, { description, schema }: GateTool): Tool {
     description,
     parameters: schema,
     idempotent: false,
+    isElsewhere: true,
     check: (args) => misfit(name, compiled, args),
     run: () => Promise.reject(new ToolError('this tool runs at another program; use POST /holds')),
   };
