@@ -27,6 +27,7 @@ import type { DashboardSignIn } from '../http/middleware/act-for-person.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
 import { approvalsPage } from './approvals-page.ts';
 import type { AgentPolicies } from './create-system.ts';
+import { mcpResource } from './mcp-resource.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
@@ -91,6 +92,7 @@ async function serveOn(
     authenticator: parts.authenticator,
     authLog,
     dashboard: dashboardSignIn(parts),
+    resource: mcpResource(config),
     ids,
     card: parts.card,
     schemaOf: (tool) => parts.toolbox.tools.get(tool)?.parameters ?? null,

@@ -25,6 +25,7 @@ import { cardBasis } from './card-basis.ts';
 import { checkFileAccess } from './check-file-access.ts';
 import { type KeptChannels, keepChannels } from './keep-channels.ts';
 import { keepPolicy } from './kept-policies.ts';
+import { mcpResource } from './mcp-resource.ts';
 import { type AgentParts, openParts, type PartsOptions } from './open-parts.ts';
 import { openTogether } from './open-together.ts';
 import { policyText } from './policy-digest.ts';
@@ -263,6 +264,7 @@ async function authenticatorOf(
     tokens: isAuthOn
       ? await configuredVerifiers(auth.providers, {
           ...{ env, log, outbound, reads, bindsApprover: bindsApprover(config) },
+          resource: mcpResource(config)?.url ?? null,
         })
       : [],
     isOptional: !isAuthOn,

@@ -71,6 +71,7 @@ import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { type PolicyReloadPorts, policyReload } from './routes/policy-reload.ts';
+import { protectedResource } from './routes/protected-resource.ts';
 import { type ReceiptPorts, receiptsGet } from './routes/receipts.ts';
 import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
@@ -88,6 +89,7 @@ import {
   sentInvocation,
 } from './wire/admission.ts';
 import { noDecision } from './wire/decision.ts';
+import { metadataPath } from './wire/protected-resource.ts';
 
 type AuditPorts = AuditKeysPorts &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;
@@ -95,7 +97,7 @@ type AuditPorts = AuditKeysPorts &
 export interface AppPorts
   extends AdmitPorts,
     AuditPorts,
-    Pick<AuthenticatePorts, 'dashboard'>,
+    Pick<AuthenticatePorts, 'dashboard' | 'resource'>,
     HealthPorts,
     ReceiptPorts,
     CallerTasksPorts,
@@ -233,6 +235,11 @@ function createRouter(
   for (const { verb, path, isSend } of restRoutes) {
     const admitted = isSend ? [admit(ports, messageInvocation)] : [];
     router[verb](path, readJson(a2aBody), ...admitted, rest);
+  }
+  if (ports.resource !== undefined && ports.resource !== null) {
+    const publish = protectedResource(ports.resource);
+    router.get(metadataPath, publish);
+    router.get(`${metadataPath}${mcpPath}`, publish);
   }
   router.get('/healthz', healthz(ports));
   router.get('/readyz', readyz({ system }));

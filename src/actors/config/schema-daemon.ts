@@ -46,6 +46,16 @@ const mcpFaceSchema = z.object({
       'How long a held call keeps an MCP client without progress waiting before it receives its task id and the tool `task_result`; 0s waits for the decision.',
     example: '25s',
   }),
+  scopes: z
+    .array(
+      z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'a scope has no spaces, " and \\' }),
+    )
+    .default([])
+    .meta({
+      description:
+        'Scopes that clients request with a token for `/mcp`, in its metadata and challenge; tokens are not checked for them.',
+      example: ['tools'],
+    }),
 });
 
 /** `server`: the HTTP server of the daemon. */

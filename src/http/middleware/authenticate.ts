@@ -9,9 +9,15 @@ import { keptStart } from '../../machines/text.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
 import { addressGroup } from '../client-address.ts';
+import { mcpPath } from '../mcp/mcp-route.ts';
 import type { RequestState } from '../request-state.ts';
 import { personHeader } from '../wire/named-person.ts';
 import { Problem } from '../wire/problem.ts';
+import {
+  metadataPath,
+  type ProtectedResource,
+  resourceChallenge,
+} from '../wire/protected-resource.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 import { type DashboardSignIn, type PersonActing, personNamed } from './act-for-person.ts';
 import { isRead } from './is-read.ts';
@@ -24,6 +30,8 @@ export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
   /** The sign-in of the dashboard whose people the agent accepts; absent for none. */
   dashboard?: DashboardSignIn | null;
+  /** The MCP endpoint as clients request tokens for it; absent or `null` if no issuer makes them. */
+  resource?: ProtectedResource | null;
 }
 
 /** Public paths, readable without authentication (docs/contract/authentication.md). */
@@ -35,6 +43,8 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
   '/openapi.json',
+  metadataPath,
+  `${metadataPath}${mcpPath}`,
 ]);
 
 /** Path of the Guardian of the Agent Control Standard. */
@@ -73,7 +83,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
       throw new Problem(
         401,
         { error: 'unauthorized', message: verdict.message },
-        { 'WWW-Authenticate': 'Bearer' },
+        { 'WWW-Authenticate': challengeOf(ports, ctx, verdict) },
       );
     }
     const fault = verdict.kind === 'anonymous' ? pageFault(ctx) : null;
@@ -84,6 +94,16 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         : null;
     await next();
   };
+}
+
+/** Clients of the MCP endpoint learn where to get a token. */
+function challengeOf(
+  { resource = null }: AuthenticatePorts,
+  { path }: Context,
+  { reason }: Extract<Verification, { kind: 'rejected' }>,
+): string {
+  if (resource === null || path !== mcpPath) return 'Bearer';
+  return resourceChallenge(resource, reason === 'invalid' || reason === 'rejected');
 }
 
 /** Makes a request one of the person for whom the dashboard sends it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { rpcAnswer } from '../wire/json-rpc.ts';
 import { refusal } from '../wire/problem.ts';
+import { resourceMetadata } from '../wire/protected-resource.ts';
 import { rpcRequest } from './a2a-schemas.ts';
 import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
 
@@ -61,5 +62,21 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
     parameters: [session],
     answers: { 200: { says: 'It has ended.' }, 400: malformed, 403: foreign, 404: noSession },
     form: 'sentence',
+  },
+  'GET /.well-known/oauth-protected-resource/mcp': {
+    id: 'getMcpResource',
+    tag: 'mcp',
+    says: 'Names the issuers whose tokens the MCP endpoint accepts (RFC 9728).',
+    answers: { 200: holding('The metadata.', resourceMetadata) },
+    form: 'sentence',
+    isPublic: true,
+  },
+  'GET /.well-known/oauth-protected-resource': {
+    id: 'getResource',
+    tag: 'mcp',
+    says: 'Shows the same metadata at the root form of its path.',
+    answers: { 200: holding('The metadata.', resourceMetadata) },
+    form: 'sentence',
+    isPublic: true,
   },
 };

@@ -192,7 +192,7 @@ it('fills in every default', () => {
       instructions: '',
       builtin_tools: [],
       tools: [],
-      mcp: { servers: [] },
+      mcp: { servers: [], views: [] },
       skills: { path: 'SKILL.md' },
       channels: [],
       egress: {

@@ -20,6 +20,8 @@ export interface ProviderPorts {
   outbound?: Outbound;
   /** Returns what rules read of callers; nothing when absent. */
   reads?: () => CallerReads;
+  /** Identifier of the MCP endpoint, for which tokens are made too; absent or `null` for none. */
+  resource?: string | null;
   /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover?: boolean;
 }

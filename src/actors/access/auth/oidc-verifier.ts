@@ -37,7 +37,10 @@ export async function oidcVerifier(
     keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
     algorithms,
     issuer,
-    audience: settings.audience ?? settings.client_id ?? [],
+    audience: [
+      ...[settings.audience ?? settings.client_id ?? []].flat(),
+      ...(ports.resource ? [ports.resource] : []),
+    ],
     skew: settings.clock_skew,
     longest: settings.max_token_lifetime,
   };

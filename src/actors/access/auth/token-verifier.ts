@@ -17,6 +17,8 @@ export interface VerifierPorts {
   place: string;
   /** Returns what rules read of callers. */
   reads: () => CallerReads;
+  /** Identifier of the MCP endpoint, for which tokens are made too; absent or `null` for none. */
+  resource?: string | null;
   /** True if `bind_approver` requires the approver's verified email. */
   bindsApprover: boolean;
 }
