@@ -50,7 +50,9 @@ const productPackages = [
   '@koa/cors',
   '@koa/router',
   '@marcbachmann/cel-js',
+  '@modelcontextprotocol/core',
   '@modelcontextprotocol/sdk',
+  '@modelcontextprotocol/server',
   '@opentelemetry/api',
   '@opentelemetry/context-async-hooks',
   '@opentelemetry/core',
@@ -218,7 +220,7 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|canonicalize|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/(core|server)|express|express-serve-static-core|@opentelemetry/api|koa-body|canonicalize|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

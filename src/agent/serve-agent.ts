@@ -5,10 +5,12 @@ import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
 import {
   dashboardProvider,
+  decisionPage,
   providerOfIssuer,
   type ServiceConfig,
 } from '../actors/config/config.ts';
 import type { Egress, ListeningAddress, PushNotifications } from '../actors/outbound/outbound.ts';
+import { pageOfCall } from '../actors/page-of-call.ts';
 import type { Delegating } from '../actors/people/people.ts';
 import type { AuditEvent } from '../actors/ports/audit-event.ts';
 import type { Authenticator } from '../actors/ports/authentication.ts';
@@ -175,6 +177,7 @@ function mcpFace(
   answerWithin: number,
 ): McpFace {
   const { agent_id: agentId, version } = config;
+  const page = decisionPage(config);
   return {
     agentId,
     version,
@@ -194,6 +197,8 @@ function mcpFace(
     },
     key: (purpose) => audit.store.keys.of(purpose),
     answerWithin,
+    pageOf: (id) => (page === null ? null : pageOfCall(page, id)),
+    keptFor: config.store.retention,
     mayHold(tool) {
       const { policy } = policies.current;
       if (tool !== null) return policy.mayHold(tool);

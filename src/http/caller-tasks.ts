@@ -172,6 +172,12 @@ export class CallerTasks {
     await this.#system.joinCall(id);
   }
 
+  /** Records that the caller's client has answered the address of the page for a waiting call. Throws SystemError. */
+  async showedLink(id: string): Promise<void> {
+    await this.#refuseForeign(id);
+    await this.#system.showedLink(id);
+  }
+
   /** Records that the caller has received a call's result. Rejects with the error of the store. */
   async receivedCall(task: Task, call: AskedCall): Promise<void> {
     await this.#system.receivedCall(task, call);

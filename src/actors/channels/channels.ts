@@ -1,5 +1,6 @@
 import type { Task } from '../../machines/domain/task.ts';
 import { createOwnFetch } from '../outbound/outbound.ts';
+import { pageOfCall } from '../page-of-call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ConnectingOutbound } from '../ports/egress.ts';
 import type { Log } from '../ports/log.ts';
@@ -261,12 +262,6 @@ async function openTeams(
     pageOf: (id) => pageOfCall(settings.pageUrl, id),
   });
   return { adapter, conversation: null };
-}
-
-/** Returns the address of a call on the page of approvals, and the address of any other page as it is. */
-function pageOfCall(pageUrl: string, deferralId: string): string {
-  const isApprovals = pageUrl.endsWith('/approvals/');
-  return isApprovals ? `${pageUrl}#/calls/${encodeURIComponent(deferralId)}` : pageUrl;
 }
 
 async function statusOf(

@@ -3,6 +3,7 @@
 export { dashboardProvider, providerOfIssuer } from './check-approvals.ts';
 export { usualUrlVariable } from './check-store-settings.ts';
 export { type ConfigProblem, formatProblem } from './config-problem.ts';
+export { decisionPage } from './decision-page.ts';
 export { digestOf, includeReader, includeUrl, keptPolicyPath } from './include-reader.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';

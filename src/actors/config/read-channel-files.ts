@@ -5,6 +5,7 @@ import type { ChannelsReading } from '../channels/channels.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Environment, Resolution } from './channel-resolution.ts';
 import type { ConfigProblem, Finding } from './config-problem.ts';
+import { decisionPage } from './decision-page.ts';
 import type { ConfigReading } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { resolveEmail } from './resolve-email.ts';
@@ -115,12 +116,6 @@ class ChannelFileReader {
         .map(({ message }) => this.#service.problemAt(['channels', index], message));
     return { problems: placed('error'), warnings: placed('warning') };
   }
-}
-
-/** Returns the address of the page on which people decide; `null` without one. */
-function decisionPage({ approvals, server }: ServiceConfig): string | null {
-  if (approvals !== undefined) return `${approvals.public_url}/approvals/`;
-  return server.public_url === '' ? null : server.public_url;
 }
 
 const linking = { email: 'a mail', teams: 'a card of Teams' };

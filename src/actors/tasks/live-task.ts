@@ -225,6 +225,12 @@ export class LiveTask {
     this.#save();
   }
 
+  /** Records that the caller's client has answered the address of the page; nothing is logged. */
+  showedLink(): void {
+    this.actor.send({ type: 'link.shown' });
+    this.#save();
+  }
+
   /** Ends the task after an internal error stopped its chart. */
   crash(): void {
     this.#crashed = true;

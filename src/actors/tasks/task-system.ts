@@ -222,6 +222,11 @@ export class TaskSystem {
     await this.#tell(id, count, () => this.#tasks.activateParked(id), maximumCounts);
   }
 
+  /** Records that the caller's client has answered the address of the page for a waiting call. Throws SystemError. */
+  async showedLink(id: string): Promise<void> {
+    await this.#tellParked(id, (task) => task.showedLink());
+  }
+
   /** Records that the caller has received the outcome of a call. Rejects with the store's error. */
   receivedCall(task: Task, call: AskedCall): Promise<void> {
     return this.#joined.received(task, call);

@@ -1,5 +1,4 @@
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Ids } from '../../actors/ports/ids.ts';
 import type { Log } from '../../actors/ports/log.ts';
@@ -24,8 +23,11 @@ export interface McpRequest {
   state: RequestState;
   /** Aborted when the client closes the response stream. */
   gone: AbortSignal;
-  /** Identifies the request to other daemons on the same store. */
-  alias: string;
+  /** Identifies the request to other daemons on the same store; absent for a request without a session. */
+  alias?: string;
+  /** True if the client of the session can show an address to its user. */
+  opensLinks: boolean;
 }
 
-export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+/** The message of a client, as the SDK presents it. */
+export type CallExtra = Pick<ServerContext['mcpReq'], '_meta' | 'signal' | 'notify'>;

@@ -23,7 +23,7 @@ export function sendProgress(
   beats: Heartbeats,
   tasks: CallerTasks,
   id: string,
-  { _meta, sendNotification }: Pick<CallExtra, '_meta' | 'sendNotification'>,
+  { _meta, notify }: Pick<CallExtra, '_meta' | 'notify'>,
 ): () => void {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
@@ -36,7 +36,7 @@ export function sendProgress(
   const send = (told: object): void => {
     if (isOver) return;
     const params = { progressToken, progress, ...told };
-    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
   const tell = (): void => {
     const wait = task === undefined ? null : waitOf(task);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
@@ -6,11 +7,32 @@ import { readCancelReason } from '../wire/cancel-reason.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
 import type { CallExtra, CallPorts, McpRequest } from './call-ports.ts';
 import { sendProgress } from './call-progress.ts';
+import { presentLegacyTask, presentModernTask } from './call-task.ts';
+import { decisionLink, inputRequestsOf } from './decision-link.ts';
 import { beginCall, type McpCall } from './mcp-call.ts';
 import type { McpFace } from './mcp-face.ts';
 import { type CallAnswer, presentCall } from './present-call.ts';
 import { howToAskFor } from './task-result-tool.ts';
-import { waitForCall } from './wait-for-call.ts';
+import { type Patience, waitForCall } from './wait-for-call.ts';
+
+/** Milliseconds after which a client that accepts tasks receives one for a call that is not held. */
+const longestRun = 10_000;
+
+/**
+ * The early answer that a client understands: a text, a task of MCP 2025-11-25, a task of MCP 2026-07-28, or a request
+ * to show an address to the user and to call again.
+ */
+export type CallForm = 'text' | 'legacyTask' | 'task' | 'link';
+
+/** The answer to a call that is not final. */
+export type EarlyAnswer = Record<string, unknown>;
+
+interface AnswerParts {
+  face: McpFace;
+  clock: Clock;
+  tasks: RequestState['tasks'];
+  signal: AbortSignal;
+}
 
 /** Matches the cancel reason of a client whose own timeout expired. */
 const outOfPatience = /timed?[ -]?out/i;
@@ -25,9 +47,9 @@ export async function callTool(
   ports: CallPorts,
   { state, gone, alias }: McpRequest,
   call: McpCall,
-  extra: CallExtra & { isClosed: () => boolean },
-): Promise<CallAnswer> {
-  const { log } = ports;
+  extra: CallExtra & { isClosed: () => boolean; form: CallForm },
+): Promise<CallAnswer | EarlyAnswer> {
+  const { log, clock } = ports;
   const signal = AbortSignal.any([gone, extra.signal]);
   let id: string | null = null;
   let leave: () => boolean = () => true;
@@ -39,11 +61,17 @@ export async function callTool(
     const rest = sendProgress(ports.beats, state.tasks, id, extra);
     // A client that repeats a waiting call did not keep waiting in spite of progress notifications.
     const isPatient = extra._meta?.progressToken !== undefined && !begun.isJoined;
-    const patience = { clock: ports.clock, within: isPatient ? 0 : face.answerWithin };
-    const task = await waitForCall(state.tasks, id, signal, patience).finally(rest);
+    const usual = isPatient ? null : face.answerWithin || null;
+    const answered = answerFor(begun.id, extra.form, usual, {
+      face,
+      clock,
+      tasks: state.tasks,
+      signal,
+    });
+    const { task, early } = await answered.finally(rest);
     leave();
-    if (!signal.aborted) await received(state, task, call, log);
-    return presentCall(task, (held) => howToAskFor(face, held.id));
+    if (early === null && !signal.aborted) await received(state, task, call, log);
+    return early ?? presentCall(task, (held) => howToAskFor(face, held.id));
   } catch (error) {
     const isLast = leave();
     if (id !== null && signal.aborted && isLast) {
@@ -53,6 +81,49 @@ export async function callTool(
     }
     throw refusalOf(error, id, log);
   }
+}
+
+/** Waits as long as the client waits, and returns the call with its early answer; `null` for a text or a result. */
+async function answerFor(
+  id: string,
+  form: CallForm,
+  usual: number | null,
+  { face, clock, tasks, signal }: AnswerParts,
+): Promise<{ task: Task; early: EarlyAnswer | null }> {
+  const wait = (limits: Omit<Patience, 'clock'>) =>
+    waitForCall(tasks, id, signal, { clock, ...limits });
+  const task = await wait(patienceOf(form, usual));
+  const isResult = isFinal(task.state) && form !== 'legacyTask';
+  if (isResult || form === 'text') return { task, early: null };
+  const early = earlyAnswer(task, form, { face, clock });
+  // There is no address to show, or the client has shown it.
+  return early === null
+    ? answerFor(id, 'text', usual, { face, clock, tasks, signal })
+    : { task, early };
+}
+
+/** A client that receives a task instead of a result waits for neither a person nor a slow tool. */
+function patienceOf(form: CallForm, usual: number | null): Omit<Patience, 'clock'> {
+  if (form === 'legacyTask') return { held: null, running: 0 };
+  if (form === 'task') return { held: 0, running: longestRun };
+  return { held: form === 'link' ? 0 : usual, running: null };
+}
+
+/** Returns the answer to a call that is not final in the form that the client understands; `null` for a text. */
+function earlyAnswer(
+  task: Task,
+  form: Exclude<CallForm, 'text'>,
+  { face, clock }: Pick<AnswerParts, 'face' | 'clock'>,
+): EarlyAnswer | null {
+  const view = { face, now: clock.now(), links: false };
+  if (form === 'legacyTask') return { task: presentLegacyTask(task, view), content: [] };
+  if (form === 'task') {
+    return { ...presentModernTask(task, view), resultType: 'task', content: [] };
+  }
+  const link = decisionLink(task, face);
+  if (link === null) return null;
+  const asked = { inputRequests: inputRequestsOf(link), requestState: task.id };
+  return { resultType: 'input_required', ...asked, _meta: { task_id: task.id } };
 }
 
 /** Records that a client receives a call's result, so that the next equal call starts a new task. */

@@ -12,12 +12,12 @@ interface Listener {
 /** Maximum number of open streams per caller; a further stream closes the oldest. */
 const mostOfShare = 100;
 
-/** The notification streams of MCP clients, one per session. */
+/** The notification streams of MCP clients, one per session or subscription. */
 export class Listeners {
-  readonly #bySession = new Map<string, Listener & { known: string }>();
+  readonly #bySession = new Map<string | symbol, Listener & { known: string }>();
 
   /** Adds a session's stream and replaces an earlier one. Returns a function that removes it. */
-  add(session: string, listener: Listener): () => void {
+  add(session: string | symbol, listener: Listener): () => void {
     this.end(session);
     const ofShare = [...this.#bySession].filter(([, { share }]) => share === listener.share);
     const [oldest] = ofShare;
@@ -30,7 +30,7 @@ export class Listeners {
   }
 
   /** Ends the stream of a session. */
-  end(session: string): void {
+  end(session: string | symbol): void {
     this.#bySession.get(session)?.stream.end();
     this.#bySession.delete(session);
   }

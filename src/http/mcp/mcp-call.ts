@@ -17,6 +17,8 @@ export interface McpCall {
   taskId: string | null;
   /** True for a call that must not join an equal waiting call. */
   isSeparate: boolean;
+  /** True for the retry of a request that was answered with an address to show; it is no further request. */
+  isRetry?: true;
 }
 
 /** A started or existing call. */
@@ -29,8 +31,8 @@ export interface BegunCall {
 export interface BeginningParts {
   newMessageId: () => string;
   signal: AbortSignal;
-  /** Identifies the request to other daemons. */
-  alias: string;
+  /** Identifies the request to other daemons; absent for a request without a session. */
+  alias?: string | undefined;
 }
 
 /** Reads the params of a `tools/call`. Throws RpcError. */
@@ -61,12 +63,12 @@ export async function beginCall(
   call: McpCall,
   { newMessageId, signal, alias }: BeginningParts,
 ): Promise<BegunCall> {
-  const { tool, args, taskId, isSeparate } = call;
+  const { tool, args, taskId, isSeparate, isRetry = false } = call;
   const data = { tool, args };
   const known = taskId === null ? undefined : await state.tasks.find(taskId);
   if (known !== undefined) {
     const isOwn = (await state.tasks.findOwn(known.id)) !== undefined;
-    if (isOwn && isDeepStrictEqual(calledIn(known), data)) return findAgain(state, known);
+    if (isOwn && isDeepStrictEqual(calledIn(known), data)) return findAgain(state, known, isRetry);
     throw new RpcError(
       rpcCodes.invalidParams,
       `task ${known.id} is another call; leave _meta.task_id out`,
@@ -77,15 +79,19 @@ export async function beginCall(
     parts: [{ kind: 'data', data }],
     messageId: newMessageId(),
   };
-  const asked = { message, surface: 'mcp', alias } as const;
+  const asked = { message, surface: 'mcp', ...(alias === undefined ? {} : { alias }) } as const;
   if (taskId === null && !isSeparate) return joinCall(state, data, asked, signal);
   const request = { ...asked, ...(taskId === null ? {} : { id: taskId }), calls: [data] };
   return { id: await openTaskFor(state, request), isJoined: false };
 }
 
 /** Counts a request for a waiting call. From then on, the call continues when a single client disconnects. */
-async function findAgain({ tasks }: RequestState, { id, state }: Task): Promise<BegunCall> {
-  const isJoined = state === 'deferred';
+async function findAgain(
+  { tasks }: RequestState,
+  { id, state }: Task,
+  isRetry: boolean,
+): Promise<BegunCall> {
+  const isJoined = state === 'deferred' && !isRetry;
   if (isJoined) await tasks.joinCall(id);
   return { id, isJoined };
 }

@@ -25,6 +25,10 @@ export interface McpFace {
   answerWithin: number;
   /** Returns true if calls of a tool may be held; `null` means any tool. */
   mayHold: (tool: string | null) => boolean;
+  /** Returns the address at which people decide on a deferral; `null` without one. */
+  pageOf: (deferralId: string) => string | null;
+  /** Milliseconds from the end of a call until it may be forgotten. */
+  keptFor: number;
   /** True if rules may change a tool's output. */
   changesOutput: boolean;
 }

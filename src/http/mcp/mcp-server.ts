@@ -1,71 +1,120 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
+  type CallToolRequest,
+  type CallToolResult,
+  type jsonSchemaValidator,
   type RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+  Server,
+  type ServerContext,
+  type Transport,
+  type WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Task } from '../../machines/domain/task.ts';
 import { type OutcomeMark, outcomeMethod } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallPorts, McpRequest } from './call-ports.ts';
-import { callTool } from './call-tool.ts';
+import { type CallForm, callTool } from './call-tool.ts';
+import { type Era, statedAbilities, tasksExtension } from './client-abilities.ts';
 import { readCall } from './mcp-call.ts';
 import type { McpFace } from './mcp-face.ts';
+import { repeatedCall } from './repeated-call.ts';
+import { serveTasks } from './task-methods.ts';
 import { taskResult } from './task-result.ts';
 import { offersTaskResult, taskResultName } from './task-result-tool.ts';
 import type { ToolListing } from './tool-listing.ts';
 
+/** The parts that every message uses. */
+export interface McpServing {
+  face: McpFace;
+  ports: CallPorts;
+  listing: ToolListing;
+}
+
 /**
  * The server sends no request whose answer has a schema. By default, the SDK would create a schema compiler for each
- * session.
+ * message.
  */
 const noSchemas: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'was not asked for' }),
+};
+
+const capabilities = {
+  legacy: {
+    tools: { listChanged: true },
+    tasks: { cancel: {}, requests: { tools: { call: {} } } },
+  },
+  modern: { tools: { listChanged: true }, extensions: { [tasksExtension]: {} } },
 };
 
 /**
  * Creates the MCP server for one message. It lists the agent's tools and runs each call as a task. The message is bound
  * to its HTTP request, so its sender has only that request's permissions.
  */
-export function mcpServer(face: McpFace, ports: CallPorts, listing: ToolListing): Server {
+export function mcpServer(
+  { face, ports, listing }: McpServing,
+  request: McpRequest,
+  era: Era,
+): Server {
   const { agentId: name, version } = face;
-  const server = new Server(
-    { name, version },
-    { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator: noSchemas },
-  );
-  server.setRequestHandler(ListToolsRequestSchema, (_, extra) => {
-    const request = extra.authInfo?.extra as unknown as McpRequest;
-    return { tools: listing.tools(request.state.caller) };
-  });
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const request = extra.authInfo?.extra as unknown as McpRequest;
-    const isClosed = () => server.transport === undefined;
+  const options = { capabilities: capabilities[era], jsonSchemaValidator: noSchemas };
+  const server = new TaskServer({ name, version }, options);
+  server.setRequestHandler('tools/list', () => ({
+    tools: listing.tools(request.state.caller, era),
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    // A stream of MCP 2026-07-28 is closed for each reason to stop.
+    const isClosed = () => era === 'modern' || server.transport === undefined;
     try {
       if (params.name === taskResultName && offersTaskResult(face)) {
-        return await taskResult(face, ports, request, { args: params.arguments, extra });
+        const asked = { args: params.arguments, extra: mcpReq };
+        return (await taskResult(face, ports, request, asked)) as CallToolResult;
       }
-      return await callTool(face, ports, request, readCall(params), { ...extra, isClosed });
+      const call = await repeatedCall(request.state.tasks, readCall(params), mcpReq);
+      const extra = { ...mcpReq, isClosed, form: formOf(params, mcpReq, era) };
+      return (await callTool(face, ports, request, call, extra)) as CallToolResult;
     } finally {
-      if (extra.signal.aborted) endStream(server.transport, extra.requestId);
+      if (mcpReq.signal.aborted) endStream(server.transport, mcpReq.id);
     }
   });
-  server.setRequestHandler(outcomeRequest, async ({ params }, extra) => {
-    const request = extra.authInfo?.extra as unknown as McpRequest;
+  serveTasks(server, { face, ports, request }, era);
+  server.setRequestHandler(outcomeMethod, outcomeSchemas, async (params, { mcpReq }) => {
     const { tasks } = request.state;
     await tasks.find(params.task_id);
-    return outcomeOf(await tasks.settled(params.task_id, extra.signal));
+    return outcomeOf(await tasks.settled(params.task_id, mcpReq.signal));
   });
   return server;
 }
 
-const outcomeRequest = z.object({
-  method: z.literal(outcomeMethod),
-  params: z.looseObject({ task_id: z.string() }),
-});
+const outcomeSchemas = { params: z.looseObject({ task_id: z.string() }) };
+
+/** The SDK adds an empty `content` to every result of a call; a task has none. */
+class TaskServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(withoutContent(message), options);
+    await super.connect(transport);
+  }
+}
+
+function withoutContent(message: Parameters<Transport['send']>[0]): typeof message {
+  if (!('result' in message)) return message;
+  const { content, ...task } = message.result;
+  const isTask =
+    task['resultType'] === 'task' || (task['task'] !== undefined && content !== undefined);
+  return isTask ? { ...message, result: task } : message;
+}
+
+/** Returns the early answer that the client of a call understands. */
+function formOf(
+  params: CallToolRequest['params'],
+  mcpReq: ServerContext['mcpReq'],
+  era: Era,
+): CallForm {
+  if (era === 'legacy') return params.task === undefined ? 'text' : 'legacyTask';
+  const { tasks, links } = statedAbilities(mcpReq);
+  if (tasks) return 'task';
+  return links ? 'link' : 'text';
+}
 
 /** A held call that was not released has not run. */
 function outcomeOf(task: Task): OutcomeMark {
@@ -79,6 +128,6 @@ function outcomeOf(task: Task): OutcomeMark {
  * makes the SDK discard its state for the call.
  */
 function endStream(transport: Transport | undefined, id: RequestId): void {
-  (transport as WebStandardStreamableHTTPServerTransport | undefined)?.closeSSEStream(id);
+  (transport as WebStandardStreamableHTTPServerTransport | undefined)?.closeSSEStream?.(id);
   transport?.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
 }

@@ -1,23 +1,21 @@
 import { hash } from 'node:crypto';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
+import {
+  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { RoutedContext } from '../request-state.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
-import type { CallPorts, McpRequest } from './call-ports.ts';
+import type { McpRequest } from './call-ports.ts';
 import { callOffElsewhere } from './call-tool.ts';
-import { Listeners } from './listeners.ts';
-import type { McpFace } from './mcp-face.ts';
-import { mcpServer } from './mcp-server.ts';
+import { opensLinks } from './client-abilities.ts';
+import { recordAnswer } from './decision-link.ts';
+import type { Listeners } from './listeners.ts';
+import { type McpServing, mcpServer } from './mcp-server.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { SessionId, SessionIds } from './session-id.ts';
-import { ToolListing } from './tool-listing.ts';
-
-/** Maximum length of a message ID in characters; it stays in memory for the duration of the call. */
-const longestId = 256;
 
 /** Maximum number of remembered ended sessions. */
 const mostEnded = 4_096;
@@ -26,30 +24,25 @@ const mostEnded = 4_096;
 const known = ['accept', 'content-type'];
 
 /**
- * The sessions of MCP clients. A session is its signed ID: it needs no memory except for open requests, survives a
+ * The sessions of MCP clients up to MCP 2025-11-25. A session is its signed ID: it needs no memory except for open requests, survives a
  * restart of the daemon, and is valid at every daemon with the key.
  */
 export class McpSessions {
-  readonly #face: McpFace;
-  readonly #ports: CallPorts;
+  readonly #serving: McpServing;
   readonly #ids: SessionIds;
-  readonly #listeners = new Listeners();
+  readonly #listeners: Listeners;
   readonly #underWay = new RequestsUnderWay();
-  readonly #listing: ToolListing;
   /** Sessions that their clients ended here, oldest first. */
   readonly #ended = new Set<string>();
 
-  constructor(face: McpFace, ids: SessionIds, ports: CallPorts) {
-    this.#face = face;
-    this.#ports = ports;
+  constructor(serving: McpServing, ids: SessionIds, listeners: Listeners) {
+    this.#serving = serving;
     this.#ids = ids;
-    this.#listing = new ToolListing(face, ports.log);
-    face.onToolsChanged(() => this.#listeners.toolsChanged());
+    this.#listeners = listeners;
   }
 
-  /** Answers one client request. Throws Problem. */
-  async answer(ctx: RoutedContext): Promise<void> {
-    const message = ctx.method === 'POST' ? readMessage(ctx) : null;
+  /** Answers one client request; `message` is its JSON-RPC message, `null` without one. Throws Problem. */
+  async answer(ctx: RoutedContext, message: object | null): Promise<void> {
     if (message !== null && fieldOf(message, 'method') === 'initialize') {
       return this.#begin(ctx, message);
     }
@@ -73,20 +66,22 @@ export class McpSessions {
   }
 
   async #begin(ctx: RoutedContext, message: object): Promise<void> {
-    const asked = fieldOf(fieldOf(message, 'params'), 'protocolVersion');
-    const session = this.#ids.make(ctx.state.caller, asked);
+    const params = fieldOf(message, 'params');
+    const asked = fieldOf(params, 'protocolVersion');
+    const links = opensLinks(fieldOf(params, 'capabilities'));
+    const session = this.#ids.make(ctx.state.caller, asked, links);
     ctx.set('Mcp-Session-Id', session.text);
     await this.#dispatch(ctx, session, message);
   }
 
   async #take(ctx: RoutedContext, session: SessionId, message: object): Promise<void> {
-    if (fieldOf(message, 'method') !== 'notifications/cancelled') {
-      return this.#dispatch(ctx, session, message);
-    }
+    const method = fieldOf(message, 'method');
+    if (method === undefined) await recordAnswer(ctx.state.tasks, fieldOf(message, 'id'));
+    if (method !== 'notifications/cancelled') return this.#dispatch(ctx, session, message);
     if (!this.#underWay.cancel(session.text, message)) {
       const params = fieldOf(message, 'params');
       const alias = aliasOf(session, fieldOf(params, 'requestId'));
-      const { log, onDisconnect } = this.#ports;
+      const { log, onDisconnect } = this.#serving.ports;
       const calledOff = { alias, reason: fieldOf(params, 'reason') };
       await callOffElsewhere(ctx.state, calledOff, onDisconnect).catch((error: unknown) =>
         log.error({ error }, 'mcp: a call of another daemon could not be canceled'),
@@ -101,26 +96,26 @@ export class McpSessions {
       // The response stream sends its own keep-alives.
       keepAliveMs: 0,
     });
-    await mcpServer(this.#face, this.#ports, this.#listing).connect(transport as Transport);
+    const gone = new AbortController();
     const id = fieldOf(message, 'id');
     if (id !== undefined && !ctx.res.closed) {
-      const release = this.#underWay.add(session.text, id, transport as Transport);
+      const release = this.#underWay.add(session.text, id, transport);
       ctx.res.once('close', release);
     }
-    const gone = new AbortController();
-    const alias = aliasOf(session, id);
-    const request: McpRequest = { state: ctx.state, gone: gone.signal, alias };
+    const request: McpRequest = {
+      state: ctx.state,
+      gone: gone.signal,
+      alias: aliasOf(session, id),
+      opensLinks: session.opensLinks,
+    };
+    await mcpServer(this.#serving, request, 'legacy').connect(transport);
     const headers = known
       .filter((name) => ctx.get(name) !== '')
       .map((name): [string, string] => [name, ctx.get(name)]);
     headers.push(['mcp-protocol-version', spokenIn(ctx, session)]);
     const answer = await transport.handleRequest(
       new Request('http://mcp.invalid/mcp', { method: 'POST', headers }),
-      {
-        parsedBody: message,
-        // The only field through which the SDK passes data to a message handler.
-        authInfo: { token: '', clientId: '', scopes: [], extra: { ...request } },
-      },
+      { parsedBody: message },
     );
     await sendAnswer(ctx, answer, () => gone.abort());
   }
@@ -146,7 +141,7 @@ export class McpSessions {
     ctx.set('Mcp-Session-Id', session.text);
     const stream = new EventStream(ctx, () => leave());
     const { caller, traffic } = ctx.state;
-    const tools = () => this.#listing.digest(caller);
+    const tools = () => this.#serving.listing.digest(caller);
     const leave = this.#listeners.add(session.text, { share: traffic.name, stream, tools });
   }
 }
@@ -167,17 +162,4 @@ function accept(ctx: RoutedContext): void {
   ctx.status = 202;
   ctx.body = '';
   ctx.remove('Content-Type');
-}
-
-function readMessage(ctx: RoutedContext): object {
-  const { body } = ctx.request as { body?: unknown };
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Problem(400, { error: 'send one JSON-RPC message as the body' });
-  }
-  const id = fieldOf(body, 'id');
-  if (typeof id === 'string' && id.length > longestId) {
-    const error = `the id of a JSON-RPC message has at most ${longestId} characters`;
-    throw new Problem(400, { error });
-  }
-  return body;
 }

@@ -11,7 +11,7 @@ export interface CallAnswer {
   content: ({ type: 'text'; text: string } | JsonObject)[];
   structuredContent?: JsonObject;
   isError?: boolean;
-  _meta: { task_id: string; [waitsMark]?: WaitMark | null };
+  _meta: { [key: string]: unknown; task_id: string; [waitsMark]?: WaitMark | null };
 }
 
 /**

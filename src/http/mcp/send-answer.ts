@@ -7,13 +7,13 @@ const told = ['allow'];
 
 /**
  * Sends the SDK's response. An event stream is sent with backpressure, so a slow reader uses no memory; other responses
- * are sent unchanged. `onGone` is called if the client closes a stream before its end.
+ * are sent unchanged. Returns the stream; `null` for another response. `onGone` is called if the client closes a stream before its end.
  */
 export async function sendAnswer(
   ctx: RoutedContext,
   answer: Response,
   onGone: () => void,
-): Promise<void> {
+): Promise<EventStream | null> {
   for (const name of told) {
     const value = answer.headers.get(name);
     if (value !== null) ctx.set(name, value);
@@ -25,7 +25,7 @@ export async function sendAnswer(
     ctx.status = answer.status;
     if (text === '') ctx.remove('Content-Type');
     else ctx.type = type;
-    return;
+    return null;
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
   const stream = new EventStream(ctx, () => {
@@ -33,6 +33,7 @@ export async function sendAnswer(
     reader.cancel().catch(() => undefined);
   });
   void pump(reader, stream);
+  return stream;
 }
 
 /** The SDK writes each event in one piece. */

@@ -1,8 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import {
-  LATEST_PROTOCOL_VERSION,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '@modelcontextprotocol/sdk/types.js';
+import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { Caller } from '../../machines/domain/task.ts';
 
 /** The content of a session ID. */
@@ -11,10 +8,12 @@ export interface SessionId {
   text: string;
   /** The MCP version negotiated when the session began. */
   protocolVersion: string;
+  /** True if the client can show an address to its user. */
+  opensLinks: boolean;
 }
 
-/** Format version, MCP version, nonce and signature. */
-const form = /^1\.(\d{4}-\d{2}-\d{2})\.([\w-]{16})\.([\w-]{43})$/;
+/** Format version, MCP version, nonce and signature; the second format also has the client's abilities. */
+const form = /^((?:1|2(l?))\.(\d{4}-\d{2}-\d{2})\.[\w-]{16})\.([\w-]{43})$/;
 
 /**
  * Signs the IDs of MCP sessions. An ID is valid only for its owner, at every daemon with the key, until the key
@@ -28,22 +27,23 @@ export class SessionIds {
   }
 
   /** Creates a session ID. An unknown requested version is replaced with the latest one. */
-  make(owner: Caller | null, asked: unknown): SessionId {
+  make(owner: Caller | null, asked: unknown, opensLinks: boolean): SessionId {
     const protocolVersion =
       SUPPORTED_PROTOCOL_VERSIONS.find((version) => version === asked) ?? LATEST_PROTOCOL_VERSION;
-    const head = `1.${protocolVersion}.${randomBytes(12).toString('base64url')}`;
-    return { text: `${head}.${this.#sign(head, owner).toString('base64url')}`, protocolVersion };
+    const nonce = randomBytes(12).toString('base64url');
+    const head = `2${opensLinks ? 'l' : ''}.${protocolVersion}.${nonce}`;
+    const text = `${head}.${this.#sign(head, owner).toString('base64url')}`;
+    return { text, protocolVersion, opensLinks };
   }
 
   /** Reads an ID; returns `null` unless it was signed with the key for this owner. */
   read(text: string, owner: Caller | null): SessionId | null {
-    const [, protocolVersion = '', nonce = '', signature = ''] = form.exec(text) ?? [];
-    const signed = this.#sign(`1.${protocolVersion}.${nonce}`, owner);
+    const [, head = '', links, protocolVersion = '', signature = ''] = form.exec(text) ?? [];
     // Compared as text, because different texts can decode to the same signature bytes.
     const shown = Buffer.from(signature);
-    const wanted = Buffer.from(signed.toString('base64url'));
+    const wanted = Buffer.from(this.#sign(head, owner).toString('base64url'));
     if (shown.length !== wanted.length || !timingSafeEqual(shown, wanted)) return null;
-    return { text, protocolVersion };
+    return { text, protocolVersion, opensLinks: links === 'l' };
   }
 
   #sign(head: string, owner: Caller | null): Buffer {

@@ -25,9 +25,9 @@ export async function taskResult(
     return { content: [{ type: 'text', text }], isError: true, _meta: { task_id: String(id) } };
   }
   const rest = sendProgress(ports.beats, state.tasks, found.id, extra);
-  const within = extra._meta?.progressToken === undefined ? face.answerWithin : 0;
+  const limit = extra._meta?.progressToken === undefined ? face.answerWithin || null : null;
   const signal = AbortSignal.any([gone, extra.signal]);
-  const patience = { clock: ports.clock, within, isEveryCall: true };
+  const patience = { clock: ports.clock, held: null, running: limit };
   const leave = ports.waiting.enter(found.id);
   const task = await waitForCall(state.tasks, found.id, signal, patience).finally(() => {
     leave();

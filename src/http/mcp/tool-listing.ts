@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import { type Tool as McpTool, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ToolSchema } from '@modelcontextprotocol/core';
+import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Caller } from '../../machines/domain/task.ts';
+import type { Era } from './client-abilities.ts';
 import type { McpFace, OfferedTool } from './mcp-face.ts';
 import { offersTaskResult, taskResultTool } from './task-result-tool.ts';
 
@@ -21,16 +23,22 @@ export class ToolListing {
     this.#log = log;
   }
 
-  /** Returns the tools of a caller in MCP format. */
-  tools(caller: Caller | null): McpTool[] {
+  /** Returns the tools of a caller in MCP format. With sessions, each states whether its calls may be tasks. */
+  tools(caller: Caller | null, era: Era): McpTool[] {
     const tools = this.#face.tools(caller).map((tool) => this.#shownOf(tool));
     const fitting = tools.filter((tool) => tool !== null);
-    return offersTaskResult(this.#face) ? [...fitting, taskResultTool] : fitting;
+    const shown = era === 'legacy' ? fitting.map((tool) => this.#asTask(tool)) : fitting;
+    return offersTaskResult(this.#face) ? [...shown, taskResultTool] : shown;
   }
 
   /** Returns a digest of the tools of a caller, which differs after a change of their list. */
   digest(caller: Caller | null): string {
-    return hash('sha256', JSON.stringify(this.tools(caller)), 'base64url');
+    return hash('sha256', JSON.stringify(this.tools(caller, 'modern')), 'base64url');
+  }
+
+  #asTask(tool: McpTool): McpTool {
+    if (!this.#face.mayHold(tool.name)) return tool;
+    return { ...tool, execution: { taskSupport: 'optional' } };
   }
 
   #shownOf(tool: OfferedTool): McpTool | null {

@@ -4,45 +4,56 @@ import { wasHeld } from '../../machines/task/was-held.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { waitOf } from './call-progress.ts';
 
-/** The wait limit of a client. */
+/** The wait limits of a client in milliseconds; `null` for no limit. */
 export interface Patience {
   clock: Clock;
-  /** Milliseconds; 0 for no limit. */
-  within: number;
-  /** If true, the limit applies to running calls too, not only to held ones. */
-  isEveryCall?: boolean;
+  /** For a call that is or was held. */
+  held: number | null;
+  /** For every call. */
+  running: number | null;
 }
 
 /**
- * Resolves with a call once it is final, or held longer than the client's wait limit. Rejects with the signal's reason,
- * or with SystemError.
+ * Resolves with a call once it is final, or lasts longer than the client's wait limit. Rejects with the signal's
+ * reason, or with SystemError.
  */
 export async function waitForCall(
   tasks: CallerTasks,
   id: string,
   signal: AbortSignal,
-  { clock, within, isEveryCall = false }: Patience,
+  { clock, ...limits }: Patience,
 ): Promise<Task> {
   const stop = new AbortController();
   const settled = tasks.settled(id, AbortSignal.any([signal, stop.signal]));
-  if (within === 0) return settled;
+  if (limits.held === null && limits.running === null) return settled;
   // Aborting this wait after an early answer is not an error.
   settled.catch(() => undefined);
   const early = Promise.withResolvers<Task>();
-  let isLate = false;
+  const late = { held: false, running: false };
   const see = (task: Task | undefined): void => {
-    if (!isLate || task === undefined || isFinal(task.state)) return;
-    if (isEveryCall || wasHeld(task) || waitOf(task) !== null) early.resolve(task);
+    if (task === undefined || isFinal(task.state)) return;
+    const isHeld = wasHeld(task) || waitOf(task) !== null;
+    if (late.running || (late.held && isHeld)) early.resolve(task);
   };
   const unwatch = tasks.watch(id, { onTask: see, onLost: () => undefined });
-  const timer = clock.setTimeout(() => {
-    isLate = true;
-    tasks.find(id).then(see, () => undefined);
-  }, within);
+  const look = (): void => void tasks.find(id).then(see, () => undefined);
+  const timers = (['held', 'running'] as const).map((name) => {
+    const limit = limits[name];
+    if (limit === null) return null;
+    if (limit === 0) {
+      late[name] = true;
+      look();
+      return null;
+    }
+    return clock.setTimeout(() => {
+      late[name] = true;
+      look();
+    }, limit);
+  });
   try {
     return await Promise.race([settled, early.promise]);
   } finally {
-    clock.clearTimeout(timer);
+    for (const timer of timers) clock.clearTimeout(timer);
     unwatch();
     stop.abort();
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
+import { mcpPath } from '../mcp/mcp-path.ts';
 import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { readRpcRequest } from '../wire/json-rpc.ts';
 
@@ -9,7 +10,10 @@ const longestPeek = 64 * 1024;
 /** Cancel paths on the three REST surfaces. */
 const cancelPath = /^(\/tasks\/[^/]+\/cancel|\/(v1|a2a)\/tasks\/[^/]+:cancel)\/?$/;
 
-/** JSON-RPC methods of a cancel: legacy and A2A 0.3.0, A2A 1.0. */
+/** Paths of JSON-RPC. */
+const rpcPaths: ReadonlySet<string> = new Set(['/', mcpPath]);
+
+/** JSON-RPC methods of a cancel: legacy, A2A 0.3.0 and MCP, A2A 1.0. */
 const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
 
 /**
@@ -18,7 +22,7 @@ const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask'
  */
 export async function isCancel(ctx: Context): Promise<boolean> {
   if (ctx.method !== 'POST') return false;
-  if (ctx.path !== '/') return cancelPath.test(ctx.path);
+  if (!rpcPaths.has(ctx.path)) return cancelPath.test(ctx.path);
   const length = ctx.request.length ?? 0;
   const isReadable =
     length > 0 &&

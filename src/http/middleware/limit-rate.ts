@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { RateLimits } from '../../actors/ports/rate-limits.ts';
 import { addressGroup, clientAddress } from '../client-address.ts';
+import { isMcpPoll } from '../mcp/mcp-path.ts';
 import type { RequestState } from '../request-state.ts';
 import { type Refill, TokenBucket } from '../token-bucket.ts';
 import { Problem } from '../wire/problem.ts';
@@ -46,7 +47,7 @@ export function limitRate({
   return async function rateLimiter(ctx: Context, next: Next) {
     const address = addressOf(ctx.req);
     ctx.state.clientAddress = address;
-    const reads = isRead(ctx.method);
+    const reads = isRead(ctx.method) || isMcpPoll(ctx);
     if (reads && probes.has(ctx.path)) return void (await next());
     const now = clock.now();
     const buckets = bucketsOf(addressGroup(address), now);

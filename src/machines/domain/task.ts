@@ -236,6 +236,8 @@ export interface Deferral {
   messages?: readonly HeldMessage[];
   /** Number of times the caller has requested this call, all waiting for one decision; absent for one. */
   requests?: number;
+  /** True if the client of the caller has answered the address of the page on which people decide. */
+  isLinkShown?: true;
   /** Normalised allowlist of emails and entries such as `group:finance`; `null` for none, empty if no one can match. */
   approvers: string[] | null;
   /** Further lists, each of which must list the approver; absent for none. */

@@ -44,6 +44,8 @@ export type TaskEvent =
     }
   /** The caller requests the held call again, and waits for the same decision. */
   | { type: 'call.repeated' }
+  /** The caller's client has answered the address of the page on which people decide. */
+  | { type: 'link.shown' }
   /** The time to remind, escalate or end the wait may have come. */
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }

@@ -212,6 +212,7 @@ export const taskMachine = taskSetup.createMachine({
           { actions: whenTold.kept },
         ],
         'call.repeated': { actions: whenRepeated },
+        'link.shown': { actions: 'markLinkShown' },
         'deadline.reached': [
           {
             guard: withTime('isTimeUpForModel'),

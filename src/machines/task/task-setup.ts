@@ -104,6 +104,9 @@ export const taskSetup = setup({
       const deferral = pendingDeferral(context);
       return { deferral: { ...deferral, requests: (deferral.requests ?? 1) + 1 } };
     }),
+    markLinkShown: assign(({ context }) => ({
+      deferral: { ...pendingDeferral(context), isLinkShown: true as const },
+    })),
     escalateFurther: assign(({ context }) => ({
       deferral: escalatedFurther(pendingDeferral(context)),
     })),

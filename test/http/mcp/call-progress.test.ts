@@ -19,7 +19,7 @@ function progressOf(meta: Record<string, unknown> = { progressToken: 'p' }) {
   } as unknown as CallerTasks;
   const extra: Parameters<typeof sendProgress>[3] = {
     _meta: meta,
-    sendNotification: async ({ params }) => void sent.push(params ?? {}),
+    notify: async ({ params }) => void sent.push(params ?? {}),
   };
   const stop = sendProgress(new Heartbeats(new ManualClock(0), 10_000), tasks, 't', extra);
   return { sent, stop, follow: follow as Subscriber | null };

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SessionIds } from '../../../src/http/mcp/session-id.ts';
@@ -21,8 +22,9 @@ const caller: fc.Arbitrary<Caller | null> = fc.option(
 
 it('makes short printable ids that every daemon with the key reads for their owner', () => {
   fc.assert(
-    fc.property(caller, fc.anything(), (owner, asked) => {
-      const made = ids.make(owner, asked);
+    fc.property(caller, fc.anything(), fc.boolean(), (owner, asked, opensLinks) => {
+      const made = ids.make(owner, asked, opensLinks);
+      expect(made.opensLinks).toBe(opensLinks);
       expect(made.text).toMatch(/^[\x21-\x7e]{1,80}$/);
       expect(new SessionIds(key).read(made.text, owner)).toEqual(made);
     }),
@@ -32,7 +34,7 @@ it('makes short printable ids that every daemon with the key reads for their own
 it('reads no id for anybody else, changed, or signed with another key', () => {
   fc.assert(
     fc.property(caller, caller, fc.nat(), fc.string(), (owner, other, at, piece) => {
-      const { text } = ids.make(owner, '2025-06-18');
+      const { text } = ids.make(owner, '2025-06-18', true);
       const who = (one: Caller | null) =>
         one && [one.provider, one.userId, one.orgId, one.workspaceId];
       if (JSON.stringify(who(owner)) !== JSON.stringify(who(other))) {
@@ -48,7 +50,15 @@ it('reads no id for anybody else, changed, or signed with another key', () => {
 
 it('says the version that was agreed on: the one asked for, or the latest', () => {
   const agreed = ['2024-11-05', '2025-06-18', '1999-01-01', null].map(
-    (asked) => ids.make(null, asked).protocolVersion,
+    (asked) => ids.make(null, asked, false).protocolVersion,
   );
   expect(agreed).toEqual(['2024-11-05', '2025-06-18', '2025-11-25', '2025-11-25']);
+});
+
+it('reads the ids that a daemon signed before clients stated abilities', () => {
+  const head = '1.2025-06-18.AAAAAAAAAAAAAAAA';
+  const signed = JSON.stringify([head, 'idp', 'ann', null, null]);
+  const text = `${head}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
+  const read = { text, protocolVersion: '2025-06-18', opensLinks: false };
+  expect(ids.read(text, { provider: 'idp', userId: 'ann' })).toEqual(read);
 });

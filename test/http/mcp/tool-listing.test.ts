@@ -23,6 +23,8 @@ function listing(tools: OfferedTool[], more: Partial<McpFace> = {}) {
     answerWithin: 50_000,
     mayHold: () => false,
     changesOutput: false,
+    pageOf: () => null,
+    keptFor: 0,
     ...more,
   };
   return { warned, listing: new ToolListing(face, { warn: (_, text) => void warned.push(text) }) };
@@ -32,12 +34,14 @@ it('shows annotations, and an output schema where an answer always has what it p
   const annotations = { readOnlyHint: true };
   const tools = [tool('rows', { annotations, outputSchema })];
   const shown = { name: 'rows', description: 'Does rows.', inputSchema: tools[0]?.parameters };
-  expect(listing(tools).listing.tools(null)).toEqual([{ ...shown, annotations, outputSchema }]);
+  expect(listing(tools).listing.tools(null, 'modern')).toEqual([
+    { ...shown, annotations, outputSchema },
+  ]);
   for (const more of [
     { changesOutput: true },
     { mayHold: (name: string | null) => name === 'rows' },
   ]) {
-    expect(listing(tools, more).listing.tools(null)).toEqual([{ ...shown, annotations }]);
+    expect(listing(tools, more).listing.tools(null, 'modern')).toEqual([{ ...shown, annotations }]);
   }
 });
 
@@ -47,7 +51,7 @@ it('leaves out a tool that no client could read, and says so once', () => {
   let offered = tools();
   const { listing: shown, warned } = listing([], { tools: () => offered });
   for (let round = 0; round < 3; round += 1) {
-    expect(shown.tools(null).map(({ name }) => name)).toEqual(['good']);
+    expect(shown.tools(null, 'modern').map(({ name }) => name)).toEqual(['good']);
     // A server that connects anew brings new objects.
     offered = tools();
   }
@@ -62,11 +66,21 @@ it('has task_result while calls may be held, unless the agent has a tool of that
   const mayHold = () => true;
   const names = (tools: OfferedTool[], more: Partial<McpFace>) =>
     listing(tools, more)
-      .listing.tools(null)
+      .listing.tools(null, 'modern')
       .map(({ name }) => name);
   expect([
     names([tool('pay')], { mayHold }),
     names([tool('pay')], { mayHold, answerWithin: 0 }),
     names([tool('task_result')], { mayHold }),
   ]).toEqual([['pay', 'task_result'], ['pay'], ['task_result']]);
+});
+
+it('states for clients with sessions that a call which may be held may be a task', () => {
+  const mayHold = (name: string | null) => name !== 'look';
+  const { listing: shown } = listing([tool('pay'), tool('look')], { mayHold, answerWithin: 0 });
+  const executions = shown.tools(null, 'legacy').map(({ name, execution }) => [name, execution]);
+  expect(executions).toEqual([
+    ['pay', { taskSupport: 'optional' }],
+    ['look', undefined],
+  ]);
 });

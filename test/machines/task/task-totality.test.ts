@@ -12,6 +12,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   'deadline.reached': { type: 'deadline.reached', at: times.expired },
   'time.passed': { type: 'time.passed', at: times.decided, busy: 1_000 },
   'call.repeated': { type: 'call.repeated' },
+  'link.shown': { type: 'link.shown' },
   'caller.left': { type: 'caller.left', at: times.decided },
   'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
   'service.restarted': { type: 'service.restarted', at: times.decided },
@@ -35,6 +36,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
   'call.repeated',
+  'link.shown',
   'policy.changed',
   'deadline.reached',
   'time.passed',
