@@ -9,7 +9,7 @@ import { keptStart } from '../../machines/text.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
 import { addressGroup } from '../client-address.ts';
-import { mcpPath } from '../mcp/mcp-route.ts';
+import { mcpPath } from '../mcp/mcp-path.ts';
 import type { RequestState } from '../request-state.ts';
 import { personHeader } from '../wire/named-person.ts';
 import { Problem } from '../wire/problem.ts';
