@@ -1,4 +1,4 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { formatDuration } from '../../../machines/duration.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
@@ -39,8 +39,8 @@ const elicitations = z.object({
 });
 
 /** Returns the URLs that a person must visit before the call can be made (MCP 2025-11-25). */
-function addressesIn({ code, data }: McpError): string {
-  if (code !== ErrorCode.UrlElicitationRequired) return '';
+function addressesIn({ code, data }: ProtocolError): string {
+  if (code !== ProtocolErrorCode.UrlElicitationRequired) return '';
   const asked = elicitations.safeParse(data).data?.elicitations ?? [];
   const urls = asked.map(({ url }) => plainLine(url));
   return urls.length === 0 ? '' : `; a person opens ${urls.join(' and ')} first, then try again`;
@@ -54,7 +54,7 @@ export function failedCall(tool: string, error: unknown): ToolError {
     return new ToolError(message, { kind: 'too much output' });
   }
   if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });
-  if (error instanceof McpError) {
+  if (error instanceof ProtocolError) {
     const message = `${tool} failed: ${quoteOf(error.message)}${addressesIn(error)}`;
     return new ToolError(message, { kind: `error ${error.code}` });
   }

@@ -1,7 +1,7 @@
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { LATEST_PROTOCOL_VERSION, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { formatDuration } from '../../../machines/duration.ts';
+import { messageOf } from '../../../machines/message-of.ts';
 import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
@@ -12,6 +12,9 @@ const refusedStatuses: ReadonlySet<number> = new Set([401, 403]);
 /** Status codes for a lost session or wrong credentials. */
 const lostStatuses: ReadonlySet<number> = new Set([401, 404]);
 
+/** The latest version of MCP that the agent supports. */
+const latestVersion = '2026-07-28';
+
 /** Error codes of a connection that was never established, so nothing was sent. */
 const unopened: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
@@ -19,7 +22,8 @@ const unopened: ReadonlySet<string> = new Set([
 
 /** Converts any error of the SDK to a fault of the connection. */
 export function connectionFault(error: unknown): ServerFault {
-  if (error instanceof ServerFault) return error;
+  const fault = faultIn(error);
+  if (fault !== null) return fault;
   const options = { cause: error };
   const refusal = egressCause(error);
   if (refusal !== null) {
@@ -27,9 +31,12 @@ export function connectionFault(error: unknown): ServerFault {
     return new ServerFault(`could not be asked (${refusal.message})`, { isLasting, ...options });
   }
   if (error instanceof HttpRefusal) return httpFault(error);
-  if (error instanceof McpError) return rpcFault(error);
-  if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
-    return new ServerFault(`answered with HTTP ${error.code}`, options);
+  if (error instanceof ProtocolError) return rpcFault(error);
+  if (error instanceof SdkHttpError) {
+    return new ServerFault(`answered with HTTP ${error.status}`, options);
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    return new ServerFault('did not answer in time', options);
   }
   const version = unknownVersion.exec(error instanceof Error ? error.message : '')?.[1];
   if (version !== undefined) return otherGeneration(version, error);
@@ -37,6 +44,14 @@ export function connectionFault(error: unknown): ServerFault {
   if (code !== null) return new ServerFault(`could not be reached (${code})`, options);
   const why = misspoken(error);
   return new ServerFault(`does not follow MCP${why === '' ? '' : ` (${why})`}`, options);
+}
+
+/** Returns the fault in an error; the SDK wraps those of its first request. */
+function faultIn(error: unknown): ServerFault | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ServerFault) return cause;
+  }
+  return null;
 }
 
 /** Returns whether a call failed because the connection is lost, not for a reason of its own. */
@@ -77,7 +92,7 @@ const unknownVersion = /protocol version is not supported: (.{1,40})$/;
 
 const otherVersions = z.object({ supported: z.array(z.string().max(20)).min(1).max(20) });
 
-function rpcFault(error: McpError): ServerFault {
+function rpcFault(error: ProtocolError): ServerFault {
   const { data: versions } = otherVersions.safeParse(error.data);
   if (versions === undefined) {
     return new ServerFault(`answered with an error (${quoteOf(error.message)})`, { cause: error });
@@ -85,24 +100,35 @@ function rpcFault(error: McpError): ServerFault {
   return otherGeneration(versions.supported.join(', '), error);
 }
 
+/** A server of the agent's version only failed to answer the first request. */
 function otherGeneration(versions: string, cause: unknown): ServerFault {
-  const message = `speaks MCP ${quoteOf(versions)}, and the agent ${LATEST_PROTOCOL_VERSION} and older`;
-  return new ServerFault(message, { isLasting: true, cause });
+  const message = `speaks MCP ${quoteOf(versions)}, and the agent ${latestVersion} and older`;
+  return new ServerFault(message, { isLasting: !versions.includes(latestVersion), cause });
 }
 
 /** Returns the name of the field that violates MCP. */
 function misspoken(error: unknown): string {
   if (error instanceof SyntaxError) return 'its answer is no JSON';
-  if (error instanceof StreamableHTTPError) return 'its answer is neither JSON nor events';
-  const { issues } = Object(error) as { issues?: unknown };
-  const [issue] = Array.isArray(issues) ? (issues as { path?: PropertyKey[] }[]) : [];
-  const path = issue?.path?.map(String).join('.') ?? '';
+  if (error instanceof SdkError && error.cause instanceof Error) return misspoken(error.cause);
+  if (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpUnexpectedContent) {
+    return 'its answer is neither JSON nor events';
+  }
+  const path =
+    error instanceof z.ZodError ? pathOf(error) : (invalidField.exec(messageOf(error))?.[1] ?? '');
   return path === '' ? '' : `${quoteOf(path)} of its answer is not what MCP has there`;
+}
+
+/** The SDK's message for a result with an invalid field. */
+const invalidField = /^Invalid result for [^"]{1,200}"[^[]{1,500}"path": \[\s{0,20}"([^"]{1,100})"/;
+
+function pathOf({ issues }: z.ZodError): string {
+  return issues[0]?.path.map(String).join('.') ?? '';
 }
 
 /** Returns only the code of a client's error, whose message may quote sent data. */
 function codeOf(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof SdkError) continue;
     const { code } = cause as NodeJS.ErrnoException;
     if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) return code;
   }

@@ -1,4 +1,5 @@
-import { ErrorCode, JSONRPCErrorResponseSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolErrorCode } from '@modelcontextprotocol/client';
+import { JSONRPCErrorResponseSchema } from '@modelcontextprotocol/core';
 import {
   isJsonObject,
   type JsonObject,
@@ -127,7 +128,7 @@ function saysNoSession(words: string, isForeign: boolean, session: string | null
 /** Returns whether an error concerns the arguments or execution of a call rather than the connection. */
 function isOfCall(error: JsonObject | null): boolean {
   const { code } = (error?.['error'] ?? {}) as JsonObject;
-  return code === ErrorCode.InvalidParams || code === ErrorCode.InternalError;
+  return code === ProtocolErrorCode.InvalidParams || code === ProtocolErrorCode.InternalError;
 }
 
 /** Some servers return a numeric request id as text. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolErrorCode, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/core';
 import { doubledPause } from '../../../machines/back-off.ts';
 import { parseJson } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
@@ -39,6 +39,9 @@ function answerLimits({ timeout = 0 }: McpServerSettings): AnswerLimits {
   };
 }
 
+/** Method of the first request to a server of unknown version. */
+const discover = 'server/discover';
+
 /** Scope of requests that belong to no task. */
 const ownScope: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
@@ -73,14 +76,18 @@ export function httpTransport(
     const scope = { ...ownScope, ...egress.scope(), isOwn: true };
     const response = await egress.within(scope, () => egress.fetch(input, init), limits);
     if (isNews) return response;
-    const id = idOf(init?.body);
+    const { id, method } = requestIn(init?.body);
     if (response.status >= 400) {
       const session = new Headers(init?.headers).get('mcp-session-id');
       const redact = (text: string) => redactSecrets(text, secrets);
-      return readRefusal(response, { id, session, now: clock.now(), redact });
+      const refusal = readRefusal(response, { id, session, now: clock.now(), redact });
+      return method === discover ? refusal.catch(() => unknownMethod(id)) : refusal;
     }
-    // The SDK would expect the answer later.
-    if (id !== null && response.status === 202) throw new HttpRefusal(response, 'and no answer');
+    if (id !== null && response.status === 202) {
+      if (method === discover) return unknownMethod(id);
+      // The SDK would expect the answer later.
+      throw new HttpRefusal(response, 'and no answer');
+    }
     return watched(response, id, brokenOff);
   };
   const transport = new StreamableHTTPClientTransport(address, {
@@ -99,7 +106,7 @@ export function httpTransport(
     const told = JSONRPCMessageSchema.safeParse({
       jsonrpc: '2.0',
       id,
-      error: { code: ErrorCode.ConnectionClosed, message },
+      error: { code: ProtocolErrorCode.InternalError, message },
     });
     if (told.success) transport.onmessage?.(told.data);
   };
@@ -153,9 +160,18 @@ function watched(
   return new Response(stream, { status, statusText, headers });
 }
 
-/** Returns the id of a request; `null` for a notification. */
-function idOf(body: unknown): unknown {
-  if (typeof body !== 'string') return null;
-  const { id, method } = Object(parseJson(body)) as { id?: unknown; method?: unknown };
-  return method === undefined ? null : (id ?? null);
+/** Returns the id and the method of a request; an id of `null` for a notification. */
+function requestIn(body: unknown): { id: unknown; method: unknown } {
+  const said = typeof body === 'string' ? parseJson(body) : null;
+  const { id, method = null } = Object(said) as { id?: unknown; method?: unknown };
+  return { id: method === null ? null : (id ?? null), method };
+}
+
+/**
+ * Servers of before 2026-07-28 refuse the unknown request in many ways; all of them get the handshake of their version,
+ * which they answer, or refuse for the true reason.
+ */
+function unknownMethod(id: unknown): Response {
+  const error = { code: ProtocolErrorCode.MethodNotFound, message: 'unknown method' };
+  return Response.json({ jsonrpc: '2.0', id, error });
 }

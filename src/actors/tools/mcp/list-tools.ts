@@ -1,6 +1,7 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { type ReadOffer, readOffer } from './read-offer.ts';
+import { sealedResult } from './sealed-result.ts';
 import { ServerFault } from './server-fault.ts';
 
 /** Timeout of a protocol request, such as one page of the tool list, in milliseconds. */
@@ -17,7 +18,7 @@ const toolPage = z.looseObject({
 
 /**
  * Fetches a server's tools page by page. The SDK's own method would trust each schema, refuse the whole list for one
- * tool, and compile result schemas. Rejects with ServerFault, and with SDK errors.
+ * tool, and cache it. Rejects with ServerFault, and with SDK errors.
  */
 export async function listTools(client: Client, server: string): Promise<ReadOffer> {
   if (client.getServerCapabilities()?.tools === undefined) {
@@ -28,7 +29,9 @@ export async function listTools(client: Client, server: string): Promise<ReadOff
   for (let page = 0; page < mostPages; page += 1) {
     const params = (cursor ?? null) === null ? {} : { cursor };
     const request = { method: 'tools/list', params } as const;
-    const answer = await client.request(request, toolPage, { timeout: answerPatience });
+    const answer = toolPage.parse(
+      await client.request(request, sealedResult, { timeout: answerPatience }),
+    );
     found.push(...answer.tools.slice(0, mostTools + 1 - found.length));
     if (found.length > mostTools) throw new ServerFault(`has more than ${mostTools} tools`);
     cursor = answer.nextCursor;

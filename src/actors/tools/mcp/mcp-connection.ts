@@ -34,6 +34,8 @@ export class McpConnection {
   /** Callbacks waiting for the next state. */
   readonly #waiting = new Set<() => void>();
   #session: McpSession | null = null;
+  /** True while the server is known to support no version of MCP from 2026 on. */
+  #isOfOld = false;
   #fault: LinkFault | null = null;
 
   constructor(options: McpConnectionOptions) {
@@ -126,6 +128,7 @@ export class McpConnection {
             clock,
             log,
             transport: transport(),
+            isOfOld: this.#isOfOld,
             onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
             onLost: (fault) => {
               if (isStopped || !fault.isForgotten) return down(fault);
@@ -136,7 +139,15 @@ export class McpConnection {
           version,
         );
         current = session;
-        await session.open();
+        try {
+          await session.open();
+        } catch (error) {
+          this.#isOfOld = session.isOfOld;
+          if (isStopped || !session.endedAtOnce) throw error;
+          this.#leave(session);
+          return open();
+        }
+        this.#isOfOld = session.isOfOld;
         if (isStopped) return;
         this.#session = session;
         this.#noteUp();

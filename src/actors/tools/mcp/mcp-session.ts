@@ -1,12 +1,12 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  ErrorCode,
-  McpError,
+  Client,
   type Progress,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+  ProtocolError,
+  ProtocolErrorCode,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import * as z from 'zod';
+import { doubledPause } from '../../../machines/back-off.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { type OutcomeMark, outcomeMethod, separateMark } from '../../../machines/task/wait-mark.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,7 +14,9 @@ import type { Log } from '../../ports/log.ts';
 import { type CallResult, callResult } from './call-result.ts';
 import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';
+import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
+import { sealedResult, sealResult } from './sealed-result.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
 /**
@@ -27,6 +29,8 @@ export interface SessionPorts {
   /** Name of the server. */
   server: string;
   transport: SessionTransport;
+  /** True for a server that is known to support no version of MCP from 2026 on. */
+  isOfOld: boolean;
   clock: Clock;
   log: Log;
   /** Receives the offered tools, initially and whenever they may have changed. */
@@ -38,6 +42,9 @@ export interface SessionPorts {
 /** Pauses before the tools are listed again, in milliseconds: after a change notification, and without one. */
 const relistPause = 5_000;
 const relistInterval = 600_000;
+
+/** Timeout of the first request, which some servers of 2025 leave unanswered, in milliseconds. */
+const discoveryPatience = 10_000;
 
 const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
 
@@ -56,23 +63,31 @@ export class McpSession {
   readonly #client: Client;
   readonly #refused = new Set<string>();
   #relisting: { timer: unknown; at: number } | null = null;
+  #isSubscribed = false;
+  /** Number of ended subscriptions. */
+  #subscriptions = 0;
   #isLost = false;
   /** True until initialisation has succeeded or failed. */
   #isOpening = true;
   /** The transport's fault during initialisation. */
   #openFault: ServerFault | null = null;
+  #endedAtOnce = false;
 
   constructor(ports: SessionPorts, version: string) {
     this.#ports = ports;
-    this.#client = new Client({ name: 'holdpoint', version }, { capabilities: {} });
-    this.#client.onerror = (error) => {
-      if (error instanceof ServerFault) this.#lose(error);
-    };
+    this.#client = new Client(
+      { name: 'holdpoint', version },
+      {
+        capabilities: {},
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: discoveryPatience } },
+      },
+    );
+    this.#listen(ports.transport);
     this.#client.onclose = () => {
       if (!this.#isOpening) this.#lose(new ServerFault('hung up'));
     };
     this.#client.fallbackRequestHandler = (request) => this.#refuse(request.method);
-    this.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>
+    this.#client.setNotificationHandler('notifications/tools/list_changed', () =>
       this.#relistIn(relistPause),
     );
   }
@@ -87,10 +102,22 @@ export class McpSession {
     return this.#ports.transport.secrets ?? [];
   }
 
+  /** True if the server supports no version of MCP from 2026 on, or ended at its first request, as some of 2025 do. */
+  get isOfOld(): boolean {
+    if (this.#openFault === null) return this.#client.getProtocolEra() === 'legacy';
+    return this.#ports.isOfOld || this.#endedAtOnce;
+  }
+
+  /** True if the server ended before the SDK had determined its version. */
+  get endedAtOnce(): boolean {
+    return this.#endedAtOnce;
+  }
+
   /** Initialises the session and lists its tools. Rejects with ServerFault. */
   async open(): Promise<void> {
     try {
-      await this.#client.connect(this.#ports.transport, { timeout: answerPatience });
+      const prior = this.#ports.isOfOld ? { prior: { kind: 'legacy' } as const } : {};
+      await this.#client.connect(this.#ports.transport, { timeout: answerPatience, ...prior });
       const offer = await listTools(this.#client, this.#ports.server);
       if (this.#openFault !== null) throw this.#openFault;
       this.#ports.onOffer(offer);
@@ -99,11 +126,12 @@ export class McpSession {
     }
     this.#isOpening = false;
     this.#relistIn(relistInterval);
+    void this.#subscribe();
   }
 
   /** Calls a tool; an abort cancels the call at the server. Rejects with the SDK's error. */
   async call(
-    tool: string,
+    { name, parameters }: Pick<OfferedTool, 'name' | 'parameters'>,
     args: JsonObject,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (said: Progress) => void },
   ): Promise<CallResult> {
@@ -115,9 +143,16 @@ export class McpSession {
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
       // Marks identical calls of two tasks as separate, since both come from the same caller.
-      const params = { name: tool, arguments: args, _meta: { [separateMark]: true } };
-      const options = { signal: stop.signal, timeout: never, onprogress: onProgress };
-      return await this.#client.request({ method: 'tools/call', params }, callResult, options);
+      const params = { name, arguments: args, _meta: { [separateMark]: true } };
+      // The SDK repeats the arguments in HTTP headers as the schema demands.
+      const toolDefinition = { name, inputSchema: { ...parameters, type: 'object' as const } };
+      const options = {
+        toolDefinition,
+        signal: stop.signal,
+        timeout: never,
+        onprogress: onProgress,
+      };
+      return callResult.parse(sealedResult.parse(await this.#client.callTool(params, options)));
     } finally {
       signal.removeEventListener('abort', abort);
     }
@@ -135,9 +170,11 @@ export class McpSession {
   }
 
   /** Queries the outcome of a call by the task id that the server returned. Rejects with the SDK's error. */
-  outcomeOf(taskId: string): Promise<OutcomeMark> {
+  async outcomeOf(taskId: string): Promise<OutcomeMark> {
     const request = { method: outcomeMethod, params: { task_id: taskId } };
-    return this.#client.request(request, outcomeMark, { timeout: outcomePatience });
+    return outcomeMark.parse(
+      await this.#client.request(request, sealedResult, { timeout: outcomePatience }),
+    );
   }
 
   /** Checks soon whether the server is still available, after an unexpected answer. */
@@ -159,10 +196,23 @@ export class McpSession {
     await this.#ports.transport.close().catch(() => undefined);
   }
 
+  /** The SDK calls these before its own listeners, and from the start of its first request on. */
+  #listen(transport: SessionTransport): void {
+    const { onmessage } = transport;
+    transport.onmessage = (message, extra) => {
+      onmessage?.(message, extra);
+      if (this.#client.getProtocolEra() !== undefined) sealResult(message);
+    };
+    transport.onerror = (error) => {
+      if (error instanceof ServerFault) this.#lose(error);
+    };
+  }
+
   #lose(fault: ServerFault): void {
     if (this.#isLost) return;
     if (this.#isOpening) {
       this.#openFault ??= fault;
+      this.#endedAtOnce = this.#client.transport === undefined;
       return;
     }
     this.#isLost = true;
@@ -186,9 +236,26 @@ export class McpSession {
       this.#ports.onOffer(offer);
       this.#relisting = null;
       this.#relistIn(relistInterval);
+      void this.#subscribe();
     } catch (error) {
       this.#lose(connectionFault(error));
     }
+  }
+
+  /**
+   * Subscribes to changes of the tools, which servers of 2026 announce only then. Renews a lost subscription with the
+   * next list. Never rejects.
+   */
+  async #subscribe(): Promise<void> {
+    const isAnnounced = this.#client.getServerCapabilities()?.tools?.listChanged === true;
+    if (this.#isSubscribed || !isAnnounced || this.#client.getProtocolEra() !== 'modern') return;
+    this.#isSubscribed = true;
+    const filter = { toolsListChanged: true };
+    const ended = this.#client.listen(filter, { timeout: answerPatience });
+    await ended.then(({ closed }) => closed).catch(() => undefined);
+    this.#isSubscribed = false;
+    this.#subscriptions += 1;
+    this.#relistIn(doubledPause(this.#subscriptions + 2, relistInterval));
   }
 
   async #refuse(method: string): Promise<never> {
@@ -200,6 +267,6 @@ export class McpSession {
         `mcp: ${this.#ports.server} asked the agent for ${asked}, which is refused`,
       );
     }
-    throw new McpError(ErrorCode.MethodNotFound, 'this client accepts no requests');
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'this client accepts no requests');
   }
 }

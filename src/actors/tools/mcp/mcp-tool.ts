@@ -1,4 +1,4 @@
-import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import type { Progress } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -170,7 +170,7 @@ async function called(
   };
   try {
     const signal = AbortSignal.any([run.signal, late.signal]);
-    return await session.call(offered.name, args, { signal, onProgress });
+    return await session.call(offered, args, { signal, onProgress });
   } catch (error) {
     const ending = endingOf(session, run.signal, late.signal);
     if (ending === 'timeout' && (await wait.hasNeverRun(session))) {

@@ -1,4 +1,5 @@
-import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolErrorCode } from '@modelcontextprotocol/client';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/core';
 import {
   isJsonObject,
   type JsonObject,
@@ -52,19 +53,19 @@ function isId(value: JsonValue | undefined): value is string | number {
 
 function unreadable(id: string | number, why: string): JsonObject {
   const message = `the answer is no message of MCP: ${why}`;
-  return { jsonrpc: '2.0', id, error: { code: ErrorCode.InternalError, message } };
+  return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
 function errorOf(said: JsonValue): JsonObject {
   if (!isJsonObject(said)) {
     const message = typeof said === 'string' ? said : 'an error without a message';
-    return { code: ErrorCode.InternalError, message };
+    return { code: ProtocolErrorCode.InternalError, message };
   }
   const { code = null, message, data } = said;
   const isCode = Number.isSafeInteger(code);
   const words = typeof message === 'string' ? message : 'an error without a message';
   return {
-    code: isCode ? code : ErrorCode.InternalError,
+    code: isCode ? code : ProtocolErrorCode.InternalError,
     message: isCode || code === null ? words : `${words} (${JSON.stringify(code)})`,
     ...(data === undefined ? {} : { data }),
   };

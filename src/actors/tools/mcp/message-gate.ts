@@ -1,4 +1,4 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGate } from './flood-gate.ts';

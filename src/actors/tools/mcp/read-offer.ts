@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ListToolsResultSchema } from '@modelcontextprotocol/core';
 import canonicalize from 'canonicalize';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';

@@ -1,4 +1,4 @@
-import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { inexactNumber, inexactSentence } from '../../../machines/exact-json.ts';
 import { mendedMessage } from './mended-message.ts';
 
@@ -18,7 +18,7 @@ function exactMessage(text: string): string {
   try {
     const { id, result } = JSON.parse(text) as { id?: unknown; result?: Record<string, unknown> };
     if (marks.every((mark) => result?.[mark] === undefined)) return text;
-    const error = { code: ErrorCode.InternalError, message: inexactSentence(inexact) };
+    const error = { code: ProtocolErrorCode.InternalError, message: inexactSentence(inexact) };
     return JSON.stringify({ jsonrpc: '2.0', id, error });
   } catch {
     return text;

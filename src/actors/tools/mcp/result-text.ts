@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ContentBlockSchema } from '@modelcontextprotocol/core';
 import type { ResultExtras } from '../../../machines/domain/task.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { oneLine } from '../../../machines/legible.ts';

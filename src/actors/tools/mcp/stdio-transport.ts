@@ -1,6 +1,9 @@
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
@@ -23,6 +26,9 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Their presence alone makes the SDK treat a server that does not answer its first request as one of 2025. */
+  readonly pid = null;
+  readonly stderr = null;
   readonly #open: () => Promise<ServerProcess>;
   readonly #clock: Clock;
   readonly #secrets: readonly string[];

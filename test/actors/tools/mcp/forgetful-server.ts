@@ -33,6 +33,11 @@ export async function forgetfulServer(refuse: Refusal, later: object = listed('p
     if (method === 'tools/list') {
       return answer({ tools: [sessions.length > 1 ? later : listed('pay')] });
     }
+    if (method !== 'tools/call') {
+      const error = { code: -32601, message: 'unknown method' };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    }
     if (!isRefused) {
       isRefused = true;
       return refuse(response, id);

@@ -113,10 +113,27 @@ describe('a server over HTTP', () => {
     expect(new Set(asked.map(({ headers }) => headers.authorization))).toEqual(
       new Set(['Bearer sesame']),
     );
-    expect(asked[0]?.body.params).toMatchObject({
-      capabilities: {},
-      clientInfo: { name: 'holdpoint', version: '1' },
-    });
+    const clientInfo = { name: 'holdpoint', version: '1' };
+    expect(asked.slice(0, 2).map(({ body }) => body)).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 'server-discover-probe-1',
+        method: 'server/discover',
+        params: {
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': clientInfo,
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      },
+      {
+        jsonrpc: '2.0',
+        id: 0,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+      },
+    ]);
   });
 
   it('is greeted anew once it has forgotten the session', async () => {
@@ -138,7 +155,7 @@ describe('a server over HTTP', () => {
         response.write('data: {"jsonrpc"');
         setTimeout(() => response.destroy(), 50);
       },
-      'error -32000: shop__echo failed: MCP error -32000: the answer broke off (terminated)',
+      'error -32603: shop__echo failed: the answer broke off (terminated)',
     ],
     [
       'ends its stream without a result',
@@ -146,7 +163,7 @@ describe('a server over HTTP', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(': nothing more\n\n');
       },
-      'error -32000: shop__echo failed: MCP error -32000: the answer broke off (it ended without a result)',
+      'error -32603: shop__echo failed: the answer broke off (it ended without a result)',
     ],
     [
       'answers with a page',
@@ -185,7 +202,7 @@ describe('a server over HTTP', () => {
         response
           .writeHead(400)
           .end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'above 0' } })),
-      'error -32602: shop__echo failed: MCP error -32602: above 0',
+      'error -32602: shop__echo failed: above 0',
     ],
     [
       'has an error of JSON-RPC without an id in a 400',
@@ -193,7 +210,7 @@ describe('a server over HTTP', () => {
         response
           .writeHead(400)
           .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"above 0"}}'),
-      'error -32602: shop__echo failed: MCP error -32602: above 0',
+      'error -32602: shop__echo failed: above 0',
     ],
     [
       'has an error of JSON-RPC in a 403',
@@ -203,7 +220,7 @@ describe('a server over HTTP', () => {
           .end(
             JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32003, message: 'read only' } }),
           ),
-      'error -32003: shop__echo failed: MCP error -32003: read only',
+      'error -32003: shop__echo failed: read only',
     ],
     [
       'says of an argument that there is no such session',
@@ -211,7 +228,7 @@ describe('a server over HTTP', () => {
         const error = { code: -32602, message: 'session 7 not found' };
         response.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
       },
-      'error -32602: shop__echo failed: MCP error -32602: session 7 not found',
+      'error -32602: shop__echo failed: session 7 not found',
     ],
     [
       'accepts it and answers nothing',
@@ -224,7 +241,7 @@ describe('a server over HTTP', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: null })}\r\n\r\n`);
       },
-      'error -32603: shop__echo failed: MCP error -32603: the answer is no message of MCP: its result is null',
+      'error -32603: shop__echo failed: the answer is no message of MCP: its result is null',
     ],
     [
       'leads elsewhere',
@@ -252,7 +269,7 @@ describe('a server over HTTP', () => {
           id,
           error: { code: -32_001, message: `no ${request.headers.authorization}, nor sesame` },
         }),
-      'error -32001: shop__echo failed: MCP error -32001: no [redacted:credential], nor [redacted:credential]',
+      'error -32001: shop__echo failed: no [redacted:credential], nor [redacted:credential]',
     ],
   ])('that %s fails its call alone', async (_, handle, outcome) => {
     let turn = 0;
@@ -298,7 +315,7 @@ describe('a server over HTTP', () => {
       shop(url, { authorization: 'Bearer sesame' }),
     ]);
     expect(warnings()).toEqual([
-      'mcp: shop answered with an error (MCP error -32001: no [redacted:credential], nor [redacted:credential])',
+      'mcp: shop answered with an error (no [redacted:credential], nor [redacted:credential])',
     ]);
   });
 
@@ -342,17 +359,17 @@ describe('a server over HTTP', () => {
     [
       'of another generation',
       (_, response, { id }) => {
-        const data = { supported: ['2026-07-28'], requested: '2025-11-25' };
+        const data = { supported: ['2027-01-01'], requested: '2026-07-28' };
         const error = { code: -32022, message: 'unsupported protocol version', data };
         response.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
       },
-      'speaks MCP 2026-07-28, and the agent 2025-11-25 and older',
+      'speaks MCP 2027-01-01, and the agent 2026-07-28 and older',
     ],
     [
       'that greets in a version to come',
       (_, response, { id }) =>
         answer(response, { id, result: { ...greeting, protocolVersion: '2099-01-01' } }),
-      'speaks MCP 2099-01-01, and the agent 2025-11-25 and older',
+      'speaks MCP 2099-01-01, and the agent 2026-07-28 and older',
     ],
     [
       'that wants OAuth',

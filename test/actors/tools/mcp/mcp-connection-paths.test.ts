@@ -39,6 +39,7 @@ async function openServer(actors: readonly AnyActorRef[]) {
     }
     const { id, method } = JSON.parse(Buffer.concat(await request.toArray()).toString());
     if (method === 'initialize') await openings.hold();
+    if (method === 'server/discover') return void response.writeHead(400).end();
     const refusal = refusals.get(method);
     refusals.delete(method);
     if (id === undefined) return void response.writeHead(202).end();

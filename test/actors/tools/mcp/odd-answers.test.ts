@@ -5,7 +5,7 @@ import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
 
 const said = (text: string) => [{ type: 'text', text }];
 const rows = { rows: [{ id: 1 }, { id: 2 }] };
-const failed = (what: string) => `error -32603: shop__answer failed: MCP error -32603: ${what}`;
+const failed = (what: string) => `error -32603: shop__answer failed: ${what}`;
 const noMessage = (why: string) => failed(`the answer is no message of MCP: ${why}`);
 const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
 
@@ -93,7 +93,7 @@ describe('an answer of a server over stdio', () => {
     [
       'with a result beside its error that is null',
       { result: null, error: { code: -32000, message: 'broken', data: null } },
-      'error -32000: shop__answer failed: MCP error -32000: broken',
+      'error -32000: shop__answer failed: broken',
     ],
     [
       'of another version of JSON-RPC',
@@ -112,7 +112,7 @@ describe('an answer of a server over stdio', () => {
     [
       'with an error without a message',
       { error: { code: -32000 } },
-      'error -32000: shop__answer failed: MCP error -32000: an error without a message',
+      'error -32000: shop__answer failed: an error without a message',
     ],
     [
       'that asks for a sign-in in a browser',
@@ -132,7 +132,7 @@ describe('an answer of a server over stdio', () => {
           },
         },
       },
-      'error -32042: shop__answer failed: MCP error -32042: Sign in first; a person opens https://login.example.com/x first, then try again',
+      'error -32042: shop__answer failed: Sign in first; a person opens https://login.example.com/x first, then try again',
     ],
     [
       'that asks for a sign-in elsewhere than in a browser',
@@ -143,7 +143,7 @@ describe('an answer of a server over stdio', () => {
           data: { elicitations: [{ url: 'javascript:alert(1)' }] },
         },
       },
-      'error -32042: shop__answer failed: MCP error -32042: Sign in first',
+      'error -32042: shop__answer failed: Sign in first',
     ],
   ])('%s', async (_, message, outcome, extras) => {
     const { call, extras: more } = await connected(new PuppetFolder([listed('answer')]), [

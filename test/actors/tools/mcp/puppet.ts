@@ -80,6 +80,8 @@ export interface Connected {
   waits: unknown[];
   /** What tools had besides their texts. */
   extras: unknown[];
+  /** What tools told of their progress. */
+  progress: unknown[];
   /** Calls a tool, and returns its result or the message of its ToolError. */
   call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
   stop(): Promise<void>;
@@ -110,6 +112,7 @@ export function connect(
   const events: ToolEvent[] = [];
   const waits: unknown[] = [];
   const extras: unknown[] = [];
+  const progress: unknown[] = [];
   const open = connectMcpServers({
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
@@ -128,7 +131,7 @@ export function connect(
   });
   onTestFinished(() => open.stop());
   return {
-    ...{ tools, log, events, waits, extras },
+    ...{ tools, log, events, waits, extras, progress },
     tried: () => open.tried(),
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
@@ -138,7 +141,8 @@ export function connect(
       try {
         const onWait = (wait: unknown) => waits.push(wait);
         const onExtras = (more: unknown) => extras.push(more);
-        return await tool.run(args, { ...run, signal, onWait, onExtras });
+        const onProgress = (report: unknown) => progress.push(report);
+        return await tool.run(args, { ...run, signal, onWait, onExtras, onProgress });
       } catch (error) {
         if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
         throw error;

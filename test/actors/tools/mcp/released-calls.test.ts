@@ -115,18 +115,18 @@ describe('a call that its server has certainly not run', () => {
     [
       'has no such order',
       (response, id) => response.writeHead(404).end(rpc(id, -32602, 'no such order')),
-      'error -32602: shop__pay failed: MCP error -32602: no such order',
+      'error -32602: shop__pay failed: no such order',
     ],
     [
       'has no such session of a browser',
       (response, id) => response.writeHead(404).end(rpc(id, -32602, 'session 7 not found')),
-      'error -32602: shop__pay failed: MCP error -32602: session 7 not found',
+      'error -32602: shop__pay failed: session 7 not found',
     ],
     [
       'has no such session of a checkout',
       (response, id) =>
         response.writeHead(404).end(rpc(id, -32000, 'Checkout session cs_7 not found')),
-      'error -32000: shop__pay failed: MCP error -32000: Checkout session cs_7 not found',
+      'error -32000: shop__pay failed: Checkout session cs_7 not found',
     ],
     [
       'leads to another address',
