@@ -43,10 +43,10 @@ export interface Start extends NonNullable<AgentReading['agent']>, AccessSetting
 
 /** Reads an agent's start settings without opening any resource. Throws ConfigError, StartError or SecretsError. */
 export async function readStart(
-  options: AccessOptions & { directory: string; passphrase?: string | null },
+  options: AccessOptions & { directory: string; passphrase?: string | null; clock?: Clock },
 ): Promise<Start> {
   const directory = resolve(options.directory);
-  const clock = systemClock();
+  const { clock = systemClock() } = options;
   const scripts = new ScriptGate();
   const readAt = Date.now();
   const { passphrase = null } = options;

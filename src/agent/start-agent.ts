@@ -3,6 +3,7 @@ import { configuredVerifiers, createAuthenticator } from '../actors/access/acces
 import { hearsPeople } from '../actors/channels/channels.ts';
 import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import type { Authenticator } from '../actors/ports/authentication.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 import type { Outbound } from '../actors/ports/egress.ts';
 import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import {
@@ -52,6 +53,8 @@ export interface AgentOptions extends PartsOptions {
   env: NodeJS.ProcessEnv;
   /** Decrypts the agent's secrets file, if there is one. */
   passphrase?: string | null;
+  /** The clock of this machine when absent. */
+  clock?: Clock;
 }
 
 /** A running agent that accepts requests. */

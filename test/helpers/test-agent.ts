@@ -1,4 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest';
+import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
@@ -77,6 +78,8 @@ export interface TestAgentOptions {
   keepLog?: boolean;
   /** As `run --inspect` does; 0 takes a free port. */
   inspectPort?: number;
+  /** The machine's own when absent. */
+  clock?: Clock;
 }
 
 /** Starts an agent that is closed after the test. */
@@ -123,6 +126,7 @@ export async function launchAgent(
     env: { ...storeEnvironment(), ...options.env },
     keepLog: options.keepLog ?? false,
     log: logTo(log),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   return new TestAgent(agent, folder, log);
 }
