@@ -13,6 +13,7 @@ import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
 import { gateFigures, waitingHoldFigures } from './gate.ts';
+import { gatewayFigures } from './gateway.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
 import { soakFigures } from './half-peak.ts';
@@ -20,6 +21,7 @@ import { holdFigures } from './holds.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
+import { mcpTaskFigures } from './mcp-tasks.ts';
 import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
 import { parkedMillionFigures } from './parked-million.ts';
 import { peersSection } from './peers.ts';
@@ -65,6 +67,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   held10k: () => heldFigures(10_000),
   holds: holdFigures,
   lists: listFigures,
+  gateway: gatewayFigures,
+  mcpTasks: () => mcpTaskFigures(10_000),
   mcpHeld: () => mcpHeldFigures(10_000),
   page: pageFigures,
   page10k: longListFigures,

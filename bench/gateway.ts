@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startDaemon } from './daemon.ts';
+import { type Figure, spread } from './figure.ts';
+import { percentile } from './load.ts';
+import { ModernCalls } from './modern-calls.ts';
+import { type Program, startProgram } from './program.ts';
+
+const service = (url: string) => `agent_id: bench
+gate: {}
+mcp: {servers: [{name: till, url: "${url}", tools: {allow: [look]}}]}
+server:
+  mcp: true
+  rate_limit: {read_rps: 1000000, read_burst: 1000000, write_rps: 1000000, write_burst: 1000000}
+`;
+
+/** Callers, and milliseconds between two calls of one. */
+const callers = 100;
+const every = 500;
+const callsOfOne = 20;
+
+/** What a gateway adds to a call of an MCP server, measured in turns with calls to the server itself. */
+export async function gatewayFigures(): Promise<Figure[]> {
+  const server = await startProgram('tool-server.ts');
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
+  writeFileSync(join(directory, 'service.yaml'), service(server.url));
+  const daemon = await startDaemon(directory);
+  const gateway = new ModernCalls(`${daemon.url}/mcp`, callers);
+  const direct = new ModernCalls(server.url, callers);
+  try {
+    await until(() => gateway.call('till__look', {}).then(isSeen));
+    const times = { gateway: [] as number[], direct: [] as number[] };
+    await paced(() => gateway.call('till__look', {}));
+    for (let round = 0; round < 3; round += 1) {
+      times.direct.push(...(await paced(() => direct.call('look', {}))));
+      times.gateway.push(...(await paced(() => gateway.call('till__look', {}))));
+    }
+    const added = (share: number) =>
+      (percentile(times.gateway, share) - percentile(times.direct, share)).toFixed(1);
+    const rate = (callers * 1_000) / every;
+    const what = `a call of one of ${callers} MCP clients, ${rate} calls/s in all`;
+    return [
+      { what: `${what}: to the server itself`, measured: spread(times.direct), aim: '' },
+      { what: `${what}: through the gateway`, measured: spread(times.gateway), aim: '' },
+      {
+        what: 'the gateway adds',
+        measured: `p50 ${added(0.5)} ms, p99 ${added(0.99)} ms`,
+        aim: 'p50 3 ms, p99 15 ms',
+      },
+    ];
+  } finally {
+    await Promise.all([gateway.close(), direct.close()]);
+    await stopAll([daemon, server]);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Makes the calls of all callers, each in its own time, and returns how long each took in milliseconds. */
+async function paced(call: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  const caller = async (index: number): Promise<void> => {
+    await pause((index * every) / callers);
+    for (let made = 0; made < callsOfOne; made += 1) {
+      const began = performance.now();
+      await call();
+      const took = performance.now() - began;
+      times.push(took);
+      await pause(Math.max(0, every - took));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
+  return times;
+}
+
+function isSeen({ content }: { content?: { text?: string }[] }): boolean {
+  return content?.[0]?.text === 'seen';
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(50);
+}
+
+async function stopAll(programs: readonly Pick<Program, 'stop'>[]): Promise<void> {
+  for (const program of programs) await program.stop();
+}
