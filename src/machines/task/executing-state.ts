@@ -78,6 +78,11 @@ export const executing = taskSetup.createStateConfig({
                 actions: whenRun.failedForModel,
               },
               { guard: withOutput('toolFailed'), target: '#task.failed', actions: whenRun.failed },
+              {
+                guard: 'isLastWithoutModel',
+                target: '#task.completed',
+                actions: [...whenRun.returned, 'answerWithResult'],
+              },
               { target: '#task.working.executing.recording', actions: whenRun.returned },
             ],
           },

@@ -221,6 +221,8 @@ export const taskSetup = setup({
     hasNoModel: ({ context }) => !context.run.hasModel,
     modelFailed: (_, { outcome }: Thought) => outcome.kind === 'failed',
     wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
+    isLastWithoutModel: ({ context: { run, pending, spent } }) =>
+      !run.hasModel && pending.length === 1 && limitReached(spent, run.limits) === null,
     hasMoreCalls: ({ context }) => context.pending.length > 0,
     hasTurnsLeft: ({ context: { spent, run } }) => spent.turns < run.limits.turns,
     failsOnAndOn: ({ context }) => failedTurnsAtEnd(context) >= context.run.limits.failedTurns,

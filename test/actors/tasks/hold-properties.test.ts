@@ -98,7 +98,7 @@ class Real {
 }
 
 function rigOf(more: { directory?: string; clock?: ManualClock }): Promise<TestSystem> {
-  const Bash = toolCalled('Bash');
+  const Bash = { ...toolCalled('Bash'), isElsewhere: true as const };
   return openSystem({ tools: [Bash], deferred: { Bash: { timeout: '5m', edit: true } }, ...more });
 }
 

@@ -81,8 +81,9 @@ describe('a run that begins with calls', () => {
     const limits = { turns: 1, failedTurns: 1, tokens: null, time: null };
     const first = step(ended(governing([aCall(), second], { limits })), saved());
     expect(first.snapshot.value).toEqual({ working: 'governing' });
-    const last = step(ended(first, second, returned('found')), saved());
-    expect(facts(last)).toEqual(['session.ended']);
+    // The end of the last call and that of the run are stored together.
+    const last = ended(first, second, returned('found'));
+    expect(facts(last)).toEqual(['tool.ended', 'session.ended']);
     const { state, text, answer, usage } = taskOf(last);
     expect({ state, text, answer, usage }).toEqual({
       state: 'completed',
