@@ -8,9 +8,22 @@ import { eventStream, holding, json, type Operation, type Parameter } from './op
 const session: Parameter = {
   name: 'Mcp-Session-Id',
   in: 'header',
-  says: 'The session that initialize was answered with.',
+  says: 'The session that initialize was answered with; absent from 2026-07-28 on.',
   schema: z.string(),
 };
+
+const version: Parameter = {
+  name: 'MCP-Protocol-Version',
+  in: 'header',
+  says: 'The version of MCP; required from 2026-07-28 on.',
+  schema: z.string(),
+};
+
+const routing: readonly Parameter[] = ['Mcp-Method', 'Mcp-Name'].map((name) => ({
+  ...{ name, in: 'header' },
+  says: 'As in the body; required from 2026-07-28 on.',
+  schema: z.string(),
+}));
 
 const noSession = holding('The session is not there for the caller.', refusal);
 const malformed = holding('The message or its session is invalid.', refusal);
@@ -22,7 +35,7 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
     id: 'sendMcpMessage',
     tag: 'mcp',
     says: 'Receives one message of an MCP client over streamable HTTP; each tools/call is a task of one call.',
-    parameters: [session],
+    parameters: [session, version, ...routing],
     body: {
       schema: rpcRequest,
       types: [json],
@@ -34,7 +47,10 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
       },
     },
     answers: {
-      200: { says: 'Progress and the answer, as events.', content: { [eventStream]: rpcAnswer } },
+      200: {
+        says: 'The answer, or progress and the answer as events.',
+        content: { [eventStream]: rpcAnswer, [json]: rpcAnswer },
+      },
       202: { says: 'The notification was accepted.' },
       400: malformed,
       403: foreign,
