@@ -16,6 +16,7 @@ import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
 import { type LanguageModel, ModelError } from '../actors/ports/model.ts';
+import type { RemoteCalls } from '../actors/ports/tool.ts';
 import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
@@ -54,6 +55,8 @@ export interface SystemParts {
   people: People;
   /** Receives every event of every chart; `undefined` if the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
+  /** Calls that MCP servers continue as tasks; none is continued when absent. */
+  remote?: RemoteCalls;
   /** For tests of the agent; the configured parts are used when absent. */
   standIns?: StandIns;
 }
@@ -133,6 +136,7 @@ export function createSystem(
     policies,
     issuer,
     tools: toolbox.tools,
+    remote: parts.remote ?? null,
     clock: parts.clock,
     ids: parts.ids,
     log: parts.log,

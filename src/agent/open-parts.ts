@@ -67,7 +67,11 @@ export async function openParts(
   const keepLog = start.keepLog ?? false;
   const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
   const { clock } = audit;
-  const governed = { ...start, clock, egress, audit, inspect: inspector?.inspect };
+  const servers = new Later<McpServers>();
+  const remote: McpServers['calls'] = {
+    follow: (...call) => servers.value.calls.follow(...call),
+  };
+  const governed = { ...start, clock, egress, audit, remote, inspect: inspector?.inspect };
   const policies = createPolicies(governed);
   const system = stack.adopt(createSystem(governed, policies), (opened) => opened.stop());
   hops.value = system.egress;
@@ -98,6 +102,7 @@ export async function openParts(
     await openMcp({ ...start, ...policies, clock, egress, record: audit.record }),
     (opened) => opened.stop(),
   );
+  servers.value = mcp;
   stack.defer(watchClock({ clock: start.clock, record: audit.record, log }));
   const card = stack.adopt(
     new CardPublisher({ clock, record: (event) => audit.record(event) }),

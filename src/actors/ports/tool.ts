@@ -1,4 +1,4 @@
-import type { ResultExtras, WaitElsewhere } from '../../machines/domain/task.ts';
+import type { RemoteTask, ResultExtras, WaitElsewhere } from '../../machines/domain/task.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { ToolOutbound } from './egress.ts';
 
@@ -17,6 +17,13 @@ export interface ToolRun {
    * A tool with `identity` must call it immediately before the call starts.
    */
   confirm?: () => Promise<void>;
+  /** Called when another program continues the call as a task, which a restart of the daemon then follows. */
+  onDetached?: (remote: RemoteTask) => void;
+  /**
+   * Returns whether the task of the run has ended, once `signal` is aborted; otherwise the call continues at another
+   * daemon or after a restart.
+   */
+  hasEnded?: () => Promise<boolean>;
   /** Called when another program holds the call for a person, and with `null` when the wait ends. */
   onWait?: (wait: WaitElsewhere | null) => void;
   /** Receives result data other than text before the call resolves; the text includes the data as well. */
@@ -40,6 +47,12 @@ export interface ToolCredential {
   env(): Record<string, string>;
   /** Values that must be redacted from all output of the tool. */
   secretValues(): string[];
+}
+
+/** Calls that other programs continue as tasks. */
+export interface RemoteCalls {
+  /** Follows the task of a call to its end, like `run` of the call's tool. Rejects with a ToolError. */
+  follow(tool: string, remote: RemoteTask, run: ToolRun): Promise<string>;
 }
 
 /** A tool that the agent may call. */

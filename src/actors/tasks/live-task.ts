@@ -1,6 +1,11 @@
 import type { ActorRefFrom, InspectedMicrostepEvent, StateValue } from 'xstate';
 import type { TaskFact } from '../../machines/domain/facts.ts';
-import { isFinal, type Task, type WaitElsewhere } from '../../machines/domain/task.ts';
+import {
+  isFinal,
+  type RemoteTask,
+  type Task,
+  type WaitElsewhere,
+} from '../../machines/domain/task.ts';
 import { newOutcomes } from '../../machines/task/decided-calls.ts';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
 import { causes } from '../../machines/task/entered-state.ts';
@@ -222,6 +227,13 @@ export class LiveTask {
   waits(wait: WaitElsewhere | null): void {
     if (this.actor.getSnapshot().status !== 'active') return;
     this.actor.send({ type: 'tool.waiting', wait });
+    this.#save();
+  }
+
+  /** Stores the task of another program that continues the running call. */
+  detached(remote: RemoteTask): void {
+    if (this.actor.getSnapshot().status !== 'active') return;
+    this.actor.send({ type: 'tool.detached', remote });
     this.#save();
   }
 

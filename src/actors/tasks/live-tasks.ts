@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
@@ -28,7 +29,7 @@ import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
 export interface LiveTasksOptions
-  extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'onToolProgress' | 'speak'> {
+  extends Omit<TaskLogicPorts, 'live' | 'hasEnded' | 'onProgress' | 'onToolProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
   /** Captures contents for the audit log; absent if disabled. */
@@ -76,6 +77,7 @@ export class LiveTasks {
     this.#logic = createTaskLogic({
       ...options,
       live,
+      hasEnded: (id) => this.#hasEnded(id),
       onProgress: (id, progress) => watchers.progressed(id, progress),
       onToolProgress: (id, report) => watchers.reported(id, report),
       speak: (id) => spoken.start(id),
@@ -337,6 +339,17 @@ export class LiveTasks {
     if (stored?.unreadable === undefined || stored.unreadable === null) return stored;
     endUnreadable(stored, this.#options);
     return undefined;
+  }
+
+  /** Returns whether a task that was aborted here has ended; a task without an actor may continue elsewhere. */
+  async #hasEnded(id: string): Promise<boolean> {
+    // The actor is aborted before its next state is known.
+    await turn();
+    const live = this.#live.get(id);
+    if (live !== undefined) return live.actor.getSnapshot().status !== 'active';
+    if (this.#isStopped) return false;
+    const stored = await this.#options.store.rows.read(id);
+    return stored !== undefined && isFinal(stored.task.state);
   }
 
   #rest(task: LiveTask): void {

@@ -47,13 +47,14 @@ export function restoreTask<Restored>(
 
 /**
  * Returns the state of a restored task's call. A call whose start is on disk may have run, so it runs again only if its
- * tool is idempotent.
+ * tool is idempotent. A call that another program continues is followed there.
  */
 export function standingOf(
   { startedAt, pending: [call] }: TaskContext,
   tools: ReadonlyMap<string, Tool>,
 ): StartStanding {
   if (startedAt === null || call === undefined) return 'first';
+  if (call.remote !== undefined) return 'detached';
   return tools.get(call.tool)?.idempotent === true ? 'repeatable' : 'unknown';
 }
 

@@ -25,7 +25,7 @@ import type { EgressScope, ScopedOutbound } from '../ports/egress.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { LanguageModel } from '../ports/model.ts';
-import type { Tool, ToolProgress } from '../ports/tool.ts';
+import type { RemoteCalls, Tool, ToolProgress } from '../ports/tool.ts';
 import { type AcceptPorts, createAccept } from './effects/accept-calls.ts';
 import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
@@ -54,6 +54,9 @@ export interface TaskLogicPorts {
   waits: WaitingLimit;
   sessions: Pick<Sessions, 'ran' | 'history'>;
   remembering: Pick<Remembering, 'redeem'>;
+  /** Calls that other programs continue; `null` if none does. */
+  remote?: RemoteCalls | null;
+  hasEnded: (id: string) => Promise<boolean>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   onToolProgress: (id: string, report: ToolProgress) => void;
@@ -65,6 +68,7 @@ export interface TaskLogicPorts {
 export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policies, issuer, egress, clock, ids, log, live } = ports;
   const { onProgress, onToolProgress, speak, waits, sessions, remembering } = ports;
+  const { remote = null, hasEnded } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -102,6 +106,9 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           outbound: egress,
           clock,
           log,
+          remote,
+          onDetached: (id, task) => live(id).detached(task),
+          hasEnded,
           onWait: (id, wait) => live(id).waits(wait),
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
           onToolProgress,

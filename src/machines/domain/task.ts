@@ -79,6 +79,22 @@ export interface ToolCall {
   fault?: string;
   /** The reason why the call may not even be held; the call is denied. */
   refused?: string;
+  /** The task of another program that continues the started call; absent for none, and after the call has ended. */
+  remote?: RemoteTask;
+}
+
+/**
+ * A task of another program that continues a call, such as one of an MCP server. Its id may entitle to its result, so
+ * it is stored only with the run and never displayed.
+ */
+export interface RemoteTask {
+  id: string;
+  /** Digest of what identifies the program; the id is sent to no other. */
+  place: string;
+  /** Epoch milliseconds at which the program created it. */
+  since: number;
+  /** Milliseconds for which the program keeps it; `null` if unlimited. */
+  ttl: number | null;
 }
 
 /** A started call of a task (docs/contract/task.md). */

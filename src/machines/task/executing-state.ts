@@ -53,11 +53,14 @@ export const executing = taskSetup.createStateConfig({
         },
         running: {
           description:
-            'The tool runs, or waits for an approval at another program; leaving this state aborts it.',
+            'The tool runs, waits for an approval at another program, or continues there as a task; leaving this state aborts it. A restart follows such a task again.',
           exit: { type: 'keepWait', params: null },
           on: {
             'tool.waiting': {
               actions: { type: 'keepWait', params: ({ event }) => event.wait },
+            },
+            'tool.detached': {
+              actions: { type: 'keepRemote', params: ({ event }) => event.remote },
             },
           },
           invoke: {

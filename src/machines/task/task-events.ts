@@ -7,6 +7,7 @@ import type {
   HeldMessage,
   Message,
   RanCall,
+  RemoteTask,
   ResultExtras,
   SaidPart,
   SaidTurn,
@@ -59,6 +60,8 @@ export type TaskEvent =
   | { type: 'task.saved'; standing: StartStanding; at: number }
   /** The running call waits for a person at another program; `null` if it no longer waits. */
   | { type: 'tool.waiting'; wait: WaitElsewhere | null }
+  /** Another program continues the running call as a task of its own. */
+  | { type: 'tool.detached'; remote: RemoteTask }
   /** The egress policy decided on one hop of the task; `reason` is `null` if the hop was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
@@ -195,6 +198,6 @@ export type ToolOutcome = {
 
 /**
  * The meaning of a start on disk: the first start, or a start from before a restart, after which the call may be
- * repeated or its outcome is unknown.
+ * repeated, continues at another program, or its outcome is unknown.
  */
-export type StartStanding = 'first' | 'repeatable' | 'unknown';
+export type StartStanding = 'first' | 'repeatable' | 'detached' | 'unknown';

@@ -190,7 +190,13 @@ export function extrasIn({ structured, parts }: ResultExtras): ResultExtras {
 /** Returns the context changes at the end of the current call. */
 export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<TaskContext> {
   const { exchanges, pending } = context;
-  const { asked: _, offered: _offered, policySha256: _policy, ...call } = currentCall(context);
+  const {
+    asked: _,
+    offered: _offered,
+    policySha256: _policy,
+    remote: _remote,
+    ...call
+  } = currentCall(context);
   return {
     exchanges: [...exchanges, { call, ...end, ...noteForModel(context) }],
     pending: pending.slice(1),

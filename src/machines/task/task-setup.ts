@@ -9,6 +9,7 @@ import type {
   FollowUp,
   HeldMessage,
   Message,
+  RemoteTask,
   TaskState,
   WaitElsewhere,
 } from '../domain/task.ts';
@@ -167,6 +168,9 @@ export const taskSetup = setup({
         currentCall(context).id,
         callOutcomeOf(outcome),
       ),
+    })),
+    keepRemote: assign(({ context }, remote: RemoteTask) => ({
+      pending: [{ ...currentCall(context), remote }, ...context.pending.slice(1)],
     })),
     keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
       waits === null && context.waits === undefined ? {} : { waits },

@@ -25,6 +25,10 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   'prompt.screened': { type: 'prompt.screened', refusal: null, took: 0 },
   'task.saved': saved() as Extract<TaskEvent, { type: 'task.saved' }>,
   'tool.waiting': { type: 'tool.waiting', wait: { at: 'shop', for: 'ann@example.com' } },
+  'tool.detached': {
+    type: 'tool.detached',
+    remote: { id: 'r1', place: 'p1', since: times.decided, ttl: null },
+  },
   'egress.judged': {
     type: 'egress.judged',
     domain: 'api.example.com',
@@ -43,6 +47,7 @@ const ignoredWhileSaving: TaskEvent['type'][] = [
   'caller.left',
   'prompt.screened',
   'tool.waiting',
+  'tool.detached',
 ];
 const ignoredAtWork: TaskEvent['type'][] = [...ignoredWhileSaving, 'task.saved'];
 /** What is saved while a task waits changes nothing. */
@@ -51,6 +56,7 @@ const ignoredWhileDeferred: TaskEvent['type'][] = [
   'prompt.screened',
   'task.saved',
   'tool.waiting',
+  'tool.detached',
 ];
 
 const ignored = {
@@ -63,7 +69,7 @@ const ignored = {
   minting: ignoredAtWork,
   starting: ignoredWhileSaving,
   mintingAgain: ignoredAtWork,
-  running: ignoredAtWork.filter((type) => type !== 'tool.waiting'),
+  running: ignoredAtWork.filter((type) => !['tool.waiting', 'tool.detached'].includes(type)),
   recording: ignoredWhileSaving,
 } satisfies Partial<Record<keyof typeof restingStates, TaskEvent['type'][]>>;
 

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { changedSinceApproval } from '../../../machines/domain/finding.ts';
-import type { ResultExtras, ToolCall, WaitElsewhere } from '../../../machines/domain/task.ts';
+import type {
+  RemoteTask,
+  ResultExtras,
+  ToolCall,
+  WaitElsewhere,
+} from '../../../machines/domain/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
@@ -15,7 +20,13 @@ import {
 import type { Clock } from '../../ports/clock.ts';
 import type { ToolOutbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
-import { type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports/tool.ts';
+import {
+  type RemoteCalls,
+  type Tool,
+  ToolError,
+  type ToolProgress,
+  type ToolRun,
+} from '../../ports/tool.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import { checkedProgress } from './progress-check.ts';
 
@@ -27,6 +38,11 @@ export interface RunToolPorts {
   outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
+  /** Calls that other programs continue; `null` if none does. */
+  remote: RemoteCalls | null;
+  onDetached: (taskId: string, remote: RemoteTask) => void;
+  /** Returns whether a task has ended, as opposed to a task that another daemon or the next start continues. */
+  hasEnded: (taskId: string) => Promise<boolean>;
   /** Called when a call waits at another program for a person. */
   onWait: (taskId: string, wait: WaitElsewhere | null) => void;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
@@ -93,7 +109,7 @@ class WaitedTime {
 }
 
 async function attempt(
-  { tools, policies, outbound, log, onWait, onToolProgress }: RunToolPorts,
+  ports: RunToolPorts,
   {
     taskId,
     correlationId,
@@ -106,24 +122,22 @@ async function attempt(
   credential: Credential | null,
   { signal, waits }: { signal: AbortSignal; waits: WaitedTime },
 ): Promise<Raw> {
+  const { policies, outbound, log, onWait, onToolProgress } = ports;
   const { policy } = policies.of(call);
   try {
-    const tool = tools.get(call.tool);
-    if (tool === undefined) {
-      throw new ToolError(`unknown tool: ${call.tool}`, { kind: 'unknown tool' });
-    }
     if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
       throw new BarredError(`the arguments of ${call.tool} are not the ones that were approved`, {
         kind: 'arguments not approved',
       });
     }
-    if (needsCredential && credential === null) {
+    if (call.remote === undefined && needsCredential && credential === null) {
       throw new BarredError(`the credentials of ${call.tool} are missing`, {
         kind: 'credentials missing',
       });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
-    if (approvedRuns !== undefined) run.confirm = () => confirmed(tool, approvedRuns, policy);
+    run.onDetached = (remote) => ports.onDetached(taskId, remote);
+    run.hasEnded = () => ports.hasEnded(taskId);
     run.onWait = (wait) => {
       waits.see(wait !== null);
       onWait(taskId, wait);
@@ -142,7 +156,9 @@ async function attempt(
       'gen_ai.tool.call.id': call.id,
     };
     const result = await inSpan(`execute_tool ${call.tool}`, attributes, () =>
-      tool.run(call.args, run),
+      call.remote === undefined
+        ? started(ports, call, run, approvedRuns)
+        : followed(ports, call.tool, call.remote, run),
     );
     return { kind: 'returned', text: result.toWellFormed(), extras };
   } catch (error) {
@@ -154,6 +170,33 @@ async function attempt(
     const failure = 'failed inside the service';
     return { kind: 'failed', text: `${call.tool} ${failure}`, failure };
   }
+}
+
+async function started(
+  { tools, policies }: RunToolPorts,
+  call: ToolCall,
+  run: ToolRun,
+  approvedRuns: string | undefined,
+): Promise<string> {
+  const tool = tools.get(call.tool);
+  if (tool === undefined) {
+    throw new ToolError(`unknown tool: ${call.tool}`, { kind: 'unknown tool' });
+  }
+  const { policy } = policies.of(call);
+  if (approvedRuns !== undefined) run.confirm = () => confirmed(tool, approvedRuns, policy);
+  return tool.run(call.args, run);
+}
+
+/** Its approval counted when the call started. */
+async function followed(
+  { remote }: RunToolPorts,
+  tool: string,
+  task: RemoteTask,
+  run: ToolRun,
+): Promise<string> {
+  if (remote !== null) return remote.follow(tool, task, run);
+  const message = `${tool} had started at a program that is not configured; its outcome is unknown`;
+  throw new ToolError(message, { kind: 'not configured' });
 }
 
 /** Rejects with BarredError if what would run differs from what was approved. */

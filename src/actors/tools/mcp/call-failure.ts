@@ -34,6 +34,31 @@ export function calledOff(tool: string, server: string, waitsFor: string): ToolE
   return new ToolError(message, { kind: 'called off' });
 }
 
+/** Creates the error for a call whose server asks for input. */
+export function questionedCall(tool: string): ToolError {
+  const message = `${tool} failed: its server asks for input, which the agent refuses`;
+  return new ToolError(message, { kind: 'input refused' });
+}
+
+/** Creates the error for a call whose task its server cancelled. */
+export function cancelledCall(tool: string): ToolError {
+  return new ToolError(`${tool} failed: its server canceled it; its outcome is unknown`, {
+    kind: 'canceled',
+  });
+}
+
+/** Creates the error for a task that belongs to another call. */
+export function strayTask(tool: string): ToolError {
+  const message = `${tool} failed: its server answered with the task of another call; its outcome is unknown`;
+  return new ToolError(message, { kind: 'wrong task' });
+}
+
+/** Creates the error for a task that its server does not know, or no longer. */
+export function unknownTask(tool: string, { code, message: why }: ProtocolError): ToolError {
+  const message = `${tool} failed: its server no longer has its task (${quoteOf(why)}); its outcome is unknown`;
+  return new ToolError(message, { kind: `error ${code}` });
+}
+
 const elicitations = z.object({
   elicitations: z.array(z.object({ url: z.url({ protocol: /^https?$/ }).max(2_000) })).max(5),
 });

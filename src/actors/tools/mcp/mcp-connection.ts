@@ -28,6 +28,8 @@ export interface McpConnectionOptions {
 
 /** The connection to an MCP server across all its successive sessions. */
 export class McpConnection {
+  /** IDs of the server's tasks that calls of the agent follow. */
+  readonly followed = new Set<string>();
   readonly #options: McpConnectionOptions;
   readonly #actor: ActorRefFrom<typeof connectionMachine>;
   readonly #closing = new Set<Promise<void>>();

@@ -1,6 +1,9 @@
 import { unwatchFile, watchFile } from 'node:fs';
+import type { RemoteCalls } from '../../ports/tool.ts';
 import { httpTransport, type ServerEgress } from './http-transport.ts';
 import { McpConnection } from './mcp-connection.ts';
+import { mcpToolName } from './mcp-names.ts';
+import { movedCall } from './moved-call.ts';
 import { SeenTools } from './seen-tools.ts';
 import { type ServerPlace, startServerProcess } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
@@ -22,6 +25,8 @@ export interface McpServers {
   tried(): Promise<void>;
   /** Subscribes to changes of the agent's MCP tools. */
   onChange(listener: () => void): void;
+  /** Calls that servers continue as tasks. */
+  readonly calls: RemoteCalls;
   /** Closes every connection and ends all server processes. */
   stop(): Promise<void>;
 }
@@ -69,6 +74,14 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
       await Promise.all(known.map(({ connection }) => connection.tried(late)));
     },
     onChange: (listener) => void listeners.push(listener),
+    calls: {
+      async follow(tool, remote, run) {
+        const at = parts.servers.findIndex(({ name }) => tool.startsWith(mcpToolName(name, '')));
+        const server = known[at];
+        if (server === undefined) throw movedCall(tool);
+        return server.tools.follow(tool, remote, run, server.connection);
+      },
+    },
     async stop() {
       unwatchFile(seen.path, lookAgain);
       await Promise.all(known.map(({ connection }) => connection.close()));

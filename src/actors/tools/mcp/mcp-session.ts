@@ -1,4 +1,5 @@
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   Client,
   type Progress,
   ProtocolError,
@@ -11,6 +12,7 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { type OutcomeMark, outcomeMethod, separateMark } from '../../../machines/task/wait-mark.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import { type CallAnswer, readAnswer } from './call-answer.ts';
 import { type CallResult, callResult } from './call-result.ts';
 import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';
@@ -18,6 +20,7 @@ import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { sealedResult, sealResult } from './sealed-result.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
+import { type ServerTask, serverTask } from './server-task.ts';
 
 /**
  * A transport to a server; `secrets` are credentials given to the server, which must be redacted from all its output.
@@ -47,6 +50,11 @@ const relistInterval = 600_000;
 const discoveryPatience = 10_000;
 
 const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
+
+/** What the agent can do with an answer of MCP 2026-07-28. */
+const abilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+const rpcError = z.object({ code: z.number(), message: z.string() });
 
 /** Timeout of the query for a call's outcome, in milliseconds. */
 const outcomePatience = 5_000;
@@ -131,10 +139,10 @@ export class McpSession {
 
   /** Calls a tool; an abort cancels the call at the server. Rejects with the SDK's error. */
   async call(
-    { name, parameters }: Pick<OfferedTool, 'name' | 'parameters'>,
+    { name, parameters, hasTasks }: Pick<OfferedTool, 'name' | 'parameters' | 'hasTasks'>,
     args: JsonObject,
     { signal, onProgress }: { signal: AbortSignal; onProgress: (said: Progress) => void },
-  ): Promise<CallResult> {
+  ): Promise<CallAnswer> {
     // The SDK listens to a signal for its whole life, and would cancel calls that have long ended.
     const stop = new AbortController();
     const abort = () => stop.abort('the call was called off');
@@ -143,7 +151,11 @@ export class McpSession {
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
       // Marks identical calls of two tasks as separate, since both come from the same caller.
-      const params = { name, arguments: args, _meta: { [separateMark]: true } };
+      const asTask = hasTasks === true && this.#servesTasks;
+      const params = {
+        ...{ name, arguments: args, ...(asTask ? { task: {} } : {}) },
+        _meta: { [separateMark]: true, ...this.#abilities },
+      };
       // The SDK repeats the arguments in HTTP headers as the schema demands.
       const toolDefinition = { name, inputSchema: { ...parameters, type: 'object' as const } };
       const options = {
@@ -152,7 +164,8 @@ export class McpSession {
         timeout: never,
         onprogress: onProgress,
       };
-      return callResult.parse(sealedResult.parse(await this.#client.callTool(params, options)));
+      const answer = sealedResult.parse(await this.#client.callTool(params, options));
+      return readAnswer(answer, { isModern: this.#isModern, asTask });
     } finally {
       signal.removeEventListener('abort', abort);
     }
@@ -171,10 +184,47 @@ export class McpSession {
 
   /** Queries the outcome of a call by the task id that the server returned. Rejects with the SDK's error. */
   async outcomeOf(taskId: string): Promise<OutcomeMark> {
-    const request = { method: outcomeMethod, params: { task_id: taskId } };
-    return outcomeMark.parse(
-      await this.#client.request(request, sealedResult, { timeout: outcomePatience }),
-    );
+    return outcomeMark.parse(await this.#ask(outcomeMethod, { task_id: taskId }, outcomePatience));
+  }
+
+  #ask(method: string, params: JsonObject, timeout: number): Promise<unknown> {
+    const request = { method, params: { ...params, _meta: this.#abilities } };
+    return this.#client.request(request, sealedResult, { timeout });
+  }
+
+  get #isModern(): boolean {
+    return this.#client.getProtocolEra() === 'modern';
+  }
+
+  /** True if a server of MCP 2025-11-25 continues calls as tasks on request. */
+  get #servesTasks(): boolean {
+    return this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  }
+
+  /** Abilities stated with each request of MCP 2026-07-28; earlier versions state them once. */
+  get #abilities(): JsonObject {
+    return this.#isModern ? { [CLIENT_CAPABILITIES_META_KEY]: abilities } : {};
+  }
+
+  /** Queries the state of a task. Rejects with the SDK's error. */
+  async taskState(taskId: string): Promise<ServerTask> {
+    return serverTask.parse(await this.#ask('tasks/get', { taskId }, answerPatience));
+  }
+
+  /** Returns the result of an ended task. Rejects with the SDK's error, such as the one with which the call ended. */
+  async taskResult(taskId: string, { said }: ServerTask): Promise<CallResult> {
+    if (!this.#isModern) {
+      return callResult.parse(await this.#ask('tasks/result', { taskId }, answerPatience));
+    }
+    if (said.status === 'completed') return callResult.parse(said['result']);
+    const { data: error } = rpcError.safeParse(said['error']);
+    const { code = ProtocolErrorCode.InternalError, message = 'its task failed' } = error ?? {};
+    throw ProtocolError.fromError(code, message);
+  }
+
+  /** Cancels a task. Never rejects. */
+  async cancelTask(taskId: string): Promise<void> {
+    await this.#ask('tasks/cancel', { taskId }, outcomePatience).catch(() => undefined);
   }
 
   /** Checks soon whether the server is still available, after an unexpected answer. */
@@ -248,7 +298,7 @@ export class McpSession {
    */
   async #subscribe(): Promise<void> {
     const isAnnounced = this.#client.getServerCapabilities()?.tools?.listChanged === true;
-    if (this.#isSubscribed || !isAnnounced || this.#client.getProtocolEra() !== 'modern') return;
+    if (this.#isSubscribed || !isAnnounced || !this.#isModern) return;
     this.#isSubscribed = true;
     const filter = { toolsListChanged: true };
     const ended = this.#client.listen(filter, { timeout: answerPatience });

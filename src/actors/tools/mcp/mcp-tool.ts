@@ -1,23 +1,30 @@
+import { hash } from 'node:crypto';
 import type { Progress } from '@modelcontextprotocol/client';
+import canonicalize from 'canonicalize';
+import type { RemoteTask } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports/tool.ts';
+import { CallDeadline, type CallLimits } from './call-deadline.ts';
 import {
   calledOff,
   type Ending,
   endedCall,
   failedCall,
+  questionedCall,
   UndoneCall,
   undoneCall,
 } from './call-failure.ts';
-import type { CallResult } from './call-result.ts';
 import { isLoss, isUndone } from './connection-fault.ts';
+import { type FollowedResult, followTask } from './follow-task.ts';
 import { handedOn } from './handed-on.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { McpSession } from './mcp-session.ts';
+import { movedCall } from './moved-call.ts';
 import type { OfferedTool } from './offered-tool.ts';
+import type { ServerTask } from './server-task.ts';
 import { WaitAtServer } from './wait-at-server.ts';
 
 export interface McpToolParts {
@@ -25,7 +32,7 @@ export interface McpToolParts {
   name: string;
   offered: OfferedTool;
   idempotent: boolean;
-  connection: Pick<McpConnection, 'session' | 'fault'>;
+  connection: Pick<McpConnection, 'session' | 'fault' | 'followed'>;
   /** The agent's credentials for the server; redacted from results. */
   secrets: readonly string[];
   clock: Clock;
@@ -35,16 +42,6 @@ export interface McpToolParts {
   place: () => Promise<JsonObject>;
   /** 60 s, 24 h and 10 s by default. */
   limits?: Partial<CallLimits>;
-}
-
-/** Time limits of a call, in milliseconds. */
-export interface CallLimits {
-  /** From its start, and from each progress report, to its result. */
-  timeout: number;
-  /** From its start to its result, regardless of progress. */
-  total: number;
-  /** Wait for a disconnected server. */
-  connect: number;
 }
 
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
@@ -79,10 +76,57 @@ export function mcpTool(parts: McpToolParts): Tool {
           if ((await digestOf(session, parts)) !== offered.sha256) throw changed(name);
           await run.confirm?.();
         }
-        const result = await called(session, parts, args, run);
-        return handedOn(name, result, [...parts.secrets, ...session.secrets], run);
+        return textOf(parts, await called(session, parts, args, run), run);
       });
     },
+  };
+}
+
+/** Follows the task of a call that was made before the daemon started. Rejects with a ToolError. */
+export async function followCall(
+  parts: Omit<McpToolParts, 'offered' | 'idempotent'>,
+  remote: RemoteTask,
+  run: ToolRun,
+): Promise<string> {
+  const { name, server, clock, limits } = parts;
+  if ((await placeOf(parts)) !== remote.place) throw movedCall(name);
+  const { total } = { ...usualLimits, ...limits };
+  const left = Math.max(0, remote.since + total - clock.now());
+  const deadline = new CallDeadline(clock, { timeout: null, total: left });
+  const wait = new WaitAtServer(server, run.onWait);
+  const onMessage = messagesOf(parts, run);
+  try {
+    const ended = await followTask({ remote, parts, run, deadline, wait, onMessage }, null);
+    return textOf(parts, ended, run);
+  } finally {
+    deadline.end();
+    wait.end();
+  }
+}
+
+function textOf(
+  { name, secrets }: Pick<McpToolParts, 'name' | 'secrets'>,
+  { result, session }: FollowedResult,
+  run: ToolRun,
+): string {
+  return handedOn(name, result, [...secrets, ...session.secrets], run);
+}
+
+/** Returns the digest of what identifies the server; a task is never requested from another one. */
+async function placeOf({ place }: Pick<McpToolParts, 'place'>): Promise<string> {
+  return hash('sha256', canonicalize(await place()) ?? '', 'hex');
+}
+
+/** Passes the messages about a task on as progress. */
+function messagesOf(
+  { secrets }: Pick<McpToolParts, 'secrets'>,
+  run: ToolRun,
+): (message: string, session: McpSession) => void {
+  let progress = 0;
+  return (message, session) => {
+    progress += 1;
+    const said = redactSecrets(message, [...secrets, ...session.secrets]);
+    run.onProgress?.({ progress, message: said });
   };
 }
 
@@ -154,25 +198,28 @@ async function called(
   parts: McpToolParts,
   args: JsonObject,
   run: ToolRun,
-): Promise<CallResult> {
+): Promise<FollowedResult> {
   const { name, offered, clock, limits } = parts;
-  const { timeout, total } = { ...usualLimits, ...limits };
-  const late = new AbortController();
-  const expire = (): void => late.abort();
-  const whole = clock.setTimeout(expire, total);
-  let timer = clock.setTimeout(expire, timeout);
+  const deadline = new CallDeadline(clock, { ...usualLimits, ...limits });
   const wait = new WaitAtServer(parts.server, run.onWait);
   const secrets = [...parts.secrets, ...session.secrets];
   const onProgress = (said: Progress): void => {
-    clock.clearTimeout(timer);
-    timer = clock.setTimeout(expire, timeout);
+    deadline.moved();
     if (!wait.hear(said)) run.onProgress?.(shownProgress(said, secrets));
   };
   try {
-    const signal = AbortSignal.any([run.signal, late.signal]);
-    return await session.call(offered, args, { signal, onProgress });
+    const signal = AbortSignal.any([run.signal, deadline.signal]);
+    const answer = await session.call(offered, args, { signal, onProgress });
+    if (answer.kind === 'result') return { result: answer.result, session };
+    if (answer.kind === 'questions') throw questionedCall(name);
+    deadline.relax();
+    wait.hear(answer.task.said);
+    const remote = await detached(parts, answer.task, run);
+    const onMessage = messagesOf(parts, run);
+    return await followTask({ remote, parts, run, deadline, wait, onMessage }, answer.task);
   } catch (error) {
-    const ending = endingOf(session, run.signal, late.signal);
+    if (error instanceof ToolError) throw error;
+    const ending = endingOf(session, run.signal, deadline.signal);
     if (ending === 'timeout' && (await wait.hasNeverRun(session))) {
       throw calledOff(name, parts.server, wait.said);
     }
@@ -181,10 +228,24 @@ async function called(
     else if (error instanceof HttpRefusal) session.doubt();
     throw failedCall(name, error);
   } finally {
-    clock.clearTimeout(timer);
-    clock.clearTimeout(whole);
+    deadline.end();
     wait.end();
   }
+}
+
+/** No server is identified by it, so the task is lost with the daemon. */
+const unreadable = '';
+
+/** Stores the task that continues a call, so that a restart of the daemon follows it. */
+async function detached(
+  parts: McpToolParts,
+  { id, ttl }: ServerTask,
+  run: ToolRun,
+): Promise<RemoteTask> {
+  const since = parts.clock.now();
+  const remote = { id, since, ttl, place: await placeOf(parts).catch(() => unreadable) };
+  run.onDetached?.(remote);
+  return remote;
 }
 
 function endingOf(session: McpSession, signal: AbortSignal, late: AbortSignal): Ending | null {

@@ -9,6 +9,8 @@ export interface OfferedTool {
   parameters: JsonObject;
   /** The server's behaviour hints, without texts, since only clients display them. */
   annotations?: JsonObject;
+  /** True if the server may continue a call as a task on request (MCP 2025-11-25). */
+  hasTasks?: true;
   /** Structure of structured results, without texts. */
   outputSchema?: JsonObject;
   /** Hash of the server's original description and arguments, in hexadecimal. */

@@ -1,10 +1,12 @@
 import type { McpServers, McpServersParts } from './mcp-servers.ts';
+import { movedCall } from './moved-call.ts';
 
 export type { McpServers } from './mcp-servers.ts';
 
 const none: McpServers = {
   tried: async () => undefined,
   onChange: () => undefined,
+  calls: { follow: (tool) => Promise.reject(movedCall(tool)) },
   stop: async () => undefined,
 };
 

@@ -65,9 +65,6 @@ function readTool(server: string, said: JsonObject, taken: ReadonlySet<string>):
     );
   }
   if (taken.has(normalName(name))) throw new UnfitToolError('is there twice');
-  if (isJsonObject(execution) && execution['taskSupport'] === 'required') {
-    throw new UnfitToolError('can be called as a task of MCP alone, which the agent does not do');
-  }
   const schema = checkedSchema(inputSchema);
   const tool = {
     name,
@@ -76,6 +73,7 @@ function readTool(server: string, said: JsonObject, taken: ReadonlySet<string>):
       longestDescription,
     ),
     parameters: checkedSchema(objectSchema(schema)) as JsonObject,
+    ...(canDetach(execution) ? { hasTasks: true as const } : {}),
     ...shownOf(said),
   };
   const listed = { ...tool, inputSchema: tool.parameters };
@@ -83,6 +81,12 @@ function readTool(server: string, said: JsonObject, taken: ReadonlySet<string>):
     throw new UnfitToolError('has an inputSchema that MCP clients refuse');
   }
   return { ...tool, sha256: digestOf(tool.description, schema) };
+}
+
+function canDetach(execution: JsonValue = null): boolean {
+  if (!isJsonObject(execution)) return false;
+  const { taskSupport } = execution;
+  return taskSupport === 'required' || taskSupport === 'optional';
 }
 
 /** Returns the parts of a tool shown to MCP clients in addition to its name, description and arguments. */

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { RemoteTask } from '../../../machines/domain/task.ts';
 import { commandLine } from '../../command-line.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Tool } from '../../ports/tool.ts';
+import type { Tool, ToolRun } from '../../ports/tool.ts';
 import { normalName } from '../../tool-name.ts';
+import type { CallLimits } from './call-deadline.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { isWanted, mcpToolName } from './mcp-names.ts';
-import { type CallLimits, mcpTool } from './mcp-tool.ts';
+import { followCall, type McpToolParts, mcpTool } from './mcp-tool.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
@@ -44,6 +46,8 @@ export type ToolEvent =
   | { event: 'mcp_tools'; fields: { server: string; tools: string[]; deferred_tools: string[] } }
   | { event: 'mcp_rule_unmatched'; fields: { server: string; rule: string; nearest?: string } };
 
+type ToolConnection = McpToolParts['connection'];
+
 /** Maximum remembered messages about one server, so that each is logged once. */
 const mostSaid = 1_000;
 
@@ -67,7 +71,7 @@ export class ServerTools {
    * Replaces the agent's tools with a server's offer: those that the settings include, whose names are free, and whose
    * current definition is accepted.
    */
-  take(offer: ReadOffer, connection: Pick<McpConnection, 'session' | 'fault'>): void {
+  take(offer: ReadOffer, connection: ToolConnection): void {
     this.#offer = offer;
     const { name: server, tools: list } = this.#server;
     const { tools } = this.#parts;
@@ -124,26 +128,41 @@ export class ServerTools {
   }
 
   /** Updates the agent's tools, since withheld ones may have been accepted. */
-  lookAgain(connection: Pick<McpConnection, 'session' | 'fault'>): void {
+  lookAgain(connection: ToolConnection): void {
     if (this.#offer !== null) this.take(this.#offer, connection);
   }
 
-  #give(offered: OfferedTool, connection: Pick<McpConnection, 'session' | 'fault'>): void {
-    const { name: server } = this.#server;
-    const { tools, isIdempotent, clock, limits } = this.#parts;
-    const name = mcpToolName(server, offered.name);
-    const tool = mcpTool({
+  #give(offered: OfferedTool, connection: ToolConnection): void {
+    const { tools, isIdempotent } = this.#parts;
+    const name = mcpToolName(this.#server.name, offered.name);
+    const parts = this.#callParts(name, connection);
+    tools.set(name, mcpTool({ ...parts, offered, idempotent: isIdempotent(name) }));
+  }
+
+  /** Follows the task of a call of one of the server's tools, which need not exist any more. */
+  follow(
+    tool: string,
+    remote: RemoteTask,
+    run: ToolRun,
+    connection: McpConnection,
+  ): Promise<string> {
+    return followCall(this.#callParts(tool, connection), remote, run);
+  }
+
+  #callParts(
+    name: string,
+    connection: ToolConnection,
+  ): Omit<McpToolParts, 'offered' | 'idempotent'> {
+    const { clock, limits } = this.#parts;
+    return {
       name,
-      server,
-      offered,
       connection,
       clock,
-      idempotent: isIdempotent(name),
+      server: this.#server.name,
       secrets: serverSecrets(this.#server),
       place: () => serverIdentity(this.#server, this.#parts),
       limits: { ...limitsOf(this.#server), ...limits },
-    });
-    tools.set(name, tool);
+    };
   }
 
   /** While the record cannot be read, no tool counts as accepted. */

@@ -5,8 +5,9 @@ import { CredentialVault } from '../../../../src/actors/governance/credentials/c
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { runsDigest } from '../../../../src/actors/governance/policy/runs-digest.ts';
-import { type Tool, ToolError } from '../../../../src/actors/ports/tool.ts';
+import { type RemoteCalls, type Tool, ToolError } from '../../../../src/actors/ports/tool.ts';
 import { createRunTool } from '../../../../src/actors/tasks/effects/run-tool.ts';
+import type { RemoteTask } from '../../../../src/machines/domain/task.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { onePolicy } from '../../../helpers/one-policy.ts';
@@ -20,6 +21,8 @@ interface Setting {
   approvedSha256?: string | null;
   approvedRuns?: string;
   needsCredential?: boolean;
+  remote?: RemoteTask;
+  calls?: RemoteCalls;
   policy?: Policy;
   vault?: CredentialVault;
 }
@@ -27,6 +30,7 @@ interface Setting {
 function start(tool: Tool | null, setting: Setting = {}) {
   const { approvedSha256 = null, needsCredential = false } = setting;
   const logged: unknown[] = [];
+  const detached: unknown[] = [];
   const phases: string[] = [];
   const quiet = (): void => undefined;
   const actor = createActor(
@@ -39,6 +43,9 @@ function start(tool: Tool | null, setting: Setting = {}) {
       log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
       onToolProgress: () => undefined,
       onWait: quiet,
+      remote: setting.calls ?? null,
+      onDetached: (taskId, task) => detached.push([taskId, task]),
+      hasEnded: async () => true,
       onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
     }),
     {
@@ -46,14 +53,17 @@ function start(tool: Tool | null, setting: Setting = {}) {
         taskId: 't-1',
         correlationId: 'c-1',
         tags: {},
-        call: aCall({ tool: 'pay', args, argsSha256: argumentsDigest(args) }),
+        call: aCall({
+          ...{ tool: 'pay', args, argsSha256: argumentsDigest(args) },
+          ...(setting.remote === undefined ? {} : { remote: setting.remote }),
+        }),
         approvedSha256,
         ...(setting.approvedRuns === undefined ? {} : { approvedRuns: setting.approvedRuns }),
         needsCredential,
       },
     },
   ).start();
-  return { actor, outcome: toPromise(actor), logged, phases };
+  return { actor, outcome: toPromise(actor), logged, phases, detached };
 }
 
 describe('running a tool', () => {
@@ -82,9 +92,46 @@ describe('running a tool', () => {
         onWait: expect.any(Function),
         onProgress: expect.any(Function),
         onExtras: expect.any(Function),
+        onDetached: expect.any(Function),
+        hasEnded: expect.any(Function),
       },
     ]);
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  const remote: RemoteTask = { id: 'w-1', place: 'p-1', since: 1, ttl: null };
+
+  it('reports the task of another program that continues it', async () => {
+    const pay = toolCalled('pay', async (_, { onDetached }) => {
+      onDetached?.(remote);
+      return 'paid';
+    });
+    const { outcome, detached } = start(pay);
+    expect(await outcome).toMatchObject({ kind: 'returned', result: 'paid' });
+    expect(detached).toEqual([['t-1', remote]]);
+  });
+
+  it('that another program continues is followed there and not run, even if its tool is gone', async () => {
+    const pay = toolCalled('pay', () => Promise.resolve('paid'));
+    const asked: unknown[] = [];
+    const calls: RemoteCalls = {
+      async follow(tool, task, { taskId, callId }) {
+        asked.push([tool, task, taskId, callId]);
+        return 'built';
+      },
+    };
+    const setting = { remote, calls, needsCredential: true, approvedRuns: 'other' };
+    for (const tool of [pay, null]) {
+      expect(await start(tool, setting).outcome).toMatchObject({ result: 'built' });
+    }
+    const once = ['pay', remote, 't-1', 'call-1'];
+    expect([asked, pay.runs]).toEqual([[once, once], []]);
+    expect(await start(pay, { remote }).outcome).toMatchObject({
+      kind: 'failed',
+      error: 'pay had started at a program that is not configured; its outcome is unknown',
+      failure: 'not configured',
+    });
+    expect(pay.runs).toEqual([]);
   });
 
   it('hands on what the result has besides its text, unless a rule has changed the text', async () => {

@@ -62,7 +62,9 @@ describe('a server of MCP 2026-07-28 over HTTP', () => {
       _meta: {
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
         'io.modelcontextprotocol/clientInfo': { name: 'holdpoint', version: '1' },
-        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientCapabilities': {
+          extensions: { 'io.modelcontextprotocol/tasks': {} },
+        },
         'holdpoint/separate': true,
         progressToken: expect.any(Number),
       },

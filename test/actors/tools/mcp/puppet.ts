@@ -20,6 +20,7 @@ import {
 import { SeenTools } from '../../../../src/actors/tools/mcp/seen-tools.ts';
 import type { McpServerSettings } from '../../../../src/actors/tools/mcp/server-settings.ts';
 import type { ToolEvent } from '../../../../src/actors/tools/mcp/server-tools.ts';
+import type { RemoteTask } from '../../../../src/machines/domain/task.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { logTo, type TestAgent } from '../../../helpers/test-agent.ts';
 
@@ -82,8 +83,17 @@ export interface Connected {
   extras: unknown[];
   /** What tools told of their progress. */
   progress: unknown[];
+  /** Tasks of servers that continue calls. */
+  detached: RemoteTask[];
   /** Calls a tool, and returns its result or the message of its ToolError. */
-  call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
+  call(
+    tool: string,
+    args?: JsonObject,
+    signal?: AbortSignal,
+    more?: Partial<ToolRun>,
+  ): Promise<string>;
+  /** Follows the task of a call that was made before, and returns its result or the message of its ToolError. */
+  follow(tool: string, remote: RemoteTask): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -113,6 +123,7 @@ export function connect(
   const waits: unknown[] = [];
   const extras: unknown[] = [];
   const progress: unknown[] = [];
+  const detached: RemoteTask[] = [];
   const open = connectMcpServers({
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
@@ -130,24 +141,34 @@ export function connect(
     ...more,
   });
   onTestFinished(() => open.stop());
+  const told = {
+    ...run,
+    onWait: (wait: unknown) => void waits.push(wait),
+    onExtras: (more: unknown) => void extras.push(more),
+    onProgress: (report: unknown) => void progress.push(report),
+    onDetached: (remote: RemoteTask) => void detached.push(remote),
+  };
   return {
-    ...{ tools, log, events, waits, extras, progress },
+    ...{ tools, log, events, waits, extras, progress, detached },
     tried: () => open.tried(),
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
-    async call(name, args = {}, signal = new AbortController().signal) {
+    async call(name, args = {}, signal = new AbortController().signal, more = {}) {
       const tool = tools.get(name);
       if (tool === undefined) return `no tool ${name}`;
-      try {
-        const onWait = (wait: unknown) => waits.push(wait);
-        const onExtras = (more: unknown) => extras.push(more);
-        const onProgress = (report: unknown) => progress.push(report);
-        return await tool.run(args, { ...run, signal, onWait, onExtras, onProgress });
-      } catch (error) {
-        if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
-        throw error;
-      }
+      return outcomeOf(tool.run(args, { ...told, signal, ...more }));
     },
+    follow: (name, remote) =>
+      outcomeOf(open.calls.follow(name, remote, { ...told, signal: new AbortController().signal })),
     stop: () => open.stop(),
   };
+}
+
+async function outcomeOf(result: Promise<string>): Promise<string> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
+    throw error;
+  }
 }

@@ -45,11 +45,6 @@ describe('readOffer', () => {
       'has a name that no model can call; one is letters, digits, _, -, . and /, at most 122 of them',
     ],
     [
-      'one that requires tasks of MCP',
-      listed('a', { execution: { taskSupport: 'required' } }),
-      'can be called as a task of MCP alone, which the agent does not do',
-    ],
-    [
       'a schema of a text',
       listed('a', { inputSchema: { type: 'string' } }),
       'does not accept named arguments (its inputSchema has no type: object)',

@@ -42,7 +42,7 @@ it('plays with the server that has everything', async () => {
   expect(await call('shop__echo', { message: 'hello' })).toBe('Echo: hello');
   expect(await call('shop__get-sum', { a: 2, b: 3 })).toContain('5');
   expect([...tools.keys()].every((name) => /^shop__[\w-]+$/.test(name))).toBe(true);
-  expect(warnings()).toEqual([
-    'mcp: the tool simulate-research-query of shop is left out: it can be called as a task of MCP alone, which the agent does not do',
-  ]);
+  const research = { topic: 'bridges', ambiguous: false };
+  expect(await call('shop__simulate-research-query', research)).toContain('bridges');
+  expect(warnings()).toEqual([]);
 });

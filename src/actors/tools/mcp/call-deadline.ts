@@ -1,0 +1,52 @@
+import type { Clock } from '../../ports/clock.ts';
+
+/** Time limits of a call, in milliseconds. */
+export interface CallLimits {
+  /** From its start, and from each progress report, to its result. */
+  timeout: number;
+  /** From its start to its result, regardless of progress. */
+  total: number;
+  /** Wait for a disconnected server. */
+  connect: number;
+}
+
+/** The time that a call has. */
+export class CallDeadline {
+  readonly #clock: Clock;
+  readonly #late = new AbortController();
+  readonly #total: unknown;
+  readonly #timeout: number;
+  #timer: unknown;
+
+  /** A `timeout` of `null` leaves `total` alone. */
+  constructor(clock: Clock, { timeout, total }: { timeout: number | null; total: number }) {
+    this.#clock = clock;
+    this.#total = clock.setTimeout(this.#expire, total);
+    this.#timeout = timeout ?? total;
+    if (timeout !== null) this.moved();
+  }
+
+  /** Aborted when the time is over. */
+  get signal(): AbortSignal {
+    return this.#late.signal;
+  }
+
+  /** The server has reported progress. */
+  moved(): void {
+    this.relax();
+    this.#timer = this.#clock.setTimeout(this.#expire, this.#timeout);
+  }
+
+  /** From now on only the total time counts. */
+  relax(): void {
+    this.#clock.clearTimeout(this.#timer);
+  }
+
+  /** The call has ended. */
+  end(): void {
+    this.relax();
+    this.#clock.clearTimeout(this.#total);
+  }
+
+  readonly #expire = (): void => this.#late.abort();
+}
