@@ -36,14 +36,19 @@ export interface SkillPlan extends HeldRules {
  */
 export async function planSkill(
   place: AgentPlace,
-  { skill, scripts, held }: RegistrySkill,
+  found: RegistrySkill,
+  { replaces = false }: { replaces?: boolean } = {},
 ): Promise<SkillPlan> {
+  const { skill, held } = found;
   const agent = await usableAgent(place);
   const { config, toolbox } = agent;
-  if (toolbox.skills.some(({ id }) => id === skill.id)) {
+  const existing = toolbox.skills.find(({ id }) => id === skill.id);
+  if (existing !== undefined && !replaces) {
     throw new AddSkillError('skill_exists', `the agent has a skill ${skill.id} already`);
   }
-  const known = new Set([...toolbox.tools.keys()].map(normalName));
+  const own = new Set(existing?.tools.map(({ name }) => name));
+  const others = [...toolbox.tools.keys()].filter((name) => !own.has(name));
+  const known = new Set(others.map(normalName));
   const taken = skill.tools.find(({ name }) => known.has(normalName(name)));
   if (taken !== undefined) {
     const message = `the agent has a tool ${taken.name} already; rename one of the two`;
@@ -52,7 +57,7 @@ export async function planSkill(
   const { mode: egressMode } = config.egress;
   return {
     ...planHeldRules(agent, held),
-    files: filesOf(skill.id, scripts),
+    files: filesOf(skill.id, found),
     scriptsReach: egressMode === 'deny-all' ? [] : skill.egressDomains,
     egressMode,
     missing: missingVariables(skill.requires.env, place.env),
@@ -65,22 +70,26 @@ export async function planSkill(
  */
 export async function attachSkill(
   place: AgentPlace,
-  { skill, text, scripts }: RegistrySkill,
+  { skill, text, scripts, others = new Map() }: RegistrySkill,
   plan: SkillPlan,
+  { replaces = false }: { replaces?: boolean } = {},
 ): Promise<string> {
   await writeHeldRules(place, plan);
   try {
-    const files = { name: skill.id, skill_md: text, scripts };
-    return (await addSkill(place.directory, files)).path;
+    const files = { name: skill.id, skill_md: text, scripts, others };
+    return (await addSkill(place.directory, files, { replaces })).path;
   } catch (error) {
     await revertConfig(plan.config);
     throw error;
   }
 }
 
-function filesOf(name: string, scripts: RegistrySkill['scripts']): string[] {
-  const folder = `skills/${name}`;
-  return [`${folder}/SKILL.md`, ...Object.keys(scripts).map((file) => `${folder}/scripts/${file}`)];
+function filesOf(
+  name: string,
+  { scripts, others = new Map() }: Pick<RegistrySkill, 'scripts' | 'others'>,
+): string[] {
+  const own = Object.keys(scripts).map((file) => `scripts/${file}`);
+  return ['SKILL.md', ...own, ...others.keys()].map((file) => `skills/${name}/${file}`);
 }
 
 /** Lists the variables that a skill declares and the agent does not set. */

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { collectBytes } from '../actors/collect-bytes.ts';
 import {
   digestOf,
   includeReader,
@@ -9,11 +8,11 @@ import {
   loadConfig,
   type ServiceConfig,
 } from '../actors/config/config.ts';
-import { createEgress } from '../actors/outbound/outbound.ts';
 import type { EgressRecord } from '../actors/ports/egress.ts';
-import { nearbyPorts, writePrivately } from '../actors/process/process.ts';
+import { writePrivately } from '../actors/process/process.ts';
 import { largestSettingsFile } from '../actors/read-regular-file.ts';
 import { messageOf } from '../machines/message-of.ts';
+import { fetchFile } from './fetch-file.ts';
 import { StartError } from './read-access.ts';
 
 type UrlEntry = Exclude<ServiceConfig['security']['policy']['include'][number], string>;
@@ -67,36 +66,14 @@ async function fetched(
   parts: { directory: string; config: ServiceConfig; record: (hop: EgressRecord) => void },
 ): Promise<string> {
   const url = new URL(address);
-  const name = url.origin + url.pathname;
-  const { mode, allowed_domains, allowed_private, allow_private_ips, allowed_private_cidrs } =
-    parts.config.egress;
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  const egress = createEgress({
-    mode,
-    allowedDomains: allowed_domains,
-    allowedPrivate: allowed_private,
-    allowPrivateIps: allow_private_ips,
-    allowedPrivateCidrs: allowed_private_cidrs,
-    neighbours: nearbyPorts(parts.directory),
-    propagateTo: [],
-    endpoints: [{ host: url.hostname, port, source: 'security.policy.include' }],
-    record: parts.record,
-  });
   try {
-    const signal = AbortSignal.timeout(patience);
-    const response = await egress.fetch(url, { redirect: 'manual', signal });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      throw new Error(`it answered ${response.status}; it must answer 200`);
-    }
-    const tooLong = () => new Error('it is larger than 256 KiB');
-    const bytes = Buffer.from(await collectBytes(response.body, largestSettingsFile, tooLong));
+    const source = { source: 'security.policy.include', longest: largestSettingsFile, patience };
+    const bytes = await fetchFile(url, { ...parts, ...source });
     const found = digestOf(bytes);
     if (found !== sha256) throw new Error(`its SHA-256 is ${found}, not ${sha256}`);
     return bytes.toString('utf8');
   } catch (error) {
+    const name = url.origin + url.pathname;
     throw new StartError(`the included policy ${name} cannot be fetched: ${messageOf(error)}`);
-  } finally {
-    await egress.close();
   }
 }

@@ -29,6 +29,7 @@ export { resolveInside } from './skills/inside-directory.ts';
 export {
   addSection,
   heldNames,
+  heldTools,
   type MentionedHost,
   mentionedHosts,
   parseFrontmatter,

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isKebabName } from '../../machines/kebab-case.ts';
 import { isScriptName } from '../../machines/skill-builder/written-skill.ts';
 import { flushPath } from '../flush-path.ts';
 import { writeNewFile } from '../write-new-file.ts';
+import { flushTree } from './new-folder.ts';
 
 /** A skill to copy into an agent's folder. */
 export interface SkillFiles {
@@ -13,6 +14,8 @@ export interface SkillFiles {
   skill_md: string;
   /** Script texts by file name. */
   scripts: Readonly<Record<string, string>>;
+  /** Further files by their paths in the folder, which a TreeBuilder has accepted. */
+  others?: ReadonlyMap<string, Buffer>;
 }
 
 /** A skill cannot be added; the message gives the reason, and nothing was written. */
@@ -27,30 +30,36 @@ export class AddSkillError extends Error {
 
 /**
  * Copies a skill to `skills/<name>` of an agent's folder atomically, and returns that folder with a function that
- * removes it. Never overwrites an existing skill or follows a link. Rejects with an AddSkillError.
+ * removes it. Replaces an existing skill only if asked to, and never follows a link. Rejects with an AddSkillError.
  */
 export async function addSkill(
   directory: string,
-  { name, skill_md: text, scripts }: SkillFiles,
+  { name, skill_md: text, scripts, others = new Map() }: SkillFiles,
+  { replaces = false }: { replaces?: boolean } = {},
 ): Promise<{ path: string; remove: () => Promise<void> }> {
   checkNames(name, Object.keys(scripts));
   const skills = join(directory, 'skills');
   const path = join(skills, name);
   const draft = join(skills, `.${name}.${randomUUID()}.tmp`);
+  const old = join(skills, `.${name}.${randomUUID()}.old`);
   try {
     await mkdir(skills, { recursive: false }).catch(unlessThere);
     if (!(await lstat(skills)).isDirectory()) {
       throw new AddSkillError('skill_unusable', `${skills} is no folder; make it one`);
     }
-    for (const taken of [path, `${path}.md`]) await refuseTaken(taken, name);
-    await mkdir(join(draft, 'scripts'), { recursive: true });
-    await writeNewFile(join(draft, 'SKILL.md'), text);
-    for (const [file, content] of Object.entries(scripts)) {
-      await writeNewFile(join(draft, 'scripts', file), content);
+    for (const taken of replaces ? [] : [path, `${path}.md`]) await refuseTaken(taken, name);
+    const own = Object.entries(scripts).map(([file, content]) => [`scripts/${file}`, content]);
+    await mkdir(draft);
+    for (const [file = '', content] of [['SKILL.md', text], ...own, ...others]) {
+      await mkdir(dirname(join(draft, file)), { recursive: true });
+      await writeNewFile(join(draft, file), content);
     }
-    await flushPath(join(draft, 'scripts'));
-    await flushPath(draft);
-    await rename(draft, path);
+    await flushTree(draft);
+    if (replaces) await rename(path, old);
+    await rename(draft, path).catch(async (error: unknown) => {
+      if (replaces) await rename(old, path);
+      throw error;
+    });
     await flushPath(skills);
   } catch (error) {
     // A path that is not a folder contains no draft.
@@ -62,6 +71,7 @@ export async function addSkill(
       cause: error,
     });
   }
+  await rm(old, { recursive: true, force: true });
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -116,7 +116,7 @@ async function place(from: string, to: string): Promise<void> {
 }
 
 /** Flushes all files of a folder to disk. */
-async function flushTree(folder: string): Promise<void> {
+export async function flushTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await flushTree(path);

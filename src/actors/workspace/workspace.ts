@@ -15,6 +15,7 @@ export { ConfigFileError, readConfigText, writeConfigText } from './config-file.
 export { countWaiting } from './count-waiting.ts';
 export { withAllowance, withRules } from './edit-rules.ts';
 export { editYaml, type YamlEdit, YamlTextError } from './edit-yaml.ts';
+export type { FileTree } from './file-tree.ts';
 export { followServeLog } from './follow-serve-log.ts';
 export { haltAgent } from './halt-agent.ts';
 export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';
@@ -28,6 +29,8 @@ export {
   policyGap,
   policyGapIn,
 } from './policy-gap.ts';
+export { isArchiveName, largestArchive, readArchive } from './read-archive.ts';
+export { readFolder } from './read-folder.ts';
 export { rulesIn, type ToolRulesEdit } from './rules-in.ts';
 export { scanFolders } from './scan-folders.ts';
 export { lastRunLog, serveLogPath, tailServeLog } from './serve-log.ts';

@@ -26,7 +26,9 @@ export function skillsCommand(session: Session): Command {
   skills
     .command('add')
     .description('add a skill to an agent, with its hosts and the rules that hold its tools')
-    .argument('<skill>', 'the name of the skill')
+    .argument('<skill>', 'its name, its folder, or a zip or tar.gz archive, also at a URL')
+    .option('--skill <name>', 'the skill to add, from a folder or archive with several')
+    .option('--update', 'replace the copy that the agent has of it')
     .option('--dir <dir>', "the agent's folder", '.')
     .option('--preview', 'show the changes without writing them')
     .option('--yes', 'ask nothing')

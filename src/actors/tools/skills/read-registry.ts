@@ -15,6 +15,8 @@ export interface RegistrySkill {
   scripts: Record<string, string>;
   /** Names, as written, of its tools that need approval. */
   held: string[];
+  /** Its other files by their paths in its folder; absent for a skill of the product, which has none. */
+  others?: ReadonlyMap<string, Buffer>;
   /** SHA-256, in hex, of all its files and their names. */
   digest: string;
 }
@@ -36,12 +38,14 @@ async function readWhole(root: string, skill: Skill): Promise<RegistrySkill> {
   const scripts = Object.fromEntries(
     names.toSorted().map((name) => [name, read(join(folder, name))]),
   );
-  const held = skill.tools.map(({ name }) => name).filter((tool) => isHeld(skill, tool));
-  return { skill, text, scripts, held, digest: digestOf({ 'SKILL.md': text, ...scripts }) };
+  const digest = digestOf({ 'SKILL.md': text, ...scripts });
+  return { skill, text, scripts, held: heldTools(skill), digest };
 }
 
-function isHeld({ held = [] }: Skill, tool: string): boolean {
-  return held.some((name) => normalName(name) === normalName(tool));
+/** Lists the tools of a skill that it declares as held, as their sections spell them. */
+export function heldTools({ tools, held = [] }: Skill): string[] {
+  const names = new Set(held.map(normalName));
+  return tools.map(({ name }) => name).filter((tool) => names.has(normalName(tool)));
 }
 
 function digestOf(files: Record<string, string>): string {

@@ -14,7 +14,7 @@ export { heldNames, toolsToHold } from './held-names.ts';
 export { parseInputLine } from './input-line.ts';
 export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
 export { missingRequirements } from './missing-requirements.ts';
-export { type RegistrySkill, readRegistry } from './read-registry.ts';
+export { heldTools, type RegistrySkill, readRegistry } from './read-registry.ts';
 export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';
 export type { SkillProblem } from './skill-problem.ts';
