@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatProblem } from '../actors/config/config.ts';
+import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import {
   changeSecrets,
   SecretsError,
@@ -9,6 +9,7 @@ import {
   writeEnvironment,
 } from '../actors/secrets/secrets.ts';
 import { systemClock } from '../actors/system-clock.ts';
+import type { RegistrySkill } from '../actors/tools/tools.ts';
 import {
   AddSkillError,
   addSkill,
@@ -16,9 +17,12 @@ import {
   FolderTakenError,
   newFolder,
 } from '../actors/workspace/workspace.ts';
+import type { JsonObject } from '../machines/json.ts';
 import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
+import { assumedEnvironment } from './lenient-environment.ts';
 import { readAgent } from './read-agent.ts';
 import { channelText, gateText, serviceText } from './service-text.ts';
+import { writePin } from './skill-pins.ts';
 import { registrySkill } from './skill-registry.ts';
 
 export interface CreateOptions {
@@ -73,6 +77,75 @@ export async function createGateOf(service: string, options: CreateOptions): Pro
     await check(draft, { variables: new Map(), missing: [] });
   });
   return [...files.keys()].map((name) => join(options.directory, name));
+}
+
+/** An agent from the configuration of another product. */
+export interface ImportedAgent {
+  service: JsonObject;
+  secrets: Readonly<Record<string, string>>;
+  skills: readonly RegistrySkill[];
+  /** Where the skills come from, for their pins. */
+  source: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** What an imported agent still needs on this machine. */
+export interface Unmet {
+  variables: string[];
+  programs: string[];
+}
+
+/**
+ * Creates the folder of an imported agent. Variables and programs that this machine lacks are returned and not
+ * required. Rejects with CreateError.
+ */
+export async function createImported(
+  { service, secrets, skills, source, env }: ImportedAgent,
+  options: CreateOptions,
+): Promise<{ files: string[]; unmet: Unmet }> {
+  const files = new Map([
+    ['service.yaml', serviceText({ agentId: '', service, note: '' })],
+    ...ignored,
+  ]);
+  const known = { ...env, ...secrets };
+  const unmet: Unmet = { variables: variablesIn(service, skills, known), programs: [] };
+  await createFolder(options, async (draft) => {
+    await writeFiles(draft, files);
+    for (const { skill, text, scripts, others = new Map(), digest } of skills) {
+      await addSkill(draft, { name: skill.id, skill_md: text, scripts, others });
+      await writePin(draft, skill.id, { source, sha256: digest });
+    }
+    if (Object.keys(secrets).length > 0) {
+      await mkdir(join(draft, '.service'), { mode: 0o700 });
+      await writeEnvironment(join(draft, '.service'), secrets);
+    }
+    const assumed = await assumedEnvironment(draft, env);
+    const { problems, agent } = await readAgent(draft, assumed, systemClock());
+    const isProgram = ({ message }: ConfigProblem) => message.includes('which is not installed');
+    unmet.programs = problems.filter(isProgram).map(({ message }) => message);
+    refuseProblems(
+      agent,
+      problems.filter((problem) => !isProgram(problem)),
+    );
+  });
+  const names = skills.map(({ skill }) => join('skills', skill.id));
+  const kept = Object.keys(secrets).length === 0 ? [] : [join('.service', '.env')];
+  return {
+    files: [...files.keys(), ...kept, ...names].map((name) => join(options.directory, name)),
+    unmet,
+  };
+}
+
+/** Lists the variables that the configuration names, or a skill requires, and that are not set. */
+function variablesIn(
+  service: JsonObject,
+  skills: readonly RegistrySkill[],
+  env: NodeJS.ProcessEnv,
+): string[] {
+  const text = JSON.stringify(service).replaceAll('$${', '');
+  const named = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+  const required = skills.flatMap(({ skill }) => skill.requires.env.required);
+  return [...new Set([...named, ...required])].filter((name) => (env[name] ?? '') === '');
 }
 
 async function writeFiles(draft: string, files: ReadonlyMap<string, string>): Promise<void> {
@@ -144,7 +217,10 @@ async function check(
     .map((name) => [name, 'unset'] as const);
   const env = { ...Object.fromEntries(keys), ...Object.fromEntries(variables) };
   const { problems, agent } = await readAgent(draft, env, systemClock());
-  const [first] = problems;
+  refuseProblems(agent, problems);
+}
+
+function refuseProblems(agent: unknown, [first]: readonly ConfigProblem[]): void {
   if (agent !== null && first === undefined) return;
   const why = first === undefined ? 'its files cannot be read' : formatProblem(first);
   throw new CreateError('agent_invalid', `the agent would not start: ${why}`);

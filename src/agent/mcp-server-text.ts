@@ -39,9 +39,7 @@ export function withoutSecrets(text: McpServerText): WithheldServer {
   };
   /** Moves a secret into a variable; leaves other values unchanged. */
   const withheld = (label: string, at: string, value: string): string =>
-    !namesVariable(value) && (isSecretName(label) || knownSecret.test(value)) && value !== ''
-      ? keep(at, value)
-      : literal(value);
+    looksLikeSecret(label, value) ? keep(at, value) : literal(value);
   /** Keeps a variable's own name, unless that name controls how programs run. */
   const variableOf = (label: string): string =>
     refusedSecretName(label.toUpperCase()) === null ? label.toUpperCase() : variable(label);
@@ -92,6 +90,18 @@ export function withoutSecrets(text: McpServerText): WithheldServer {
     const label = isOption || before === 'secret' ? '' : before;
     return withheld(label, variable(before), arg);
   }
+}
+
+/** Returns a warning about a server whose program is downloaded at each start; `null` for another one. */
+export function registryWarning({ command = '' }: Pick<McpServerText, 'command'>): string | null {
+  return /(^|\/)(npx|uvx|bunx|pnpx)$/.test(command)
+    ? `${command} asks a registry at each start, which egress.allowed_domains has to list; install the package in the agent's folder instead`
+    : null;
+}
+
+/** Returns whether a setting appears to be a secret, by its label or its value, and names no variable. */
+export function looksLikeSecret(label: string, value: string): boolean {
+  return !namesVariable(value) && (isSecretName(label) || knownSecret.test(value)) && value !== '';
 }
 
 function filled(key: string, values: object): object {

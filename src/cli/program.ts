@@ -12,6 +12,7 @@ import type { DoctorOptions } from './doctor/doctor.ts';
 import { grantsCommand } from './grants/grants-command.ts';
 import { guardCommand } from './guard/guard-command.ts';
 import { hookCommand } from './hook/hook-command.ts';
+import { importCommand } from './import/import-command.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
@@ -74,6 +75,7 @@ function createProgram(session: Session): Command {
   const commands = [
     tryCommand(session),
     initCommand(session),
+    importCommand(session),
     runCommand(session),
     serveCommand(session),
     uiCommand(session),

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { foreignValueOf } from '../../machines/moving/foreign-keys.ts';
 
 const kinds: Record<string, string> = {
   string: 'text; put it in quotes',
@@ -17,7 +18,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_type':
       return `this must be ${kinds[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return oneOf(issue.values);
+      return oneOf(issue.values, issue.input);
     case 'invalid_union':
       return describeUnion(issue);
     case 'too_small':
@@ -35,10 +36,14 @@ function describeUnion({ input, discriminator, options }: z.core.$ZodRawIssue): 
   if (typeof discriminator !== 'string' || !Array.isArray(options)) return undefined;
   const isWritten =
     typeof input === 'object' && input !== null && Object.hasOwn(input, discriminator);
-  return isWritten ? oneOf(options) : missing;
+  const written = isWritten ? (input as Record<string, unknown>)[discriminator] : undefined;
+  return isWritten ? oneOf(options, written) : missing;
 }
 
-function oneOf(values: readonly unknown[]): string {
+function oneOf(values: readonly unknown[], written: unknown): string {
   const choices = values.join(', ');
-  return values.length === 1 ? `this must be ${choices}` : `this must be one of ${choices}`;
+  const name = typeof written === 'string' ? written : '';
+  const here = foreignValueOf(name);
+  const hint = here !== null && values.includes(here) ? `; ${name} is ${here} here` : '';
+  return `${values.length === 1 ? `this must be ${choices}` : `this must be one of ${choices}`}${hint}`;
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { type ForeignKey, foreignKeyOf } from '../../machines/moving/foreign-keys.ts';
+import { commandLine } from '../command-line.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './config-problem.ts';
 import { serviceSchema } from './service-schema.ts';
@@ -84,6 +86,8 @@ function unknownAt(
   if (known.some(({ settings }) => Object.hasOwn(settings?.properties ?? {}, key))) {
     return [unknownKey(at, `it belongs under settings: write settings.${key}`)];
   }
+  const foreign = foreignKeyOf(at);
+  if (foreign !== null) return [foreignKey(at, foreign)];
   const near = nearestName(
     key,
     known.flatMap((keys) => Object.keys(keys)),
@@ -100,6 +104,17 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
     if (only !== undefined) return written === only;
     return choices === undefined || choices.includes(written);
   });
+}
+
+/** A key of another product; losing one that restricts something is an error. */
+function foreignKey(path: Path, { to, lost, isControl = false }: ForeignKey): Finding {
+  const isError = isControl || isStrictSection(String(path[0]));
+  const advice =
+    to === undefined
+      ? `it belongs to another product, and ${lost}`
+      : `it belongs to another product and is ${to} here; ${commandLine('import')} moves a whole file`;
+  const message = `${path.join('.')}: unknown key; ${advice}`;
+  return { path, message, severity: isError ? 'error' : 'warning' };
 }
 
 /** A mistyped section name disables all controls of a strict section, so it is an error like a key inside it. */

@@ -3,6 +3,7 @@ import { readSection } from '../../actors/config/config.ts';
 import { SecretsError } from '../../actors/secrets/secrets.ts';
 import { environmentFolder } from '../../agent/agent-environment.ts';
 import { assumedEnvironment } from '../../agent/lenient-environment.ts';
+import { registryWarning } from '../../agent/mcp-server-text.ts';
 import { addMcpServer, type McpServerOrder } from '../../agent/new-mcp-server.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
@@ -51,11 +52,8 @@ export async function mcpAdd(
     output,
     warnings.filter(({ path }) => path.startsWith('mcp.')),
   );
-  if (/(^|\/)(npx|uvx|bunx|pnpx)$/.test(order.command ?? '')) {
-    output.warn(
-      `${order.command} asks a registry at each start, which egress.allowed_domains has to list; install the package in the agent's folder instead`,
-    );
-  }
+  const registry = registryWarning(order);
+  if (registry !== null) output.warn(registry);
   const flags = options.dir === '.' ? '' : ` --dir ${shellWord(options.dir)}`;
   for (const variable of unset) {
     output.note(

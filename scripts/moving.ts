@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import {
+  type ForeignKey,
+  foreignValues,
+  forgeKeys,
+  serverKeys,
+} from '../src/machines/moving/foreign-keys.ts';
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const file = `${import.meta.dirname}/../docs/moving.md`;
+const written = readFileSync(file, 'utf8');
+const page = [
+  table('forge', ['`forge.yaml`', 'Here'], forgeKeys.map(row)),
+  table('servers', ['Setting of a server', 'Here'], serverKeys.map(row)),
+  table(
+    'values',
+    ['Name there', 'Name here'],
+    Object.entries(foreignValues).map(([there, here]) => [`\`${there}\``, `\`${here}\``]),
+  ),
+].reduce((text, { name, lines }) => {
+  const place = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end of ${name} -->)`);
+  if (!place.test(text)) throw new Error(`docs/moving.md has no place for ${name}`);
+  return text.replace(place, (_, start: string, end: string) => `${start}${lines}${end}`);
+}, written);
+
+if (!values.check) writeFileSync(file, page);
+else if (page !== written) {
+  console.error('docs/moving.md is stale; run npm run moving and commit it');
+  process.exitCode = 1;
+}
+
+function row({ path, to, lost, isControl = false }: ForeignKey): [string, string] {
+  const loss = isControl ? `**error**: ${lost}` : `not supported: ${lost}`;
+  if (to === undefined) return [`\`${path}\``, loss];
+  const note = isControl ? '; an error where it cannot be kept' : '';
+  return [`\`${path}\``, to === path ? `taken${note}` : `\`${to}\`${note}`];
+}
+
+function table(
+  name: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): { name: string; lines: string } {
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
+  return { name, lines: `\n${lines.join('')}\n` };
+}

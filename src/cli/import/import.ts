@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import { confirm } from '@clack/prompts';
+import { commandLine } from '../../actors/command-line.ts';
+import { AddSkillError } from '../../actors/workspace/workspace.ts';
+import { CreateError, createImported } from '../../agent/create-agent.ts';
+import { type ImportPlan, planImport } from '../../agent/import-agent.ts';
+import { registryWarning } from '../../agent/mcp-server-text.ts';
+import { readImport } from '../../agent/read-import.ts';
+import type { MovedKey } from '../../machines/moving/moved-key.ts';
+import { shellWord } from '../../machines/shell-word.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+
+export interface ImportOptions {
+  dir?: string;
+  name?: string;
+  without?: string[];
+  preview?: boolean;
+  yes?: boolean;
+}
+
+/**
+ * `import PATH`: shows the outcome of each key of another product's configuration, asks for confirmation on a
+ * terminal, and creates the agent. Rejects with CliError and exit code 5 for a control that cannot be kept.
+ */
+export async function importAgent(
+  session: Session,
+  path: string,
+  { dir, name, without = [], preview = false, yes = false }: ImportOptions,
+): Promise<void> {
+  const { output, stdin, env } = session;
+  const given = name === undefined ? { env, without } : { env, without, name };
+  const plan = await readImport(resolve(path))
+    .then((source) => planImport(source, given))
+    .catch(refuseSource);
+  const stray = without.find((key) => !plan.keys.some((row) => row.key === key));
+  if (stray !== undefined) {
+    throw new CliError(plainLine(`there is no key ${stray} to leave out`), {
+      code: 'usage',
+      exitCode: exitCodes.usage,
+      hint: 'name it as the list of --preview does',
+    });
+  }
+  const refused = plan.keys.filter(({ outcome }) => outcome === 'refused');
+  if (refused.length > 0) throw notKept(plan.keys, refused);
+  for (const row of plan.keys) output.line(plainLine(lineOf(row)));
+  const directory = resolve(dir ?? plan.agentId);
+  const told = { agent_id: plan.agentId, directory, keys: plan.keys.map((row) => ({ ...row })) };
+  if (preview) {
+    output.json({ ...told, files: [] });
+    return;
+  }
+  const isAsking = !yes && stdin.isTTY === true && output.stderr.isTTY === true;
+  if (isAsking) {
+    const streams = { input: stdin, output: output.stderr };
+    const message = plainLine(`Write the agent ${plan.agentId} to ${directory}?`);
+    if ((await confirm({ ...streams, message })) !== true) {
+      throw new CliError('nothing was written', {
+        code: 'interrupted',
+        exitCode: exitCodes.interrupted,
+      });
+    }
+  }
+  const agent = { ...plan, source: path, env };
+  const { files, unmet } = await createImported(agent, { directory, mayExist: true }).catch(
+    refuseAgent,
+  );
+  for (const file of files) output.line(plainLine(`wrote ${file}`));
+  nextSteps(session, { plan, directory, unmet });
+  output.json({ ...told, files, unset: unmet.variables });
+}
+
+function lineOf({ key, outcome, to, why }: MovedKey): string {
+  const note = why === undefined ? '' : `; ${why}`;
+  switch (outcome) {
+    case 'taken':
+      return `${key}: taken${note}`;
+    case 'renamed':
+      return `${key}: renamed to ${to}${note}`;
+    case 'lost':
+      return `${key}: not supported: ${why}`;
+    case 'refused':
+      return `${key}: error: not supported: ${why}`;
+  }
+}
+
+function nextSteps(
+  { output }: Session,
+  {
+    plan,
+    directory,
+    unmet,
+  }: { plan: ImportPlan; directory: string; unmet: { variables: string[]; programs: string[] } },
+): void {
+  const flags = ` --dir ${shellWord(directory)}`;
+  const { servers = [] } = (plan.service['mcp'] ?? {}) as { servers?: { command?: string }[] };
+  for (const warning of new Set(servers.map(registryWarning))) {
+    if (warning !== null) output.warn(plainLine(warning));
+  }
+  const kept = Object.keys(plan.secrets);
+  if (kept.length > 0)
+    output.note(plainLine(`kept ${kept.join(', ')} in ${directory}/.service/.env`));
+  for (const variable of unmet.variables) {
+    const command = commandLine(`secret set ${variable}${flags}`);
+    output.note(plainLine(`it needs ${variable}: set it with ${command}`));
+  }
+  for (const program of unmet.programs) output.note(plainLine(program));
+  if (!('model' in plan.service)) output.note('it has no model yet: write model in service.yaml');
+  output.note(plainLine(`check it with: ${commandLine(`validate${flags}`)}`));
+}
+
+function notKept(keys: readonly MovedKey[], refused: readonly MovedKey[]): CliError {
+  const count =
+    refused.length === 1 ? '1 key cannot be kept' : `${refused.length} keys cannot be kept`;
+  return new CliError(`${count}, and nothing was written`, {
+    code: 'import_refused',
+    exitCode: exitCodes.invalid,
+    hint: 'change it in the source, or leave it out knowingly with --without KEY',
+    lines: keys.map((row) => plainLine(lineOf(row))),
+    details: { keys: keys.map((row) => ({ ...row })) },
+  });
+}
+
+function refuseSource(error: unknown): never {
+  if (!(error instanceof AddSkillError)) throw error;
+  throw new CliError(plainLine(error.message), {
+    code: 'import_refused',
+    exitCode: exitCodes.invalid,
+    hint: 'name a forge.yaml, a file with mcpServers, or a folder of skills; nothing was written',
+    cause: error,
+  });
+}
+
+function refuseAgent(error: unknown): never {
+  if (!(error instanceof CreateError)) throw error;
+  throw new CliError(plainLine(error.message), {
+    code: 'agent_not_written',
+    exitCode: error.code === 'agent_taken' ? exitCodes.usage : exitCodes.failed,
+    hint:
+      error.code === 'agent_taken'
+        ? 'name another folder with --dir'
+        : 'fix that in the source, or leave the key out with --without; nothing was written',
+    cause: error,
+  });
+}
