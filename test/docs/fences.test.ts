@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -92,6 +93,12 @@ describe('the JSON that the pages show', () => {
   });
 });
 
+describe('the TOML that the pages show', () => {
+  it.each(inLanguage('toml'))('can be read: %s', (_, { text }) => {
+    expect(() => parseToml(text)).not.toThrow();
+  });
+});
+
 describe('the links of the pages', () => {
   it.each(pages().map((page) => [page]))('lead somewhere: %s', (page) => {
     const text = readPage(page).replaceAll(/^( *)(`{3,})[^]*?^\1\2[ \t]*$/gm, '');
@@ -133,7 +140,7 @@ function anchorsOf(markdown: string): string[] {
 
 describe('every block', () => {
   it('is in a language that is looked at, or is shown alone', () => {
-    const looked = ['yaml', 'json', 'ndjson', 'sh'];
+    const looked = ['yaml', 'json', 'ndjson', 'sh', 'toml'];
     const shown = ['', 'text', 'js', 'ts', 'python', 'markdown', 'ini'];
     const isKnown = ({ language }: Fence) => [...looked, ...shown].includes(language);
     expect(blocks.filter(([, fence]) => !isKnown(fence)).map(([place]) => place)).toEqual([]);
