@@ -8,16 +8,81 @@ const load = (path) => import(`${modules}/${path}`);
 const bin = (command) => `${modules}/.bin/${command}`;
 
 async function sdkClient(path, transportOf) {
+  return fromClient(await connected(path, transportOf));
+}
+
+async function connected(path, transportOf) {
   const { Client } = await load(`${path}/dist/esm/client/index.js`);
   const client = new Client({ name: 'matrix', version: '1' }, { capabilities: {} });
   await client.connect(await transportOf());
-  return fromClient(client);
+  return client;
 }
+
+const sdkClientOf = (path) =>
+  connected(path, async () => {
+    const { StreamableHTTPClientTransport } = await load(
+      `${path}/dist/esm/client/streamableHttp.js`,
+    );
+    return new StreamableHTTPClientTransport(new URL(url));
+  });
 
 const fromClient = (client) => ({
   list: async () => (await client.listTools()).tools.length,
   call: (tool, args) => client.callTool({ name: tool, arguments: args }),
 });
+
+const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
+
+async function v2Client(options) {
+  const { Client, StreamableHTTPClientTransport } = await load(
+    '@modelcontextprotocol/client/dist/index.mjs',
+  );
+  const client = new Client({ name: 'matrix', version: '1' }, options);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+/** Calls tools by the official client of tasks. */
+async function taskSession(client, more) {
+  const { createTaskSessionFromClient, resultFromTaskOutcome } = await load(
+    '@modelcontextprotocol/ext-tasks/dist/client/index.js',
+  );
+  const session = createTaskSessionFromClient(client, { endpointId: 'matrix', ...more });
+  return {
+    async call(tool, args) {
+      const execution = await session.callTool(tool, args);
+      const { outcome } = await execution.settle();
+      return resultFromTaskOutcome(outcome);
+    },
+  };
+}
+
+/** Sends one message of MCP 2026-07-28, which the client of tasks leaves to its host. */
+async function post(request) {
+  const { method, params } = request;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...((params.name ?? params.taskId) ? { 'mcp-name': params.name ?? params.taskId } : {}),
+    },
+    body: JSON.stringify(request),
+  });
+  const text = await response.text();
+  return JSON.parse(text.startsWith('{') ? text : text.replace(/^[^]*\ndata: /, ''));
+}
+
+/** Calls a tool as a task of the SDK of version 1. */
+async function streamed(client, name, args) {
+  const stream = client.experimental.tasks.callToolStream({ name, arguments: args });
+  for await (const { type, result, error } of stream) {
+    if (type === 'result') return result;
+    if (type === 'error') throw error;
+  }
+}
 
 const overStdio = (command, args) =>
   sdkClient('sdk132', async () => {
@@ -38,17 +103,35 @@ function inspector(...args) {
 }
 
 const kinds = {
-  sdk: () =>
-    sdkClient(name, async () => {
-      const path = `${name}/dist/esm/client/streamableHttp.js`;
-      const { StreamableHTTPClientTransport } = await load(path);
-      return new StreamableHTTPClientTransport(new URL(url));
-    }),
-  async v2() {
-    const { Client, StreamableHTTPClientTransport } = await load(`${name}/dist/index.mjs`);
-    const client = new Client({ name: 'matrix', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    return fromClient(client);
+  sdk: async () => fromClient(await sdkClientOf(name)),
+  v2: async () => fromClient(await v2Client({})),
+  modern: async () => fromClient(await v2Client(pinned)),
+  async sdkTasks() {
+    const client = await sdkClientOf(name);
+    return { ...fromClient(client), call: (tool, args) => streamed(client, tool, args) };
+  },
+  async legacyTasks() {
+    const client = await v2Client({});
+    return { ...fromClient(client), ...(await taskSession(client, {})) };
+  },
+  async modernTasks() {
+    const client = await v2Client(pinned);
+    const framing = {
+      protocolVersion: '2026-07-28',
+      clientInfo: { name: 'matrix', version: '1' },
+      clientCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const more = { rawDispatch: post, v2RequestFraming: framing };
+    return { ...fromClient(client), ...(await taskSession(client, more)) };
+  },
+  async mastra() {
+    const { MCPClient } = await load('@mastra/mcp/dist/index.js');
+    const client = new MCPClient({ servers: { s: { url: new URL(url) } } });
+    const tools = await client.listTools();
+    return {
+      list: async () => Object.keys(tools).length,
+      call: (tool, args) => tools[`s_${tool}`].execute(args),
+    };
   },
   async aisdk() {
     const { createMCPClient } = await load(`${name}/dist/index.js`);
