@@ -44,13 +44,15 @@ async function v2Client(options) {
 
 /** Calls tools by the official client of tasks. */
 async function taskSession(client, more) {
-  const { createTaskSessionFromClient, resultFromTaskOutcome } = await load(
-    '@modelcontextprotocol/ext-tasks/dist/client/index.js',
-  );
+  const tasks = await load('@modelcontextprotocol/ext-tasks/dist/client/index.js');
+  const { createTaskSessionFromClient, resultFromTaskOutcome, toolDeclarationFromMcpTool } = tasks;
   const session = createTaskSessionFromClient(client, { endpointId: 'matrix', ...more });
   return {
     async call(tool, args) {
-      const execution = await session.callTool(tool, args);
+      const { tools } = await client.listTools();
+      const declared = tools.find((each) => each.name === tool);
+      const declaration = toolDeclarationFromMcpTool(declared);
+      const execution = await session.callTool(tool, args, { declaration });
       const { outcome } = await execution.settle();
       return resultFromTaskOutcome(outcome);
     },
@@ -69,7 +71,7 @@ async function post(request) {
       'mcp-method': method,
       ...((params.name ?? params.taskId) ? { 'mcp-name': params.name ?? params.taskId } : {}),
     },
-    body: JSON.stringify(request),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...request }),
   });
   const text = await response.text();
   return JSON.parse(text.startsWith('{') ? text : text.replace(/^[^]*\ndata: /, ''));

@@ -43,7 +43,7 @@ it('answers a call that is made as a task at once, and with its result on reques
     status: 'working',
     createdAt: expect.any(String),
     lastUpdatedAt: expect.any(String),
-    ttl: 7 * 24 * 3_600_000,
+    ttl: null,
     pollInterval: 1_000,
   });
   const { taskId } = created;

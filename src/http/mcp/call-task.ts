@@ -28,7 +28,7 @@ export interface TaskView {
 export function presentLegacyTask(task: Task, view: TaskView): Record<string, unknown> {
   return {
     ...stateOf(task, 'legacy', linkFor(task, view) !== null),
-    ttl: view.face.keptFor,
+    ttl: keptFor(task, view),
     pollInterval: pauseOf(task, view.now),
   };
 }
@@ -36,12 +36,14 @@ export function presentLegacyTask(task: Task, view: TaskView): Record<string, un
 /** Formats a call as a task of MCP 2026-07-28, with its result or its open request. */
 export function presentModernTask(task: Task, view: TaskView): Record<string, unknown> {
   const link = linkFor(task, view);
+  const { result, error } = outcomeOf(task);
   return {
     ...stateOf(task, 'modern', link !== null),
-    ttlMs: view.face.keptFor,
+    ttlMs: keptFor(task, view),
     pollIntervalMs: pauseOf(task, view.now),
     ...(link === null ? {} : { inputRequests: inputRequestsOf(link) }),
-    ...outcomeOf(task),
+    ...(error === undefined ? {} : { error }),
+    ...(result === undefined ? {} : { result: { resultType: 'complete', ...result } }),
     _meta: { task_id: task.id, [waitsMark]: waitOf(task) },
   };
 }
@@ -93,6 +95,11 @@ function outcomeOf(task: Task): { result?: CallAnswer; error?: object } {
     const { code, message, data } = error;
     return { error: { code, message, ...(data === undefined ? {} : { data }) } };
   }
+}
+
+/** Returns the milliseconds from a task's creation until it may be forgotten; `null` before its end. */
+function keptFor({ state, createdAt, changedAt }: Task, { face }: TaskView): number | null {
+  return isFinal(state) ? changedAt - createdAt + face.keptFor : null;
 }
 
 /** A client that waits for long asks rarely. */
