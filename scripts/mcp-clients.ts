@@ -8,6 +8,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ClientProcess, type Said } from './mcp-clients/client-process.ts';
 import { clients, packages, type TriedClient } from './mcp-clients/clients.ts';
+import { type HostClient, hostClients } from './mcp-clients/host-clients.ts';
 import { listTime } from './mcp-clients/list-time.ts';
 import { TriedAgent } from './mcp-clients/tried-agent.ts';
 
@@ -25,7 +26,7 @@ process.on('exit', () => {
 
 /** What one client did. */
 interface Row {
-  client: TriedClient;
+  title: string;
   listed: string;
   plain: string;
   held: string;
@@ -39,7 +40,7 @@ try {
   const running = new Map<TriedClient, ClientProcess>();
   const rows = new Map<TriedClient, Row>();
   for (const client of clients) {
-    const row: Row = { client, listed: 'no', plain: '', held: '', restart: '' };
+    const row = newRow(client.title);
     rows.set(client, row);
     try {
       const connected = await ClientProcess.connect(client, modules, `${agent.url}/mcp`);
@@ -50,7 +51,16 @@ try {
       row.listed = `no: ${String(error)}`;
     }
   }
+  const hosts = hostClients(join(folder, 'hosts'), `${agent.url}/mcp`);
+  const hostRows = hosts.map((host) => ({ host, row: newRow(host.title) }));
+  for (const { host, row } of hostRows) {
+    row.plain = await hostWord(host, 'look', /look was done/);
+    row.listed = row.plain === 'yes' ? 'yes' : 'no';
+  }
   await Promise.all([
+    ...hostRows.map(async ({ host, row }) => {
+      row.held = await hostHeldWords(host);
+    }),
     ...[...running].map(async ([client, connected]) => {
       const row = rows.get(client);
       if (row !== undefined) row.held = await heldWords(connected, client);
@@ -66,12 +76,16 @@ try {
     row.restart = client.isOneCall === true ? `${said} (one process a call)` : said;
   }
   for (const connected of running.values()) connected.end();
+  for (const { host, row } of hostRows) {
+    row.restart = `${await hostWord(host, 'look', /look was done/)} (one process a call)`;
+  }
   console.log(
     '| Client | Connects and lists | Plain call | Held call, defaults | After a restart |',
   );
   console.log('|---|---|---|---|---|');
-  for (const { client, listed, plain, held, restart } of rows.values()) {
-    console.log(`| ${[client.title, listed, plain, held, restart].join(' | ')} |`);
+  for (const row of [...rows.values(), ...hostRows.map((each) => each.row)]) {
+    const { title, listed, plain, held, restart } = row;
+    console.log(`| ${[title, listed, plain, held, restart].join(' | ')} |`);
   }
 } finally {
   await agent.stop();
@@ -87,6 +101,28 @@ try {
   console.log(`\ntools/list of ${tools} tools: ${median.toFixed(0)} ms (median of 20)`);
 } finally {
   await many.stop();
+}
+
+function newRow(title: string): Row {
+  return { title, listed: 'no', plain: '', held: '', restart: '' };
+}
+
+async function hostWord(host: HostClient, tool: string, wanted: RegExp): Promise<string> {
+  try {
+    return wordOf({ text: (await host.call(tool)).at(-1) ?? '' }, wanted);
+  } catch (error) {
+    return `no: ${String(error).slice(0, 100)}`;
+  }
+}
+
+/** Makes a held call by a coding agent, whose model asks for the outcome as the answer says. */
+async function hostHeldWords(host: HostClient): Promise<string> {
+  const began = Date.now();
+  const results = await host.call('pay').catch((error: unknown) => [String(error)]);
+  if (results.at(-1)?.includes('pay was done') !== true) return `no: ${results.at(-1)}`;
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  const how = results.length > 1 ? ', by `task_result`' : '';
+  return `outcome after ${seconds} s${how}`;
 }
 
 /** Makes a call that nobody decides for longer than most clients wait, and asks for its outcome as the answer says. */

@@ -10,6 +10,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { hosts, type TriedHost } from './try-hosts/hosts.ts';
 import { ModelServer } from './try-hosts/model-server.ts';
+import { runInShell } from './try-hosts/run-in-shell.ts';
 
 const { values, positionals } = parseArgs({
   options: { dir: { type: 'string' } },
@@ -50,7 +51,7 @@ async function tried(host: TriedHost, what: (typeof cases)[number]): Promise<str
   const project = join(home, 'project');
   mkdirSync(join(project, 'build'), { recursive: true });
   const gate = join(home, 'gates/guard');
-  const model = await ModelServer.open('rmdir build');
+  const model = await ModelServer.open(runInShell('rmdir build'));
   const env = { HOME: home, PATH: process.env['PATH'] ?? '', ...host.env(model.url) };
   host.prepare?.(home, model.url);
   try {

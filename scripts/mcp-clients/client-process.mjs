@@ -52,7 +52,10 @@ async function taskSession(client, more) {
       const { tools } = await client.listTools();
       const declared = tools.find((each) => each.name === tool);
       const declaration = toolDeclarationFromMcpTool(declared);
-      const execution = await session.callTool(tool, args, { declaration });
+      const execution = await session.callTool(tool, args, {
+        declaration,
+        task: { preference: 'prefer' },
+      });
       const { outcome } = await execution.settle();
       return resultFromTaskOutcome(outcome);
     },

@@ -8,7 +8,14 @@ interface Asked {
   model?: string;
   messages?: { role?: string; content?: unknown }[];
   input?: { type?: string; output?: unknown }[];
-  tools?: { name?: string; function?: { name?: string } }[];
+  tools?: AskedTool[];
+}
+
+interface AskedTool {
+  name?: string;
+  function?: { name?: string };
+  /** The tools of a namespace. */
+  tools?: { name?: string }[];
 }
 
 interface Block {
@@ -16,20 +23,32 @@ interface Block {
   content?: unknown;
 }
 
-/** A model on loopback that calls the shell once with a command and then answers with the result it received. */
+/** A call of a tool by the model. */
+export interface PlannedCall {
+  name: string;
+  input: object;
+}
+
+/**
+ * Returns the next call of the model, or `null` if it answers. Gets the names of the host's tools, and the result of the
+ * call before as JSON; `null` at the beginning.
+ */
+export type Plan = (tools: readonly string[], result: string | null) => PlannedCall | null;
+
+/** A model on loopback that follows a plan, and then answers with the last result that it received. */
 export class ModelServer {
   /** The results of tools that hosts sent. */
   readonly results: string[] = [];
   readonly #server: Server;
-  readonly #command: string;
+  readonly #plan: Plan;
 
-  private constructor(command: string) {
-    this.#command = command;
+  private constructor(plan: Plan) {
+    this.#plan = plan;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  static async open(command: string): Promise<ModelServer> {
-    const model = new ModelServer(command);
+  static async open(plan: Plan): Promise<ModelServer> {
+    const model = new ModelServer(plan);
     model.#server.listen(0, '127.0.0.1');
     await once(model.#server, 'listening');
     return model;
@@ -60,16 +79,18 @@ export class ModelServer {
     const last = asked.messages?.at(-1)?.content;
     const blocks = Array.isArray(last) ? (last as Block[]) : [];
     const result = blocks.find(({ type }) => type === 'tool_result');
-    const hasShell = asked.tools?.some(({ name }) => name === 'Bash') === true;
+    const call = this.#next(
+      asked.tools?.map(({ name = '' }) => name),
+      result?.content,
+    );
     const block =
-      result === undefined && hasShell
-        ? { type: 'tool_use', id: `toolu_${Date.now()}`, name: 'Bash', input: {} }
-        : { type: 'text', text: '' };
-    if (result !== undefined) this.results.push(JSON.stringify(result.content));
+      call === null
+        ? { type: 'text', text: '' }
+        : { type: 'tool_use', id: `toolu_${Date.now()}`, name: call.name, input: {} };
     const delta =
-      block.type === 'tool_use'
-        ? { type: 'input_json_delta', partial_json: JSON.stringify({ command: this.#command }) }
-        : { type: 'text_delta', text: result === undefined ? 'ok' : this.#said(result.content) };
+      call === null
+        ? { type: 'text_delta', text: this.#said(result?.content) }
+        : { type: 'input_json_delta', partial_json: JSON.stringify(call.input) };
     const stop = block.type === 'tool_use' ? 'tool_use' : 'end_turn';
     const usage = { input_tokens: 1, output_tokens: 1 };
     stream(response, [
@@ -91,37 +112,26 @@ export class ModelServer {
   /** The Responses API of OpenAI, as a stream. */
   #responses(asked: Asked, response: ServerResponse): void {
     const result = asked.input?.findLast?.(({ type = '' }) => type.endsWith('call_output'));
-    if (result !== undefined) this.results.push(JSON.stringify(result.output));
-    const shell = asked.tools?.find(({ name = '' }) =>
-      /^(exec_command|shell|shell_command|local_shell)$/.test(name),
-    );
+    const call = this.#next(asked.tools?.flatMap(namesIn), result?.output);
+    const [name = '', namespace] = call?.name.split('/').toReversed() ?? [];
     const id = `resp_${Date.now()}`;
-    const named =
-      shell?.name === 'exec_command'
-        ? { cmd: this.#command }
-        : { command: shell?.name === 'shell' ? ['bash', '-lc', this.#command] : this.#command };
     const item =
-      result === undefined && shell !== undefined
+      call === null
         ? {
-            type: 'function_call',
-            id: 'fc_1',
-            call_id: `call_${Date.now()}`,
-            name: shell.name,
-            arguments: JSON.stringify(named),
-            status: 'completed',
-          }
-        : {
             type: 'message',
             id: 'msg_1',
             role: 'assistant',
             status: 'completed',
-            content: [
-              {
-                type: 'output_text',
-                text: result === undefined ? 'ok' : this.#said(result.output),
-                annotations: [],
-              },
-            ],
+            content: [{ type: 'output_text', text: this.#said(result?.output), annotations: [] }],
+          }
+        : {
+            type: 'function_call',
+            id: 'fc_1',
+            call_id: `call_${Date.now()}`,
+            name,
+            ...(namespace === undefined ? {} : { namespace }),
+            arguments: JSON.stringify(call.input),
+            status: 'completed',
           };
     stream(response, [
       { type: 'response.created', response: { id, status: 'in_progress', output: [] } },
@@ -148,37 +158,42 @@ export class ModelServer {
   /** The Chat Completions API of OpenAI, as a stream. */
   #completions(asked: Asked, response: ServerResponse): void {
     const last = asked.messages?.at(-1);
-    const isResult = last?.role === 'tool';
-    if (isResult) this.results.push(JSON.stringify(last.content));
-    const hasShell = asked.tools?.some((tool) => tool.function?.name === 'bash') === true;
-    const isCall = !isResult && hasShell;
-    const input = JSON.stringify({ command: this.#command, description: 'clean up' });
-    const delta = isCall
-      ? {
-          role: 'assistant',
-          tool_calls: [
-            {
-              index: 0,
-              id: `call_${Date.now()}`,
-              type: 'function',
-              function: { name: 'bash', arguments: input },
-            },
-          ],
-        }
-      : { role: 'assistant', content: isResult ? this.#said(last.content) : 'ok' };
+    const result = last?.role === 'tool' ? last.content : undefined;
+    const names = asked.tools?.map((tool) => tool.function?.name ?? '');
+    const call = this.#next(names, result);
+    const delta =
+      call === null
+        ? { role: 'assistant', content: this.#said(result) }
+        : {
+            role: 'assistant',
+            tool_calls: [
+              {
+                index: 0,
+                id: `call_${Date.now()}`,
+                type: 'function',
+                function: { name: call.name, arguments: JSON.stringify(call.input) },
+              },
+            ],
+          };
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: asked.model };
     response.setHeader('content-type', 'text/event-stream');
     for (const choice of [
       { index: 0, delta, finish_reason: null },
-      { index: 0, delta: {}, finish_reason: isCall ? 'tool_calls' : 'stop' },
+      { index: 0, delta: {}, finish_reason: call === null ? 'stop' : 'tool_calls' },
     ]) {
       response.write(`data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`);
     }
     response.end('data: [DONE]\n\n');
   }
 
+  #next(tools: readonly string[] = [], result: unknown): PlannedCall | null {
+    const text = result === undefined ? null : JSON.stringify(result);
+    if (text !== null) this.results.push(text);
+    return this.#plan(tools, text);
+  }
+
   #said(result: unknown): string {
-    return `the tool answered: ${JSON.stringify(result)}`;
+    return result === undefined ? 'ok' : `the tool answered: ${JSON.stringify(result)}`;
   }
 }
 
@@ -190,4 +205,9 @@ function stream(
   for (const event of events)
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.end();
+}
+
+/** Returns the names of a tool, which are `namespace/name` for those of a namespace. */
+function namesIn({ name = '', tools }: AskedTool): string[] {
+  return tools === undefined ? [name] : tools.map((tool) => `${name}/${tool.name ?? ''}`);
 }
