@@ -151,6 +151,29 @@ describe('a tool of an MCP server', () => {
     );
   });
 
+  it('returns a picture that is part of the answer, over every surface', async () => {
+    const agent = await started(puppetAgent({}, [listed('picture')]));
+    await send(agent, 't1', 'shop__picture');
+    const text = '[image: image/png, 3 bytes]\n[resource: file:///a]';
+    const file = { mimeType: 'image/png', bytes: 'AAAA' };
+    const { artifacts } = (await agent.get('/tasks/t1')).body;
+    expect(artifacts).toEqual([
+      {
+        artifactId: 't1:response',
+        name: 'response',
+        parts: [
+          { kind: 'text', text },
+          { kind: 'file', file },
+        ],
+      },
+    ]);
+    const { result } = (await agent.rpc('tasks/get', { id: 't1' })).body;
+    expect(result.artifacts[0].parts).toEqual([
+      { kind: 'text', text },
+      { kind: 'file', file: expect.objectContaining(file) },
+    ]);
+  });
+
   it('is not there until somebody has seen what it has become', async () => {
     const folder = puppetAgent({}, [listed('echo')]);
     const agent = await started(folder);

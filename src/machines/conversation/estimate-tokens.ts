@@ -26,7 +26,9 @@ export function textTokens(text: string): number {
 export function messageTokens(message: Message): number {
   const known = estimates.get(message);
   if (known !== undefined) return known;
-  const tokens = message.parts.reduce((sum, part) => sum + partTokens(part), tokensPerPiece);
+  const isRead = message.role === 'user';
+  const parts = message.parts.filter((part) => isRead || part.kind !== 'file');
+  const tokens = parts.reduce((sum, part) => sum + partTokens(part), tokensPerPiece);
   estimates.set(message, tokens);
   return tokens;
 }

@@ -137,7 +137,10 @@ export interface ResultExtras {
   parts?: JsonObject[];
 }
 
-/** A finished tool call and its result for the model. The extras are kept only for MCP clients. */
+/**
+ * A finished tool call and its result for the model. Its data is kept only for MCP clients, its files also for the answer
+ * of a model.
+ */
 export interface Exchange extends ResultExtras {
   call: ToolCall;
   result: string;

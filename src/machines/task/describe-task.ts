@@ -133,7 +133,7 @@ function wakeAt({ deferral }: TaskContext, stage: DeferralStage | null): number 
 }
 
 function textOf(state: TaskState, context: TaskContext): string | null {
-  if (state === 'completed') return context.answer?.map(partText).join('\n') ?? null;
+  if (state === 'completed') return context.answer?.flatMap(textsOf).join('\n') ?? null;
   if (state === 'failed') return context.failure?.text ?? null;
   if (state === 'canceled') return `canceled: ${context.cancelReason ?? 'external_signal'}`;
   const { waits } = context;
@@ -155,6 +155,7 @@ function historyOf({ run, followUps, answer }: TaskContext): BoundHistory {
   return boundHistory(said, leftOut, said.length - history.length);
 }
 
-function partText(part: NonNullable<TaskContext['answer']>[number]): string {
-  return part.kind === 'text' ? part.text : '';
+function textsOf(part: NonNullable<TaskContext['answer']>[number]): string[] {
+  if (part.kind === 'file') return [];
+  return [part.kind === 'text' ? part.text : ''];
 }

@@ -37,6 +37,7 @@ import { deferralOf, grantHold } from './granted-hold.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type { Trial } from './params-from.ts';
 import { withOutcome, withStart } from './ran-calls.ts';
+import { filesOf, withRoomFor } from './result-files.ts';
 import type {
   AcceptedCalls,
   AcceptInput,
@@ -128,8 +129,11 @@ export const taskSetup = setup({
       said: withTurn(context, thought),
       now: thought.at,
     })),
-    keepAnswer: assign((_, { outcome }: Thought) => ({
-      answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
+    keepAnswer: assign(({ context: { exchanges } }, { outcome }: Thought) => ({
+      answer: [
+        { kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const,
+        ...filesOf(exchanges),
+      ],
       ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
     })),
     answerWithResult: assign(({ context }) => ({
@@ -180,8 +184,11 @@ export const taskSetup = setup({
       if (outcome.kind !== 'returned') {
         return endCall(context, { result: outcome.error, failed: true, at });
       }
-      const extras = context.run.hasModel ? {} : extrasIn(outcome);
-      return endCall(context, { result: outcome.result, ...extras, at });
+      const { structured, ...files } = extrasIn(outcome);
+      const extras =
+        context.run.hasModel || structured === undefined ? files : { structured, ...files };
+      const exchanges = [...withRoomFor(context.exchanges, files)];
+      return endCall({ ...context, exchanges }, { result: outcome.result, ...extras, at });
     }),
     keepMisfit: assign(({ context }, ruling: Ruling) => {
       const { text } = failureOf.ofRuling(context, ruling);

@@ -21,9 +21,10 @@ export function messageContent({ parts }: Message): (TextPart | FilePart)[] {
   return parts.map(contentOf).filter((part) => part.type !== 'text' || part.text !== '');
 }
 
-/** Returns only the text of a message, for roles without file support. */
+/** Returns an agent's message without its files: they came from tools, and are not the agent's words. */
 export function messageText(message: Message): string {
-  return messageContent(message)
+  const parts = message.parts.filter(({ kind }) => kind !== 'file');
+  return messageContent({ ...message, parts })
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n');
 }

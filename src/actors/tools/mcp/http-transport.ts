@@ -4,6 +4,7 @@ import { JSONRPCMessageSchema } from '@modelcontextprotocol/core';
 import { doubledPause } from '../../../machines/back-off.ts';
 import { parseJson } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
+import { egressCause } from '../../outbound/outbound.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressScope } from '../../ports/egress.ts';
 import { HttpRefusal, readRefusal } from './http-refusal.ts';
@@ -101,7 +102,7 @@ export function httpTransport(
   };
   /** If a response breaks off, the SDK leaves its request unanswered until the deadline. */
   const brokenOff = (id: unknown, error: unknown) => {
-    const reason = error instanceof Error ? error.message : 'the connection was lost';
+    const reason = (egressCause(error) ?? (error as Error)).message;
     const message = `the answer broke off (${reason})`;
     const told = JSONRPCMessageSchema.safeParse({
       jsonrpc: '2.0',

@@ -81,7 +81,8 @@ export async function taskServer(generation: Generation, plays: Record<string, P
     try {
       const play = plays[method] ?? usual[method];
       if (play === undefined) throw new RpcFailure(-32601, 'no such method');
-      answer({ result: { resultType: 'complete', ...play(params) } });
+      const said = play(params);
+      answer({ result: typeof said === 'object' ? { resultType: 'complete', ...said } : said });
     } catch (error) {
       const { code, message } = error as RpcFailure;
       answer({ error: { code, message } });
