@@ -58,7 +58,11 @@ export async function readImport(path: string): Promise<ImportSource> {
   const forge = there.find((name) => name.startsWith('forge.'));
   const [only, second] = forge === undefined ? there : [forge];
   if (second !== undefined) throw unusable(`${path} has ${there.join(' and ')}; name one of them`);
-  if (only !== undefined) return readFile(join(folder, only));
+  if (only !== undefined) {
+    const source = await readFile(join(folder, only));
+    if (source.kind !== 'servers') return source;
+    return { ...source, skills: await filesIn(folder, projectFolders) };
+  }
   const skills = await readFolder(folder);
   if (![...skills.keys()].some((name) => basename(name) === 'SKILL.md')) {
     throw unusable(`${path} has no ${files.join(', ')} and no SKILL.md`);
@@ -80,7 +84,7 @@ async function readFile(path: string): Promise<ImportSource> {
       path,
       folder,
       root: await withGuardrails(folder, root),
-      skills: await skillsIn(folder),
+      skills: await skillsOfAgent(folder),
     };
   }
   const text = textOf(path, mostServers);
@@ -92,20 +96,35 @@ async function readFile(path: string): Promise<ImportSource> {
 /** An archive on disk needs no agent. */
 const nowhere: AgentPlace = { directory: '', env: {} };
 
-/** Reads the skills of an agent: those in `skills`, and the main one with its folders. */
-async function skillsIn(folder: string): Promise<FileTree> {
+/** Folders of skills in a project with MCP settings, and those of an agent with its main skill. */
+const projectFolders = ['skills', '.claude/skills', '.agents/skills'];
+const agentFolders = ['skills', 'scripts', 'references', 'assets'];
+
+/** Reads the files of these folders, as far as they exist. */
+async function filesIn(
+  folder: string,
+  names: readonly string[],
+): Promise<Map<string, Buffer | null>> {
   const tree = new Map<string, Buffer | null>();
-  for (const name of ['skills', 'scripts', 'references', 'assets']) {
-    const place = await resolveInside(await realpath(folder), join(folder, name));
+  const home = await realpath(folder);
+  for (const name of names) {
+    const place = await resolveInside(home, join(home, name));
     if (place.kind === 'outside') throw unusable(`${name} is a link out of the folder`);
     if (place.kind === 'missing') continue;
     for (const [path, content] of await readFolder(place.path))
       tree.set(`${name}/${path}`, content);
   }
-  const main = await resolveInside(await realpath(folder), join(folder, 'SKILL.md'));
-  if (main.kind === 'outside') throw unusable('SKILL.md is a link out of the folder');
-  if (main.kind === 'inside') tree.set('SKILL.md', Buffer.from(textOf(main.path)));
   return tree;
+}
+
+/** Reads the skills of an agent: those in `skills`, and the main one with its folders. */
+async function skillsOfAgent(folder: string): Promise<FileTree> {
+  const home = await realpath(folder);
+  const main = await resolveInside(home, join(home, 'SKILL.md'));
+  if (main.kind === 'outside') throw unusable('SKILL.md is a link out of the folder');
+  const files = await filesIn(folder, agentFolders);
+  if (main.kind === 'inside') files.set('SKILL.md', Buffer.from(textOf(main.path)));
+  return files;
 }
 
 /** Puts the content of the guardrails file under `guardrails`. */

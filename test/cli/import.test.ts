@@ -243,6 +243,17 @@ describe('import of MCP settings', () => {
     expect(ended.stderr).toContain('it needs SHOP_TOKEN: set it with');
   });
 
+  it('takes the skills of a project with its servers', async () => {
+    const text = '{"mcpServers": {"a": {"command": "x"}}}';
+    const source = agentFolder({ '.mcp.json': text, '.claude/skills/notes/SKILL.md': skill });
+    const directory = join(source, 'out');
+    expect(await importing(source, ['--dir', directory])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('skills/notes: taken; 1 files, 0 tools\n'),
+    });
+    expect(readFileSync(join(directory, 'skills/notes/SKILL.md'), 'utf8')).toBe(skill);
+  });
+
   it.each([
     ['claude.json', '{"mcpServers": {"a": {"command": "x"}}}'],
     [

@@ -73,10 +73,25 @@ function wayFaults(server: McpServerConfig, path: Path): Finding[] {
 }
 
 function listFaults({ tools }: McpServerConfig, path: Path): Finding[] {
-  if ((tools.allow === undefined) !== (tools.deny === undefined)) return [];
+  if ((tools.allow === undefined) !== (tools.deny === undefined)) return patternFaults(tools, path);
   const message =
     'an MCP server has either tools.allow or tools.deny; write one of the two (deny: [] is every tool)';
   return [errorAt([...path, 'tools'], message)];
+}
+
+/** Other products allow patterns here; as a name a pattern matches no tool. */
+function patternFaults({ allow, deny }: McpServerConfig['tools'], path: Path): Finding[] {
+  const [key, names] = allow === undefined ? ['deny', deny ?? []] : ['allow', allow];
+  return names.flatMap((name, index) =>
+    name.includes('*')
+      ? [
+          errorAt(
+            [...path, 'tools', key, index],
+            'this must be the name of a tool, not a pattern; deny: [] is every tool, and allow: [] none',
+          ),
+        ]
+      : [],
+  );
 }
 
 function isMcpUrl(text: string): boolean {

@@ -43,5 +43,6 @@ export {
   type SkillProblem,
   toolsToHold,
   validateSkill,
+  variableOfHost,
 } from './skills/skills.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

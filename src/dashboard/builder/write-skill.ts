@@ -1,6 +1,6 @@
 import { readSection } from '../../actors/config/config.ts';
 import { writeEnvironment } from '../../actors/secrets/secrets.ts';
-import { readSkills, type Skill, toolsToHold } from '../../actors/tools/tools.ts';
+import { readSkills, type Skill, toolsToHold, variableOfHost } from '../../actors/tools/tools.ts';
 import {
   type AgentText,
   addSkill,
@@ -65,7 +65,9 @@ export async function writeSkill(
     const check = async (folder: string, content: string) => ({
       errors: (await checkAgent(folder, place.env, content)).problems,
     });
-    const merged = await mergeEgress(held.text, skill.egressDomains, `skill ${name}`, check);
+    // A host named by a variable is open to the scripts alone.
+    const hosts = skill.egressDomains.filter((host) => variableOfHost(host) === null);
+    const merged = await mergeEgress(held.text, hosts, `skill ${name}`, check);
     if (merged.added.length > 0) undo.defer(() => revertConfig(merged));
     if (environment !== null) await writeEnvironment(environment, request.env);
     const now = await variables();

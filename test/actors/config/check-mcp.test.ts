@@ -30,6 +30,12 @@ it.each([
     '{name: shop, command: a, tools: {allow: [], deny: []}}',
     [`4:39 mcp.servers.0.tools | ${list}`],
   ],
+  [
+    '{name: shop, command: a, tools: {allow: ["*"]}}',
+    [
+      '4:48 mcp.servers.0.tools.allow.0 | this must be the name of a tool, not a pattern; deny: [] is every tool, and allow: [] none',
+    ],
+  ],
   ['{name: shop, url: "ftp://a/", tools: {deny: []}}', [`4:25 mcp.servers.0.url | ${address}`]],
   [
     '{name: shop, url: "https://me:secret@a/", tools: {deny: []}}',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type Tool, ToolError } from '../../ports/tool.ts';
 import { digestOf, type Skill } from '../skills/skills.ts';
 import { type AgentFiles, hiddenFrom } from './agent-files.ts';
@@ -8,9 +8,12 @@ import { builtinTool } from './builtin-tool.ts';
 import { excerpt, usualLines } from './file-read.ts';
 import { readTextFile } from './file-text.ts';
 
-/** Maximum files of a skill that are listed, and levels of folders that are searched for them. */
-const mostFiles = 200;
-const mostLevels = 8;
+/** Maximum files of a skill that are listed for the model, and that it may read at all. */
+const mostListed = 200;
+const mostFiles = 2_000;
+
+/** Levels of folders below that of a skill. */
+const mostLevels = 12;
 
 /** Folders of the main skill, whose own folder is that of the agent. */
 const mainFolders = ['references', 'assets', 'scripts'];
@@ -71,13 +74,15 @@ export function skillTools(skills: readonly Skill[], files: AgentFiles): Tool[] 
     idempotent: true,
     identity: () => digestFiles(skills, files),
     async run({ name: id, path, offset = 1 }) {
-      const root = rootsOf(find(id), files).find(({ prefix }) => path.startsWith(prefix));
-      if (root === undefined) {
+      const skill = find(id);
+      const name = posix.normalize(path);
+      const root = rootsOf(skill, files).find(({ prefix }) => name.startsWith(prefix));
+      if (root === undefined || !(await filesOf(skill, files)).includes(name)) {
         const message = `skill_read: the skill ${id} has no file ${JSON.stringify(path)}`;
         throw new ToolError(message, { kind: 'file refused' });
       }
       const own = { ...files, directory: root.folder };
-      const { text } = await readTextFile('skill_read', own, path.slice(root.prefix.length));
+      const { text } = await readTextFile('skill_read', own, name.slice(root.prefix.length));
       return excerpt('skill_read', text, offset, usualLines);
     },
   });
@@ -90,8 +95,13 @@ async function describe(skill: Skill, files: AgentFiles): Promise<string> {
   return [
     skill.body,
     ...(tools === '' ? [] : [`[tools of this skill: ${tools}]`]),
-    ...(names.length === 0 ? [] : [`[files of this skill, for skill_read: ${names.join(', ')}]`]),
+    ...(names.length === 0 ? [] : [`[files of this skill, for skill_read: ${listed(names)}]`]),
   ].join('\n\n');
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - mostListed;
+  return `${names.slice(0, mostListed).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
 /** A folder of a skill, and how the paths of its files begin. */
