@@ -59,7 +59,10 @@ export function derivedEndpoints(
     ...audit.sinks.map(
       (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
     ),
-    ...config.mcp.servers.map(({ url = null }, index): Named => [`mcp.servers.${index}`, url]),
+    ...config.mcp.servers.flatMap(({ url = null, auth }, index): Named[] => [
+      [`mcp.servers.${index}`, url],
+      [`mcp.servers.${index}.auth`, auth?.issuer ?? null],
+    ]),
     ...searchAddress(config),
     ...config.channels.flatMap((channel, index) =>
       channelAddresses(channel, channels).map((url): Named => [`channels.${index}`, url]),

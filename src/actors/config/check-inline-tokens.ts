@@ -6,7 +6,7 @@ import type { ServiceConfig } from './service-schema.ts';
  * `isFilled` returns whether a value came from a variable.
  */
 export function checkInlineTokens(
-  { auth, gate }: ServiceConfig,
+  { auth, gate, mcp }: ServiceConfig,
   isFilled: (path: Path) => boolean,
 ): Finding[] {
   const secrets = Object.keys(gate?.acs?.secrets ?? {}).flatMap((name): Finding[] => {
@@ -23,5 +23,12 @@ export function checkInlineTokens(
       'anyone who can read this file can sign in; put the token into a variable and set token_env to its name';
     return [warningAt(path, message, path.slice(0, -1))];
   });
-  return [...tokens, ...secrets];
+  const clients = mcp.servers.flatMap((server, index): Finding[] => {
+    const path = ['mcp', 'servers', index, 'auth', 'client_secret'];
+    if (server.auth?.client_secret === undefined || isFilled(path)) return [];
+    const message =
+      'anyone who can read this file can sign in as the agent; put the secret into a variable, and write ${NAME}';
+    return [warningAt(path, message, path.slice(0, -1))];
+  });
+  return [...tokens, ...secrets, ...clients];
 }

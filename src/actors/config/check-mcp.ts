@@ -46,15 +46,20 @@ function viewFaults({ mcp: { views }, server, auth }: ServiceConfig): Finding[] 
 }
 
 function wayFaults(server: McpServerConfig, path: Path): Finding[] {
-  const { url, command, args, env, headers } = server;
+  const { url, command, args, env, headers, auth } = server;
   if ((url === undefined) === (command === undefined)) {
     const message = 'an MCP server has either a url or a command; write one of the two';
     return [errorAt(path, message)];
   }
   if (url === undefined) {
-    return Object.keys(headers).length === 0
-      ? []
-      : [errorAt([...path, 'headers'], 'headers are sent to a url; a command has env')];
+    return [
+      ...(Object.keys(headers).length === 0
+        ? []
+        : [errorAt([...path, 'headers'], 'headers are sent to a url; a command has env')]),
+      ...(auth === undefined
+        ? []
+        : [errorAt([...path, 'auth'], 'auth is for a url; a command has env')]),
+    ];
   }
   return [
     ...(isMcpUrl(url)
@@ -69,6 +74,33 @@ function wayFaults(server: McpServerConfig, path: Path): Finding[] {
     ...(Object.keys(env).length === 0
       ? []
       : [errorAt([...path, 'env'], 'env belongs to a command; a url has headers')]),
+    ...authFaults(server, [...path, 'auth']),
+  ];
+}
+
+function authFaults({ auth, headers }: McpServerConfig, path: Path): Finding[] {
+  if (auth === undefined) return [];
+  const { type, client_id: id, client_secret: secret, issuer } = auth;
+  const isTwice = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+  const needed = type === 'client_credentials' && (id === undefined || secret === undefined);
+  return [
+    ...(isTwice
+      ? [errorAt(path, 'auth and the header Authorization exclude each other; remove one of them')]
+      : []),
+    ...(needed
+      ? [errorAt(path, 'client_credentials needs client_id and client_secret; add both')]
+      : []),
+    ...(id === undefined && secret !== undefined
+      ? [errorAt([...path, 'client_secret'], 'a client_secret belongs to a client_id; add it')]
+      : []),
+    ...(secret !== undefined && issuer === undefined
+      ? [
+          warningAt(
+            [...path, 'client_secret'],
+            'the secret is sent to the issuer that the server names first; name it in issuer',
+          ),
+        ]
+      : []),
   ];
 }
 

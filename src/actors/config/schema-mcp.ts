@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { normaliseEntry } from '../../machines/governance/standing.ts';
 import { kebabCase } from '../../machines/kebab-case.ts';
+import { issuerUrl } from './schema-auth.ts';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
 /**
@@ -40,6 +41,42 @@ const server = z.object({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
       example: { Authorization: 'Bearer ${SHOP_TOKEN}' },
     }),
+  auth: z
+    .object({
+      type: z
+        .enum(['client_credentials', 'authorization_code'])
+        .describe(
+          'The grant: `client_credentials` with a secret of the agent, or `authorization_code` of a person who signs in with `holdpoint mcp login`.',
+        ),
+      client_id: name.optional().meta({
+        description:
+          'Client of the agent at the issuer; registered at the first sign-in if omitted, with `authorization_code` only.',
+        example: 'holdpoint',
+      }),
+      client_secret: name.optional().meta({
+        description: 'Secret of the client; none for a public client.',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
+        example: '${SHOP_CLIENT_SECRET}',
+      }),
+      scopes: z
+        .array(name)
+        .default([])
+        .meta({
+          description: 'Requested scopes; those that the server names if omitted.',
+          example: ['orders'],
+        }),
+      issuer: issuerUrl.optional().meta({
+        description:
+          'Issuer of the tokens; the first one that the server names is used and remembered if omitted.',
+        example: 'https://id.example.com',
+      }),
+      resource: z.url().optional().meta({
+        description: 'The resource for which tokens are requested; `url` if omitted.',
+        example: 'https://shop.example.com',
+      }),
+    })
+    .optional()
+    .describe('Access to `url` by OAuth.'),
   command: name.optional().meta({
     description:
       'Program of a server over stdio, run in the folder of the agent; `node` is the Node of the daemon, and a path is relative to that folder.',

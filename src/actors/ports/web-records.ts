@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** The kinds of records of the approvals page: passkeys, challenges that wait for one, and devices with notifications. */
-export type WebRecordKind = 'passkey' | 'challenge' | 'device';
+/**
+ * The kinds of records: of the approvals page passkeys, challenges that wait for one, and devices with notifications; of
+ * MCP servers the agent's tokens, and the right of one daemon to renew them.
+ */
+export type WebRecordKind = 'passkey' | 'challenge' | 'device' | 'mcp_token' | 'mcp_lease';
 
-/** A record of the approvals page that belongs to one person. */
+/** A record that belongs to one person, or to the agent. */
 export interface WebRecord {
   kind: WebRecordKind;
   id: string;
@@ -14,7 +17,7 @@ export interface WebRecord {
   value: JsonObject;
 }
 
-/** Records of the approvals page, shared by all daemons over one store. */
+/** Records of the approvals page and of MCP servers, shared by all daemons over one store. */
 export interface WebRecords {
   /**
    * Stores a record, or replaces the one of the same person with its kind and id. Returns false if another person has a

@@ -1,28 +1,18 @@
 import {
-  allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   buildEndSessionUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
   type Configuration,
   calculatePKCECodeChallenge,
-  clockTolerance,
-  customFetch,
-  discovery,
-  enableNonRepudiationChecks,
   fetchUserInfo,
-  None,
   ResponseBodyError,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
   refreshTokenGrant,
-  type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { collectBytes } from '../../collect-bytes.ts';
+import { discoverIssuer } from '../../oauth/oauth.ts';
 import type { Outbound } from '../../ports/egress.ts';
 
 /** What the page needs of its client at an issuer. */
@@ -61,11 +51,6 @@ export interface IssuedClaims {
 
 /** Time for which the issuer's metadata is cached, in milliseconds. */
 const metadataAge = 3_600_000;
-
-/** Timeout of a request to the issuer, in seconds. */
-const patience = 10;
-
-const largest = 256 * 1024;
 
 /** The client of the page at its OpenID Connect issuer: authorization code flow with PKCE. */
 export class IssuerClient {
@@ -177,61 +162,13 @@ export class IssuerClient {
     return configuration;
   }
 
-  async #discover(): Promise<Configuration> {
-    const { issuer, clientId, clientSecret, skew } = this.#settings;
-    const isLocal = issuer.startsWith('http:');
-    const configuration = await discovery(
-      new URL(issuer),
-      clientId,
-      { [clockTolerance]: Math.ceil(skew / 1_000) },
-      clientAuth(clientSecret),
-      {
-        [customFetch]: (url, options) => this.#fetch(url, options as RequestInit),
-        timeout: patience,
-        execute: [enableNonRepudiationChecks, ...(isLocal ? [allowInsecureRequests] : [])],
-      },
+  #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret, skew, setting } = this.#settings;
+    return discoverIssuer(
+      { ...{ issuer, clientId, clientSecret, skew, setting }, checksSignatures: true },
+      this.#outbound,
     );
-    this.#checkEndpoints(configuration.serverMetadata());
-    return configuration;
   }
-
-  /** The issuer may have endpoints on other hosts. These are reported as discovered, since the operator has not named them. */
-  #checkEndpoints(metadata: ServerMetadata): void {
-    const issuer = new URL(this.#settings.issuer);
-    if (metadata.issuer !== this.#settings.issuer)
-      throw new Error('the metadata names another issuer');
-    const called = [metadata.token_endpoint, metadata.jwks_uri, metadata.userinfo_endpoint];
-    const opened = [metadata.authorization_endpoint, metadata.end_session_endpoint];
-    for (const [index, text] of [...called, ...opened].entries()) {
-      if (text === undefined) continue;
-      const url = new URL(text);
-      if (url.origin === issuer.origin) continue;
-      if (url.protocol !== 'https:')
-        throw new Error('the metadata names an endpoint that is not https');
-      if (index >= called.length) continue;
-      const port = Number(url.port === '' ? 443 : url.port);
-      const source = `${this.#settings.setting} (discovered)`;
-      this.#outbound?.discovered?.({ host: url.hostname, port, source });
-    }
-  }
-
-  async #fetch(url: string, options: RequestInit): Promise<Response> {
-    const fetchIt = this.#outbound?.fetch ?? globalThis.fetch;
-    const { status, headers, body } = await fetchIt(url, { ...options, redirect: 'manual' });
-    const tooLong = () => new Error('the issuer answered more than 256 KiB');
-    const bytes = await collectBytes(body, largest, tooLong);
-    return new Response(bytes.length === 0 ? null : bytes, { status, headers });
-  }
-}
-
-/** Sends the secret in the body, unless the issuer accepts it only in a header. */
-function clientAuth(secret: string | null): ClientAuth {
-  if (secret === null) return None();
-  const [inBody, inHeader] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
-  return (server, ...others) => {
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    return (methods.includes('client_secret_post') ? inBody : inHeader)(server, ...others);
-  };
 }
 
 /** An error of the server, and one about the client itself, do not concern the person. */

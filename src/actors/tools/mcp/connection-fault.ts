@@ -73,7 +73,7 @@ function httpFault(error: HttpRefusal): ServerFault {
   const options = { cause: error, retryAfter, isForgotten };
   if (refusedStatuses.has(status)) {
     const fix = wantsOAuth
-      ? 'it wants OAuth, so put a token into its headers in service.yaml'
+      ? 'it wants OAuth, so write its auth in service.yaml'
       : 'check its headers in service.yaml';
     const message = `refused the agent (HTTP ${status}); ${fix}`;
     return new ServerFault(message, { isLasting: true, ...options });

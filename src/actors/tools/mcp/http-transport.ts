@@ -6,7 +6,7 @@ import { parseJson } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import { egressCause } from '../../outbound/outbound.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EgressScope } from '../../ports/egress.ts';
+import type { EgressScope, Outbound } from '../../ports/egress.ts';
 import { HttpRefusal, readRefusal } from './http-refusal.ts';
 import { longestMessage } from './line-reader.ts';
 import { messageGate, redactError } from './message-gate.ts';
@@ -16,10 +16,20 @@ import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** Egress of a server connection. */
-export interface ServerEgress {
+export interface ServerEgress extends Pick<Outbound, 'discovered'> {
   readonly fetch: typeof globalThis.fetch;
   scope(): EgressScope | null;
   within<T>(scope: EgressScope, run: () => T, limits: AnswerLimits): T;
+}
+
+/** The tokens for a server. */
+export interface TransportAuth {
+  /** Credentials that must not appear in any output. */
+  readonly secrets: readonly string[];
+  /** Returns the token of the next request. */
+  token(): Promise<string>;
+  /** Returns another token after a 401 with a challenge; `null` if there is none. */
+  refused(token: string, challenge: string | null): Promise<string | null>;
 }
 
 interface AnswerLimits {
@@ -57,9 +67,11 @@ export function httpTransport(
   server: McpServerSettings,
   egress: ServerEgress,
   clock: Pick<Clock, 'now'>,
-): StreamableHTTPClientTransport {
+  auth: TransportAuth | null = null,
+): StreamableHTTPClientTransport & { readonly secrets: readonly string[] } {
   const { url, headers } = server;
-  const secrets = serverSecrets(server);
+  const own = serverSecrets(server);
+  const secrets = () => [...own, ...(auth?.secrets ?? [])];
   const limits = answerLimits(server);
   const pass = messageGate(clock);
   const address = new URL(url ?? '');
@@ -75,12 +87,14 @@ export function httpTransport(
       opened += 1;
     }
     const scope = { ...ownScope, ...egress.scope(), isOwn: true };
-    const response = await egress.within(scope, () => egress.fetch(input, init), limits);
+    const ask: typeof globalThis.fetch = (...asking) =>
+      egress.within(scope, () => egress.fetch(...asking), limits);
+    const response = await (auth === null ? ask(input, init) : authorised(auth, ask, input, init));
     if (isNews) return response;
     const { id, method } = requestIn(init?.body);
     if (response.status >= 400) {
       const session = new Headers(init?.headers).get('mcp-session-id');
-      const redact = (text: string) => redactSecrets(text, secrets);
+      const redact = (text: string) => redactSecrets(text, secrets());
       const refusal = readRefusal(response, { id, session, now: clock.now(), redact });
       return method === discover ? refusal.catch(() => unknownMethod(id)) : refusal;
     }
@@ -98,7 +112,7 @@ export function httpTransport(
   // The SDK calls this before it processes a message, and drops the message if it throws.
   transport.onmessage = (message) => {
     pass(message);
-    redactError(message, secrets);
+    redactError(message, secrets());
   };
   /** If a response breaks off, the SDK leaves its request unanswered until the deadline. */
   const brokenOff = (id: unknown, error: unknown) => {
@@ -111,7 +125,30 @@ export function httpTransport(
     });
     if (told.success) transport.onmessage?.(told.data);
   };
-  return transport;
+  return Object.defineProperty(transport, 'secrets', {
+    get: secrets,
+  }) as StreamableHTTPClientTransport & { readonly secrets: readonly string[] };
+}
+
+/** Sends a request with the token of its server, and once more with another token if the server refuses the first. */
+async function authorised(
+  auth: TransportAuth,
+  ask: typeof globalThis.fetch,
+  input: Parameters<typeof globalThis.fetch>[0],
+  init: RequestInit = {},
+): Promise<Response> {
+  const withToken = (token: string) => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${token}`);
+    return ask(input, { ...init, headers });
+  };
+  const token = await auth.token();
+  const response = await withToken(token);
+  if (response.status !== 401) return response;
+  const next = await auth.refused(token, response.headers.get('www-authenticate'));
+  if (next === null) return response;
+  await response.body?.cancel();
+  return withToken(next);
 }
 
 /** Reconnection pauses must not keep the daemon running. */

@@ -19,8 +19,12 @@ export async function serverIdentity(
   server: McpServerSettings,
   place: Pick<ServerPlace, 'agentDirectory' | 'isolation'>,
 ): Promise<JsonObject> {
-  const { url, command = '', args, headers, env } = server;
-  if (url !== undefined) return { url, headers: digestSettings(headers) };
+  const { url, command = '', args, headers, env, auth } = server;
+  if (url !== undefined) {
+    const { type, client_id = null, issuer = null, resource = null, scopes = [] } = auth ?? {};
+    const access = auth && { type: type ?? null, client_id, issuer, resource, scopes: [...scopes] };
+    return { url, headers: digestSettings(headers), ...(access && { auth: access }) };
+  }
   const program = await digestOf(programOf(command, place.agentDirectory));
   const code = await codeOf(server, place);
   return { command, args: [...args], env: digestSettings(env), program, code };

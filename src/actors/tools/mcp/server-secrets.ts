@@ -16,12 +16,14 @@ const secretName =
 export function serverSecrets({
   headers,
   env,
+  auth,
   filled = [],
-}: Pick<McpServerSettings, 'headers' | 'env' | 'filled'>): string[] {
+}: Pick<McpServerSettings, 'headers' | 'env' | 'auth' | 'filled'>): string[] {
   const sent = namedSecrets(headers);
   const words = sent.flatMap((value) => value.split(/[\s,;=]+/)).filter(isSecret);
   const passwords = Object.values(env).flatMap(passwordIn);
-  return [...sent, ...words, ...namedSecrets(env), ...passwords, ...filled];
+  const client = auth?.client_secret === undefined ? [] : [auth.client_secret];
+  return [...sent, ...words, ...namedSecrets(env), ...passwords, ...client, ...filled];
 }
 
 function namedSecrets(values: Record<string, string>): string[] {

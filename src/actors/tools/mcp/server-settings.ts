@@ -1,9 +1,13 @@
+import type { ServerAuthSettings } from './auth/auth-settings.ts';
+
 /** A configured MCP server (docs/contract/models.md) with either a `url` or a `command`. */
 export interface McpServerSettings {
   name: string;
   url?: string | undefined;
   /** Sent to `url`. */
   headers: Record<string, string>;
+  /** Access to `url` by OAuth. */
+  auth?: ServerAuthSettings | undefined;
   command?: string | undefined;
   args: readonly string[];
   env: Record<string, string>;

@@ -377,7 +377,7 @@ describe('a server over HTTP', () => {
         response
           .writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://a.example/"' })
           .end(),
-      'refused the agent (HTTP 401); it wants OAuth, so put a token into its headers in service.yaml',
+      'refused the agent (HTTP 401); it wants OAuth, so write its auth in service.yaml',
     ],
     [
       'that greets with a number for its version',
