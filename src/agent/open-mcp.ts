@@ -3,6 +3,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Policies } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock } from '../actors/ports/clock.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
 import { normalName } from '../actors/tool-name.ts';
 import {
@@ -28,6 +29,9 @@ export interface McpParts {
   log: Log;
   /** Writes to the audit log. */
   record: AgentRecords['record'];
+  /** The store of the agent's tokens for servers. */
+  store: Pick<AgentRecords['store'], 'webRecords' | 'keys'>;
+  ids: Ids;
 }
 
 /**
@@ -36,6 +40,7 @@ export interface McpParts {
  */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
   const { config, policies, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
+  const { store, ids } = parts;
   const idempotent = new Set(
     config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
   );
@@ -47,6 +52,11 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
     log,
     record,
     version,
+    tokens: {
+      records: store.webRecords,
+      key: (purpose) => store.keys.of(purpose),
+      owner: ids.next(),
+    },
     tools: toolbox.tools,
     ruled: () => rulesOfServers({ ...config, ...policies.current }),
     isHeld: (tool) => heldTools(policies.current, [tool]).length > 0,

@@ -99,7 +99,7 @@ export async function openParts(
   await people.start();
   for (const hop of start.hops) record(hop);
   const mcp = stack.adopt(
-    await openMcp({ ...start, ...policies, clock, egress, record: audit.record }),
+    await openMcp({ ...start, ...policies, ...audit, clock, egress }),
     (opened) => opened.stop(),
   );
   servers.value = mcp;

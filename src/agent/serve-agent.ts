@@ -18,6 +18,7 @@ import type { CardSource } from '../actors/ports/card-source.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
+import type { OperatedServers } from '../actors/ports/mcp-servers.ts';
 import type { TaskStore } from '../actors/records/records.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
@@ -45,8 +46,8 @@ export interface ServingParts extends AccessSettings {
   port: number | null;
   /** The agent's tools, which may change at run time. */
   toolbox: Pick<Toolbox, 'tools'>;
-  /** Reports changes of the MCP servers' tools. */
-  mcp: Pick<McpServers, 'onChange'>;
+  /** The MCP servers; reports changes of their tools. */
+  mcp: Pick<McpServers, 'onChange'> & OperatedServers;
   policies: Pick<AgentPolicies, 'policies'>;
   /** Puts the policy of the agent's files into force. */
   reloadPolicy: PolicyReloadPorts['reloadPolicy'];
@@ -115,6 +116,7 @@ async function serveOn(
       settings.mcp === false || (config.gate !== undefined && config.mcp.servers.length === 0)
         ? null
         : mcpFace(parts, settings.mcp.answer_within),
+    ...(config.mcp.servers.length === 0 ? {} : { mcpServers: parts.mcp }),
     admission,
     record,
     entity,

@@ -69,6 +69,16 @@ import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
 import { hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
+import {
+  type EventOf,
+  type McpServerPorts,
+  mcpLoginFinish,
+  mcpLoginStart,
+  mcpLogout,
+  mcpServersList,
+  mcpServersPath,
+  mcpToolsAccept,
+} from './routes/mcp-servers.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { type PolicyReloadPorts, policyReload } from './routes/policy-reload.ts';
@@ -91,6 +101,7 @@ import {
 } from './wire/admission.ts';
 import { noDecision } from './wire/decision.ts';
 import { metadataPath } from './wire/protected-resource.ts';
+import { requestEnvelope } from './wire/request-envelope.ts';
 
 type AuditPorts = AuditKeysPorts &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;
@@ -105,6 +116,7 @@ export interface AppPorts
     DeferralPorts,
     KeepAlivePorts,
     McpPorts,
+    Pick<McpServerPorts, 'mcpServers'>,
     PagePorts,
     DelegationPorts,
     PolicyReloadPorts {
@@ -236,6 +248,19 @@ function createRouter(
   for (const { verb, path, isSend } of restRoutes) {
     const admitted = isSend ? [admit(ports, messageInvocation)] : [];
     router[verb](path, readJson(a2aBody), ...admitted, rest);
+  }
+  if (ports.mcpServers !== undefined) {
+    const servers = ports.mcpServers;
+    const event: EventOf = (state, name, fields) => {
+      const envelope = requestEnvelope(ports, state, state.caller);
+      return ports.record({ ...envelope, event: name, fields });
+    };
+    const one = `${mcpServersPath}/:name`;
+    router.get(mcpServersPath, mcpServersList(servers));
+    router.post(`${one}/accept`, readJson(), mcpToolsAccept(servers));
+    router.post(`${one}/login`, readJson(), mcpLoginStart(servers));
+    router.post(`${one}/login/finish`, readJson(), mcpLoginFinish(servers, event));
+    router.post(`${one}/logout`, readJson(), mcpLogout(servers, event));
   }
   if (ports.resource !== undefined && ports.resource !== null) {
     const publish = protectedResource(ports.resource);

@@ -22,6 +22,7 @@ const env = {
   ACS_CI: 'secret-of-the-builds-of-the-team-',
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
+  SHOP_CLIENT_SECRET: 'secret-of-the-client',
   SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents',
   OPS_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}`,
 };

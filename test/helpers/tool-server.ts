@@ -9,7 +9,7 @@ interface Seen {
 }
 
 /** Answers a request in place of the server; `false` leaves it to the server. */
-type Instead = (request: IncomingMessage, response: ServerResponse) => boolean;
+type Instead = (request: IncomingMessage, response: ServerResponse, body: string) => boolean;
 
 /** An MCP server over streamable HTTP, without sessions, whose tools return their name and arguments. */
 export class ToolServer {
@@ -36,7 +36,7 @@ export class ToolServer {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = Buffer.concat(await request.toArray()).toString();
     this.seen.push({ method: request.method ?? '', headers: request.headers });
-    if (this.instead(request, response)) return;
+    if (this.instead(request, response, text)) return;
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(text);
     if (id === undefined) return void response.writeHead(202).end();

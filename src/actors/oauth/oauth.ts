@@ -1,3 +1,3 @@
 // Connections to OAuth issuers, for people who sign in and for servers that the agent signs in to.
 
-export { discoverIssuer, type IssuerSettings, issuerFetch } from './discover-issuer.ts';
+export { discoverIssuer, issuerFetch } from './discover-issuer.ts';

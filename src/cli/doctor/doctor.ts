@@ -13,6 +13,7 @@ import { checkDaemon } from './check-daemon.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
+import { checkMcpServers } from './check-mcp.ts';
 import { checkModel } from './check-model.ts';
 import { checkPolicy } from './check-policy.ts';
 import { checkSecrets, secretFiles } from './check-secrets.ts';
@@ -73,6 +74,9 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
     ['identity', await checkIdentity(sendable)],
     ...(await checkChannels({ ...subject, slackGroups: findings.slackGroups }, config, sendable)),
     ['daemon', await checkDaemon(subject)],
+    ...(config !== null && config.mcp.servers.length > 0
+      ? [['mcp', await checkMcpServers(subject)] as [string, Finding]]
+      : []),
     ...checkPolicy(subject, findings),
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));

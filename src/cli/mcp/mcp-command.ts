@@ -1,7 +1,9 @@
 import { Command } from 'commander';
-import { addValue } from '../option-values.ts';
+import { addValue, portValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import { withAgentOptions } from '../with-agent-options.ts';
 import type { McpAddOptions } from './mcp-add.ts';
+import type { LoginOptions } from './mcp-login.ts';
 import type { McpOptions } from './read-servers.ts';
 
 export function mcpCommand(session: Session): Command {
@@ -48,5 +50,26 @@ export function mcpCommand(session: Session): Command {
       const { mcpAccept } = await import('./mcp-accept.ts');
       await mcpAccept(session, { server, tools }, options);
     });
+  const login = mcp
+    .command('login')
+    .description('sign the running agent in to an MCP server, in a browser')
+    .argument('<server>', 'the name of the server in service.yaml')
+    .option(
+      '--port <port>',
+      'port of the redirect on this machine (default: a free one)',
+      portValue,
+    );
+  withAgentOptions(login).action(async (server: string, options: LoginOptions) => {
+    const { mcpLogin } = await import('./mcp-login.ts');
+    await mcpLogin(session, server, options);
+  });
+  const logout = mcp
+    .command('logout')
+    .description('delete the tokens of the running agent for an MCP server')
+    .argument('<server>', 'the name of the server in service.yaml');
+  withAgentOptions(logout).action(async (server: string, options: LoginOptions) => {
+    const { mcpLogout } = await import('./mcp-login.ts');
+    await mcpLogout(session, server, options);
+  });
   return mcp;
 }

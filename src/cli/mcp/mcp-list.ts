@@ -8,6 +8,7 @@ import {
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type McpOptions, readServers, withSeen } from './read-servers.ts';
+import { healthLine, serverHealth } from './server-health.ts';
 
 interface Listed extends SeenTool {
   /** `gone` if the tool is no longer offered. */
@@ -21,23 +22,30 @@ const words: Record<Listed['standing'], string> = {
   gone: 'not offered now',
 };
 
-/** `mcp list`: lists the tools that each MCP server offered last and marks the withheld tools. */
+/**
+ * `mcp list`: lists the tools that each MCP server offered last, marks the withheld tools, and shows the health of the
+ * servers while the agent runs.
+ */
 export async function mcpList(session: Session, options: McpOptions): Promise<void> {
   const { output } = session;
   const { servers, seen } = await readServers(session, options);
+  const running = servers.length === 0 ? [] : await serverHealth(options.dir);
   const listed = servers.map(({ name, url, command }) => {
     const tools = withSeen(seen, () => seen.toolsOf(name));
-    return { name, way: url ?? command ?? '', tools: tools?.map(asListed) ?? null };
+    const health = running.find((one) => one.name === name) ?? null;
+    return { name, way: url ?? command ?? '', tools: tools?.map(asListed) ?? null, health };
   });
   output.json({
-    servers: listed.map(({ name, tools }) => ({
+    servers: listed.map(({ name, tools, health }) => ({
       name,
       isSeen: tools !== null,
       tools: tools ?? [],
+      ...(health === null ? {} : { health }),
     })),
   });
-  for (const { name, way, tools } of listed) {
+  for (const { name, way, tools, health } of listed) {
     output.line(`${output.colours.bold(name)} ${plainLine(way)}`);
+    if (health !== null) output.line(`  ${plainLine(healthLine(health))}`);
     if (tools === null) output.line('  the agent has not received its tools yet');
     for (const tool of tools ?? []) for (const line of toolLines(tool)) output.line(line);
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { rpcAnswer } from '../wire/json-rpc.ts';
+import { loginQuery, loginRequest, mcpServerList, toolAcceptance } from '../wire/mcp-server.ts';
 import { refusal } from '../wire/problem.ts';
 import { resourceMetadata } from '../wire/protected-resource.ts';
 import { rpcRequest } from './a2a-schemas.ts';
@@ -28,6 +29,15 @@ const routing: readonly Parameter[] = ['Mcp-Method', 'Mcp-Name'].map((name) => (
 const noSession = holding('The session is not there for the caller.', refusal);
 const malformed = holding('The message or its session is invalid.', refusal);
 const foreign = holding('A page of a stranger sent it.', refusal);
+
+const noServer = holding('There is no MCP server of this name.', refusal);
+
+const loginFaults = {
+  403: foreign,
+  404: noServer,
+  409: holding('The server has no auth.', refusal),
+  502: holding('The server or its issuer refuses.', refusal),
+};
 
 /** Descriptions of the routes for MCP clients, by verb and path. */
 export const mcpOperations: Readonly<Record<string, Operation>> = {
@@ -94,5 +104,69 @@ export const mcpOperations: Readonly<Record<string, Operation>> = {
     answers: { 200: holding('The metadata.', resourceMetadata) },
     form: 'sentence',
     isPublic: true,
+  },
+  'GET /mcp-servers': {
+    id: 'listMcpServers',
+    tag: 'mcp',
+    says: 'Lists the MCP servers of the agent with their health and tools; for the token of the daemon.',
+    answers: { 200: holding('The servers.', mcpServerList), 403: foreign },
+    form: 'sentence',
+  },
+  'POST /mcp-servers/:name/accept': {
+    id: 'acceptMcpTool',
+    tag: 'mcp',
+    says: 'Accepts the version of a tool with this digest; for the token of the daemon.',
+    body: {
+      schema: toolAcceptance,
+      types: [json],
+      example: { tool: 'refund', sha256: 'a'.repeat(64) },
+    },
+    answers: {
+      200: holding('The version is accepted.', toolAcceptance.extend({ server: z.string() })),
+      403: foreign,
+      404: noServer,
+      409: holding('The server offers another version.', refusal),
+    },
+    form: 'sentence',
+  },
+  'POST /mcp-servers/:name/login': {
+    id: 'startMcpLogin',
+    tag: 'mcp',
+    says: 'Starts a sign-in at the issuer of a server; for the token of the daemon.',
+    body: {
+      schema: loginRequest,
+      types: [json],
+      example: { redirect_uri: 'http://127.0.0.1:8976/callback' },
+    },
+    answers: {
+      200: holding('The address that a person opens.', z.object({ url: z.url() })),
+      ...loginFaults,
+    },
+    form: 'sentence',
+  },
+  'POST /mcp-servers/:name/login/finish': {
+    id: 'finishMcpLogin',
+    tag: 'mcp',
+    says: 'Ends a sign-in with the query of its redirect; for the token of the daemon.',
+    body: { schema: loginQuery, types: [json], example: { query: 'code=abc&state=def' } },
+    answers: {
+      200: holding('The agent has tokens.', z.object({ server: z.string(), issuer: z.string() })),
+      ...loginFaults,
+    },
+    form: 'sentence',
+  },
+  'POST /mcp-servers/:name/logout': {
+    id: 'endMcpLogin',
+    tag: 'mcp',
+    says: 'Deletes the tokens for a server; for the token of the daemon.',
+    body: { schema: z.object({}), types: [json], example: {} },
+    answers: {
+      200: holding(
+        'The agent has no tokens.',
+        z.object({ server: z.string(), had_tokens: z.boolean() }),
+      ),
+      ...loginFaults,
+    },
+    form: 'sentence',
   },
 };

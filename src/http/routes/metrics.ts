@@ -1,5 +1,6 @@
 import type * as library from 'prom-client';
 import type { Registry } from 'prom-client';
+import type { OperatedServers } from '../../actors/ports/mcp-servers.ts';
 import type { Measured, TaskSystem } from '../../actors/tasks/tasks.ts';
 import { taskStates } from '../../machines/domain/task.ts';
 import { MeasuredCounts, type MeasuredRequest } from '../measured-counts.ts';
@@ -21,6 +22,8 @@ export interface MetricsPorts {
   shared?:
     | (() => { conflicts: number; lag: number; takeovers: number; isKeeper: boolean })
     | undefined;
+  /** The MCP servers of the agent; absent without one. */
+  mcpServers?: Pick<OperatedServers, 'states'>;
   clock: { now(): number };
 }
 
@@ -78,6 +81,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   addAccess(loaded, registry, ports);
   if (ports.shared !== undefined) addShared(loaded, registry, ports.shared);
   if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels, ports.clock);
+  if (ports.mcpServers !== undefined) addServers(loaded, registry, ports.mcpServers);
   return { registry, observe };
 }
 
@@ -243,6 +247,46 @@ function addChannels(
       for (const { adapter, oldestAt } of await status()) {
         this.set({ adapter }, oldestAt === null ? 0 : Math.max(0, now - oldestAt) / 1_000);
       }
+    },
+  });
+}
+
+function addServers(
+  { Counter, Gauge }: Pick<Library, 'Counter' | 'Gauge'>,
+  registry: Registry,
+  servers: NonNullable<MetricsPorts['mcpServers']>,
+): void {
+  const common = { labelNames: ['server'], registers: [registry] };
+  new Gauge({
+    ...common,
+    name: 'holdpoint_mcp_server_up',
+    help: 'Whether the agent is connected to the MCP server.',
+    collect() {
+      for (const { name, state } of servers.states()) {
+        this.set({ server: name }, state === 'connected' ? 1 : 0);
+      }
+    },
+  });
+  new Counter({
+    ...common,
+    name: 'holdpoint_mcp_calls_total',
+    help: 'Calls to the MCP server, by outcome: answered, or failed without an answer.',
+    labelNames: ['server', 'outcome'],
+    collect() {
+      this.reset();
+      for (const { name: server, calls, failures } of servers.states()) {
+        this.inc({ server, outcome: 'answered' }, calls - failures);
+        this.inc({ server, outcome: 'failed' }, failures);
+      }
+    },
+  });
+  new Counter({
+    ...common,
+    name: 'holdpoint_mcp_call_seconds_total',
+    help: 'Time of all calls to the MCP server.',
+    collect() {
+      this.reset();
+      for (const { name: server, total } of servers.states()) this.inc({ server }, total / 1_000);
     },
   });
 }

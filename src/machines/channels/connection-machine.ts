@@ -20,7 +20,11 @@ export type LinkEvent =
   | { type: 'link.leaving'; link: string }
   | { type: 'link.down'; link: string; fault: LinkFault };
 
-export type ConnectionEvent = LinkEvent | { type: 'connection.close' };
+export type ConnectionEvent =
+  | LinkEvent
+  /** A reason for the fault is gone, so the pause ends now. */
+  | { type: 'connection.retry' }
+  | { type: 'connection.close' };
 
 export interface LinkInput {
   /** The name of the link in all of its events. */
@@ -260,11 +264,13 @@ export const connectionMachine = setup({
     backoff: {
       description: 'The service is left alone for a while that grows with every failure.',
       entry: ['stopCurrent', 'forgetCurrent', 'noteFault'],
+      on: { 'connection.retry': { target: 'connecting', actions: 'openCurrent' } },
       after: { pause: { target: 'connecting', actions: 'openCurrent' } },
     },
     failed: {
       description: 'An operator must fix something; retries are rare until then.',
       entry: ['stopCurrent', 'forgetCurrent', 'noteFault'],
+      on: { 'connection.retry': { target: 'connecting', actions: 'openCurrent' } },
       after: { pause: { target: 'connecting', actions: 'openCurrent' } },
     },
     closed: {

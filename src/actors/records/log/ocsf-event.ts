@@ -195,7 +195,7 @@ const classOfOther: Readonly<Record<string, ClassName>> = {
   ...{ policy_file_changed: 'lifecycle', agent_card_published: 'lifecycle' },
   policy_refused: 'lifecycle',
   ...{ mcp_tools: 'lifecycle', mcp_rule_unmatched: 'lifecycle', mcp_tool_withheld: 'lifecycle' },
-  mcp_tool_accepted: 'lifecycle',
+  ...{ mcp_tool_accepted: 'lifecycle', mcp_login: 'lifecycle', mcp_logout: 'lifecycle' },
 };
 
 /** Envelope keys that have no place of their own in OCSF. */

@@ -57,13 +57,14 @@ function faultIn(error: unknown): ServerFault | null {
 /** Returns whether a call failed because the connection is lost, not for a reason of its own. */
 export function isLoss(error: unknown): boolean {
   if (error instanceof HttpRefusal) return error.isSessionGone || lostStatuses.has(error.status);
-  return error instanceof ServerFault || (egressCause(error) === null && codeOf(error) !== null);
+  return faultIn(error) !== null || (egressCause(error) === null && codeOf(error) !== null);
 }
 
 /** Returns whether the server has certainly not executed a failed call. */
 export function isUndone(error: unknown): boolean {
   if (error instanceof HttpRefusal) return error.isSessionGone;
-  if (error instanceof ServerFault) return error.isUnsent;
+  const fault = faultIn(error);
+  if (fault !== null) return fault.isUnsent;
   const code = egressCause(error) === null ? codeOf(error) : null;
   return code !== null && unopened.has(code);
 }

@@ -142,13 +142,19 @@ async function authorised(
     headers.set('authorization', `Bearer ${token}`);
     return ask(input, { ...init, headers });
   };
-  const token = await auth.token();
+  const token = await auth.token().catch(noToken);
   const response = await withToken(token);
   if (response.status !== 401) return response;
-  const next = await auth.refused(token, response.headers.get('www-authenticate'));
+  const challenge = response.headers.get('www-authenticate');
+  const next = await auth.refused(token, challenge).catch(noToken);
   if (next === null) return response;
   await response.body?.cancel();
   return withToken(next);
+}
+
+/** Fails the request of a call before its session is lost, so that the call is known not to have run. */
+function noToken(cause: unknown): never {
+  throw new Error('there is no token for the server', { cause });
 }
 
 /** Reconnection pauses must not keep the daemon running. */

@@ -1,6 +1,7 @@
 import { type ActorRefFrom, type AnyEventObject, createActor, fromCallback } from 'xstate';
 import {
   connectionMachine,
+  connectionState,
   type LinkEvent,
   type LinkFault,
   type LinkInput,
@@ -8,6 +9,7 @@ import {
 } from '../../../machines/channels/connection-machine.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { ConnectionHealth } from '../../ports/mcp-servers.ts';
 import { McpSession, type SessionTransport } from './mcp-session.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { linkFaultOf } from './server-fault.ts';
@@ -39,6 +41,10 @@ export class McpConnection {
   /** True while the server is known to support no version of MCP from 2026 on. */
   #isOfOld = false;
   #fault: LinkFault | null = null;
+  /** The last fault, kept after the next connection; its time and those below in epoch milliseconds. */
+  #lastFault: ConnectionHealth['fault'] = null;
+  #since: number | null = null;
+  #retryAt: number | null = null;
 
   constructor(options: McpConnectionOptions) {
     this.#options = options;
@@ -57,14 +63,38 @@ export class McpConnection {
     return this.#fault?.message ?? null;
   }
 
+  get health(): ConnectionHealth {
+    const isUp = this.#session?.isOpen === true;
+    return {
+      state: isUp ? 'connected' : connectionState(this.#actor.getSnapshot().value),
+      since: isUp ? this.#since : null,
+      fault: this.#lastFault,
+      retryAt: isUp || this.#fault === null ? null : this.#retryAt,
+    };
+  }
+
+  /** Connects now if the connection pauses after a fault. */
+  retry(): void {
+    if (this.#isActive) this.#actor.send({ type: 'connection.retry' });
+  }
+
+  /** Ends the current session for a reason that the next one meets too. */
+  drop(error: unknown): void {
+    this.#session?.lose(error);
+  }
+
   /** Starts connecting. Never throws. */
   start(): void {
     this.#actor.start();
   }
 
-  /** Resolves with the session once it exists; `null` if `signal` aborts or the connection is closed first. */
+  /**
+   * Resolves with the session once it exists; `null` if `signal` aborts, the connection is closed or a person must act
+   * first.
+   */
   async session(signal: AbortSignal): Promise<McpSession | null> {
-    while (this.#session?.isOpen !== true && !signal.aborted && this.#isActive) {
+    const isHopeless = () => this.#actor.getSnapshot().value === 'failed';
+    while (this.#session?.isOpen !== true && !signal.aborted && this.#isActive && !isHopeless()) {
       await this.#change(signal);
     }
     return this.#session?.isOpen === true ? this.#session : null;
@@ -108,7 +138,13 @@ export class McpConnection {
     return connectionMachine.provide({
       actors: { link: this.#link() },
       actions: { noteFault: ({ context }) => this.#noteFault(context.fault) },
-      delays: { pause: ({ context }) => pauseAfter(context, random()) },
+      delays: {
+        pause: ({ context }) => {
+          const pause = pauseAfter(context, random());
+          this.#retryAt = this.#options.clock.now() + pause;
+          return pause;
+        },
+      },
     });
   }
 
@@ -173,6 +209,7 @@ export class McpConnection {
 
   #noteUp(): void {
     this.#fault = null;
+    this.#since = this.#options.clock.now();
     this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
   }
 
@@ -180,6 +217,10 @@ export class McpConnection {
   #noteFault(fault: LinkFault | null): void {
     const isNews = fault !== null && masked(fault) !== masked(this.#fault);
     this.#fault = fault;
+    if (fault !== null) {
+      const { message, lasting } = fault;
+      this.#lastFault = { message, needsPerson: lasting === true, at: this.#options.clock.now() };
+    }
     if (!isNews) return;
     const { server, log } = this.#options;
     log.warn({ server, lasting: fault.lasting }, `mcp: ${server} ${fault.message}`);

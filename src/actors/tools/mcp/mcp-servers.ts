@@ -1,10 +1,14 @@
 import { unwatchFile, watchFile } from 'node:fs';
+import type { OperatedServers } from '../../ports/mcp-servers.ts';
 import type { RemoteCalls } from '../../ports/tool.ts';
+import type { ServerAuth } from './auth/server-auth.ts';
+import type { VaultPorts } from './auth/token-vault.ts';
 import { httpTransport, type ServerEgress } from './http-transport.ts';
 import { McpConnection } from './mcp-connection.ts';
 import { mcpToolName } from './mcp-names.ts';
 import { movedCall } from './moved-call.ts';
-import { SeenTools } from './seen-tools.ts';
+import { fingerprintOf, type SeenTool, SeenTools, SeenToolsError } from './seen-tools.ts';
+import { ServerFault } from './server-fault.ts';
 import { type ServerPlace, startServerProcess } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
@@ -15,12 +19,14 @@ export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'se
   servers: readonly McpServerSettings[];
   egress: ServerEgress;
   version: string;
+  /** Where the agent's tokens for servers are stored; absent without a server that needs them. */
+  tokens?: Omit<VaultPorts, 'clock'>;
   /** Replaced in tests by a deterministic function. */
   random?: () => number;
 }
 
 /** The MCP servers of an agent. */
-export interface McpServers {
+export interface McpServers extends OperatedServers {
   /** Resolves once a connection to each server was attempted, or after some seconds. */
   tried(): Promise<void>;
   /** Subscribes to changes of the agent's MCP tools. */
@@ -42,7 +48,10 @@ const acceptInterval = 1_000;
  * whose names are free, and whose current definition a person has accepted. No behaviour of a server can crash the
  * daemon.
  */
-export function connectMcpServers(parts: McpServersParts): McpServers {
+export function connectMcpServers(
+  parts: McpServersParts,
+  authOf: (server: McpServerSettings) => ServerAuth | null = () => null,
+): McpServers {
   const seen = new SeenTools(parts.agentDirectory);
   const listeners: (() => void)[] = [];
   const onChange = () => {
@@ -50,17 +59,19 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
   };
   const known = parts.servers.map((server) => {
     const tools = new ServerTools(server, { ...parts, seen, onChange });
+    const auth = authOf(server);
     const connection: McpConnection = new McpConnection({
       server: server.name,
       version: parts.version,
       clock: parts.clock,
       log: parts.log,
       random: parts.random ?? Math.random,
-      transport: () => transportOf(server, parts),
+      transport: () => transportOf(server, parts, auth),
       onOffer: (offer) => tools.take(offer, connection),
     });
-    return { connection, tools };
+    return { server, connection, tools, auth };
   });
+  const named = (name: string) => known.find(({ server }) => server.name === name);
   const lookAgain = () => {
     for (const { tools, connection } of known) tools.lookAgain(connection);
   };
@@ -82,6 +93,39 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
         return server.tools.follow(tool, remote, run, server.connection);
       },
     },
+    states: () =>
+      known.map(({ server: { name, url, command = '', auth }, connection, tools }) => ({
+        ...connection.health,
+        ...tools.figures,
+        ...{ name, way: url ?? command, auth: auth?.type ?? null },
+        tools: recordedTools(seen, name),
+        withheld: tools.withheld,
+      })),
+    accept(server, { name, sha256 }, by) {
+      const tool = seen.toolsOf(server)?.find((one) => one.name === name);
+      if (named(server) === undefined || tool?.offered?.sha256 !== sha256) return false;
+      seen.accept(server, [fingerprintOf(tool)], by ?? undefined);
+      lookAgain();
+      return true;
+    },
+    signIns(name) {
+      const { auth = null, connection } = named(name) ?? {};
+      if (auth === null || connection === undefined) return null;
+      return {
+        start: (redirectUri) => auth.startLogin(redirectUri),
+        async finish(query) {
+          const end = await auth.finishLogin(query);
+          connection.retry();
+          return end;
+        },
+        async end() {
+          const hadTokens = await auth.logout();
+          connection.drop(new ServerFault('was signed out'));
+          connection.retry();
+          return hadTokens;
+        },
+      };
+    },
     async stop() {
       unwatchFile(seen.path, lookAgain);
       await Promise.all(known.map(({ connection }) => connection.close()));
@@ -89,11 +133,21 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
   };
 }
 
-function transportOf(server: McpServerSettings, parts: McpServersParts) {
+/** Returns the recorded tools of a server; `null` without a record that can be read. */
+function recordedTools(seen: SeenTools, server: string): SeenTool[] | null {
+  try {
+    return seen.toolsOf(server);
+  } catch (error) {
+    if (error instanceof SeenToolsError) return null;
+    throw error;
+  }
+}
+
+function transportOf(server: McpServerSettings, parts: McpServersParts, auth: ServerAuth | null) {
   return server.url === undefined
     ? new StdioTransport(() => startServerProcess(server, parts), {
         clock: parts.clock,
         secrets: serverSecrets(server),
       })
-    : httpTransport(server, parts.egress, parts.clock);
+    : httpTransport(server, parts.egress, parts.clock, auth);
 }

@@ -42,6 +42,8 @@ export interface McpToolParts {
   place: () => Promise<JsonObject>;
   /** 60 s, 24 h and 10 s by default. */
   limits?: Partial<CallLimits>;
+  /** Receives the end of each request for a call, with its time in milliseconds. */
+  onCalled?: (took: number, hasFailed: boolean) => void;
 }
 
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
@@ -207,9 +209,16 @@ async function called(
     deadline.moved();
     if (!wait.hear(said)) run.onProgress?.(shownProgress(said, secrets));
   };
+  const began = performance.now();
+  let isCounted = false;
+  const count = (hasFailed: boolean): void => {
+    if (!isCounted) parts.onCalled?.(performance.now() - began, hasFailed);
+    isCounted = true;
+  };
   try {
     const signal = AbortSignal.any([run.signal, deadline.signal]);
     const answer = await session.call(offered, args, { signal, onProgress });
+    count(false);
     if (answer.kind === 'result') return { result: answer.result, session };
     if (answer.kind === 'questions') throw questionedCall(name);
     deadline.relax();
@@ -218,6 +227,7 @@ async function called(
     const onMessage = messagesOf(parts, run);
     return await followTask({ remote, parts, run, deadline, wait, onMessage }, answer.task);
   } catch (error) {
+    count(!run.signal.aborted);
     if (error instanceof ToolError) throw error;
     const ending = endingOf(session, run.signal, deadline.signal);
     if (ending === 'timeout' && (await wait.hasNeverRun(session))) {

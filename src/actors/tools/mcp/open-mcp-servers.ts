@@ -7,6 +7,9 @@ const none: McpServers = {
   tried: async () => undefined,
   onChange: () => undefined,
   calls: { follow: (tool) => Promise.reject(movedCall(tool)) },
+  states: () => [],
+  accept: () => false,
+  signIns: () => null,
   stop: async () => undefined,
 };
 
@@ -17,5 +20,7 @@ const none: McpServers = {
 export async function openMcpServers(parts: McpServersParts): Promise<McpServers> {
   if (parts.servers.length === 0) return none;
   const { connectMcpServers } = await import('./mcp-servers.ts');
-  return connectMcpServers(parts);
+  if (parts.servers.every(({ auth }) => auth === undefined)) return connectMcpServers(parts);
+  const { openServerAuth } = await import('./auth/open-server-auth.ts');
+  return connectMcpServers(parts, openServerAuth(parts));
 }

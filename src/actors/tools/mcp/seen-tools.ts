@@ -19,6 +19,8 @@ const seenTool = z.object({
   offered: definition.nullable(),
   /** True from acceptance until it is recorded in the audit log. */
   isNews: z.boolean().optional(),
+  /** The person who accepted it on the dashboard, until then. */
+  by: z.string().optional(),
 });
 
 const seenFile = z.object({
@@ -70,7 +72,8 @@ export class SeenTools {
     const tools = offered.map((tool): SeenTool => {
       const accepted = before.get(tool.name)?.accepted ?? null;
       const isTaken = known === undefined || (!before.has(tool.name) && isNamed(tool.name));
-      const news = before.get(tool.name)?.isNews === true ? { isNews: true } : {};
+      const { isNews, by } = before.get(tool.name) ?? {};
+      const news = isNews === true ? { isNews, ...(by === undefined ? {} : { by }) } : {};
       return {
         name: tool.name,
         accepted: isTaken ? shown(tool) : accepted,
@@ -95,9 +98,9 @@ export class SeenTools {
 
   /**
    * Accepts the latest offer of a server, for all or the named tools, and returns the newly accepted ones. A tool named
-   * with `fingerprintOf` is accepted only in that version. Throws SeenToolsError.
+   * with `fingerprintOf` is accepted only in that version. `by` is the person who accepts them. Throws SeenToolsError.
    */
-  accept(server: string, names: readonly string[] | null): string[] {
+  accept(server: string, names: readonly string[] | null, by?: string): string[] {
     const file = this.#read();
     const tools = file.servers.find(({ name }) => name === server)?.tools ?? [];
     const isMeant = (tool: SeenTool) =>
@@ -106,7 +109,9 @@ export class SeenTools {
       (names === null || names.includes(tool.name) || names.includes(fingerprintOf(tool)));
     const accepted = tools.filter(isMeant).map(({ name }) => name);
     const changed = tools.map((tool) =>
-      isMeant(tool) ? { ...tool, accepted: tool.offered, isNews: true } : tool,
+      isMeant(tool)
+        ? { ...tool, accepted: tool.offered, isNews: true, ...(by === undefined ? {} : { by }) }
+        : tool,
     );
     if (accepted.length > 0) this.#write(file, server, changed);
     return accepted;
@@ -119,7 +124,7 @@ export class SeenTools {
     const isTold = (tool: SeenTool) =>
       accepted.some(({ name, sha256 }) => name === tool.name && sha256 === tool.accepted?.sha256);
     const left = tools.map((tool) => {
-      const { isNews: _, ...rest } = tool;
+      const { isNews: _, by: __, ...rest } = tool;
       return isTold(tool) ? rest : tool;
     });
     this.#write(file, server, left);

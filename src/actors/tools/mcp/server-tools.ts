@@ -3,9 +3,11 @@ import type { RemoteTask } from '../../../machines/domain/task.ts';
 import { commandLine } from '../../command-line.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { CallFigures } from '../../ports/mcp-servers.ts';
 import type { Tool, ToolRun } from '../../ports/tool.ts';
 import { normalName } from '../../tool-name.ts';
 import type { CallLimits } from './call-deadline.ts';
+import { CallCounts } from './call-figures.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { isWanted, mcpToolName } from './mcp-names.ts';
 import { followCall, type McpToolParts, mcpTool } from './mcp-tool.ts';
@@ -41,7 +43,14 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
 export type ToolEvent =
   | {
       event: 'mcp_tool_withheld' | 'mcp_tool_accepted';
-      fields: { server: string; tool: string; sha256: string; reason?: 'new' | 'changed' };
+      fields: {
+        server: string;
+        tool: string;
+        sha256: string;
+        reason?: 'new' | 'changed';
+        /** The person who accepted it on the dashboard. */
+        by?: string;
+      };
     }
   | { event: 'mcp_tools'; fields: { server: string; tools: string[]; deferred_tools: string[] } }
   | { event: 'mcp_rule_unmatched'; fields: { server: string; rule: string; nearest?: string } };
@@ -58,6 +67,9 @@ export class ServerTools {
   #offer: ReadOffer | null = null;
   /** Current tools by the agent's name, with their hashes. */
   #given = new Map<string, string>();
+  readonly #counts = new CallCounts();
+  /** Why tools of the server are not in use, by their names there. */
+  #withheld = new Map<string, string>();
   readonly #said = new Set<string>();
   /** True while acceptances are being recorded in the audit log. */
   #isTelling = false;
@@ -75,6 +87,7 @@ export class ServerTools {
     this.#offer = offer;
     const { name: server, tools: list } = this.#server;
     const { tools } = this.#parts;
+    this.#withheld = new Map(offer.unusable.map(({ name, reason }) => [name, `it ${reason}`]));
     for (const { name, reason } of offer.unusable) {
       this.#say(`mcp: the tool ${name} of ${server} is left out: it ${reason}`);
     }
@@ -82,6 +95,10 @@ export class ServerTools {
       this.#say(`mcp: ${server} offers no tools (its greeting lacks the capability)`);
     }
     const wanted = offer.tools.filter(({ name }) => isWanted(this.#server, name));
+    for (const { name } of offer.tools) {
+      if (!wanted.some((tool) => tool.name === name))
+        this.#withheld.set(name, 'service.yaml excludes it');
+    }
     for (const name of list.allow ?? []) {
       if (wanted.some((tool) => tool.name === name)) continue;
       this.#say(`mcp: ${server} has no tool ${name} that can be used, though tools.allow names it`);
@@ -93,13 +110,17 @@ export class ServerTools {
     const taken = new Set([...tools.keys()].map(normalName));
     const isWithheld = this.#reportUnmatched(offer);
     const given = wanted.filter((tool) => {
-      if (isWithheld) return false;
+      if (isWithheld) {
+        this.#withheld.set(tool.name, 'a rule of the policy fits no tool of the server');
+        return false;
+      }
       if (!taken.has(normalName(mcpToolName(server, tool.name)))) {
         return this.#isSeen(tool, standings.get(tool.name));
       }
       this.#say(
         `mcp: the tool ${tool.name} of ${server} is skipped: the agent has another tool of its name`,
       );
+      this.#withheld.set(tool.name, 'the agent has another tool of its name');
       return false;
     });
     this.#given = new Map(given.map(({ name, sha256 }) => [mcpToolName(server, name), sha256]));
@@ -125,6 +146,15 @@ export class ServerTools {
       this.#record({ event: 'mcp_rule_unmatched', fields }).catch(() => undefined);
     }
     return unmatched.some(({ withholds }) => withholds);
+  }
+
+  get figures(): CallFigures {
+    return this.#counts.figures;
+  }
+
+  /** Why tools of the latest offer are not in use, by their names at the server; a tool to be accepted is not here. */
+  get withheld(): ReadonlyMap<string, string> {
+    return this.#withheld;
   }
 
   /** Updates the agent's tools, since withheld ones may have been accepted. */
@@ -162,6 +192,7 @@ export class ServerTools {
       secrets: serverSecrets(this.#server),
       place: () => serverIdentity(this.#server, this.#parts),
       limits: { ...limitsOf(this.#server), ...limits },
+      onCalled: (took, hasFailed) => this.#counts.add(took, hasFailed),
     };
   }
 
@@ -203,8 +234,9 @@ export class ServerTools {
     const news = newsOf(seen, server);
     if (news.length === 0) return;
     this.#isTelling = true;
-    const events = news.map(({ name: tool, sha256 }): ToolEvent => {
-      return { event: 'mcp_tool_accepted', fields: { server, tool, sha256 } };
+    const events = news.map(({ name: tool, sha256, by }): ToolEvent => {
+      const fields = { server, tool, sha256, ...(by === undefined ? {} : { by }) };
+      return { event: 'mcp_tool_accepted', fields };
     });
     this.#record(...events)
       .then(() => seen.told(server, news))
@@ -243,10 +275,13 @@ function limitsOf({ timeout, total_timeout: total }: McpServerSettings): Partial
 }
 
 /** Returns acceptances for a server that are not yet in the audit log; empty while the record cannot be read. */
-function newsOf(seen: SeenTools, server: string): { name: string; sha256: string }[] {
+function newsOf(
+  seen: SeenTools,
+  server: string,
+): { name: string; sha256: string; by?: string | undefined }[] {
   try {
-    return (seen.toolsOf(server) ?? []).flatMap(({ name, accepted, isNews }) =>
-      isNews === true && accepted !== null ? [{ name, sha256: accepted.sha256 }] : [],
+    return (seen.toolsOf(server) ?? []).flatMap(({ name, accepted, isNews, by }) =>
+      isNews === true && accepted !== null ? [{ name, sha256: accepted.sha256, by }] : [],
     );
   } catch {
     return [];

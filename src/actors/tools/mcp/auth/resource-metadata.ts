@@ -40,7 +40,7 @@ export async function readResourceMetadata(
   return { issuer: server.origin, scopes: [] };
 }
 
-const lasting = { isLasting: true };
+const lasting = { isLasting: true, isUnsent: true };
 
 function addressesOf(server: URL, named: string | null): string[] {
   const path = '/.well-known/oauth-protected-resource';

@@ -4,15 +4,15 @@ import {
   type Configuration,
   calculatePKCECodeChallenge,
   clientCredentialsGrant,
-  customFetch,
-  dynamicClientRegistration,
-  None,
   ResponseBodyError,
   randomPKCECodeVerifier,
   randomState,
   refreshTokenGrant,
+  type ServerMetadata,
   type TokenEndpointResponse,
 } from 'openid-client';
+import * as z from 'zod';
+import { parseJson } from '../../../../machines/json.ts';
 import { commandLine } from '../../../command-line.ts';
 import { discoverIssuer, issuerFetch } from '../../../oauth/oauth.ts';
 import { EgressError, egressCause } from '../../../outbound/outbound.ts';
@@ -39,6 +39,13 @@ export interface ServerAuthPorts {
   clock: Clock;
 }
 
+type Client = Pick<ServerTokens, 'clientId' | 'clientSecret'>;
+
+const registration = z.object({
+  client_id: z.string().min(1).max(2_000),
+  client_secret: z.string().max(2_000).optional(),
+});
+
 /** A sign-in that waits for its redirect. */
 interface Login {
   configuration: Configuration;
@@ -47,11 +54,17 @@ interface Login {
   /** Epoch milliseconds. */
   until: number;
   /** The client of a registration at this sign-in. */
-  registered: Pick<ServerTokens, 'clientId' | 'clientSecret'>;
+  registered: Client;
 }
 
 /** Time for a sign-in in the browser, in milliseconds, and maximum number of them at once. */
 const logins = { time: 600_000, most: 8 };
+
+/** A person must act, and no request was run. */
+const lasting = { isLasting: true, isUnsent: true };
+
+/** Stands for the client until it is registered. */
+const unregistered = 'unregistered';
 
 /** Time before its end at which a token is renewed, in milliseconds; at most half of its lifetime. */
 const margin = 60_000;
@@ -111,7 +124,7 @@ export class ServerAuth {
       const { configuration, scopes, registered } = await this.#loginClient(redirectUri);
       const methods = configuration.serverMetadata().code_challenge_methods_supported ?? [];
       if (!methods.includes('S256')) {
-        throw new ServerFault('has an issuer without PKCE (S256)', { isLasting: true });
+        throw new ServerFault('has an issuer without PKCE (S256)', lasting);
       }
       const [state, verifier] = [randomState(), randomPKCECodeVerifier()];
       const url = buildAuthorizationUrl(configuration, {
@@ -235,7 +248,7 @@ export class ServerAuth {
     if (stored !== null && new URL(stored.issuer).href !== new URL(found.issuer).href) {
       const command = commandLine(`mcp logout ${this.#server.name}`);
       const message = `names another issuer than before; if that is right, run \`${command}\``;
-      throw new ServerFault(message, { isLasting: true });
+      throw new ServerFault(message, lasting);
     }
     this.#open(found.issuer);
     return found;
@@ -251,8 +264,8 @@ export class ServerAuth {
     this.#ports.outbound.discovered?.({ ...place, source: `${setting} (discovered)` });
   }
 
-  #client(): Pick<ServerTokens, 'clientId' | 'clientSecret'> {
-    return { clientId: this.#server.auth.client_id ?? '' };
+  #client(): Client {
+    return { clientId: this.#server.auth.client_id ?? unregistered };
   }
 
   #configuration(issuer: string, client = this.#client()): Promise<Configuration> {
@@ -272,33 +285,37 @@ export class ServerAuth {
       return { configuration, scopes, registered: this.#client() };
     }
     const known = await this.#configuration(issuer);
-    if (known.serverMetadata().registration_endpoint === undefined) {
+    const registered = await this.#register(known.serverMetadata(), redirectUri);
+    return { configuration: await this.#configuration(issuer, registered), scopes, registered };
+  }
+
+  /** Registers a public client (RFC 7591). */
+  async #register(
+    { registration_endpoint: endpoint }: ServerMetadata,
+    redirectUri: string,
+  ): Promise<Client> {
+    if (endpoint === undefined) {
       const message =
         'has an issuer that registers no clients; register one there, and write client_id';
-      throw new ServerFault(message, { isLasting: true });
+      throw new ServerFault(message, lasting);
     }
-    const registered = await dynamicClientRegistration(
-      new URL(issuer),
-      {
+    const response = await issuerFetch(this.#ports.outbound)(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
         client_name: 'Holdpoint',
         redirect_uris: [redirectUri],
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         token_endpoint_auth_method: 'none',
-      },
-      None(),
-      { [customFetch]: issuerFetch(this.#ports.outbound) },
-    );
-    const { client_id, client_secret } = registered.clientMetadata();
-    const client = {
-      clientId: client_id,
-      ...(client_secret === undefined ? {} : { clientSecret: client_secret }),
-    };
-    return {
-      configuration: await this.#configuration(issuer, client),
-      scopes,
-      registered: client,
-    };
+      }),
+    });
+    const { data } = registration.safeParse(parseJson(await response.text()));
+    if (data === undefined) {
+      throw new ServerFault('has an issuer that refuses to register the agent', lasting);
+    }
+    const { client_id: clientId, client_secret: clientSecret } = data;
+    return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
   }
 
   #parameters(offered: readonly string[]): { resource: string; scope?: string } {
@@ -313,7 +330,7 @@ export class ServerAuth {
   #tokensOf(
     { access_token: access, refresh_token: refresh, expires_in: seconds }: TokenEndpointResponse,
     configuration: Configuration,
-    client: Pick<ServerTokens, 'clientId' | 'clientSecret'>,
+    client: Client,
   ): ServerTokens {
     const lifetime = seconds === undefined ? null : seconds * 1_000;
     const now = this.#ports.clock.now();
@@ -327,10 +344,7 @@ export class ServerAuth {
 
   #needsLogin(): ServerFault {
     const command = commandLine(`mcp login ${this.#server.name}`);
-    return new ServerFault(`needs a sign-in; run \`${command}\``, {
-      isLasting: true,
-      isUnsent: true,
-    });
+    return new ServerFault(`needs a sign-in; run \`${command}\``, lasting);
   }
 
   /** Converts every error of a library to a ServerFault, which quotes only the error code of the issuer. */

@@ -52,7 +52,7 @@ export class TokenVault {
     const found = await this.#ports.records.find('mcp_token', server);
     if (found === undefined) return null;
     try {
-      const { payload } = await jwtDecrypt(String(found.value['sealed']), await this.#key(), {
+      const { payload } = await jwtDecrypt(found.value['sealed'] as string, await this.#key(), {
         subject: server,
         keyManagementAlgorithms: [encryption.alg],
         contentEncryptionAlgorithms: [encryption.enc],

@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import type { AuditEvent } from '../../actors/ports/audit-event.ts';
+import type { OperatedServers, ServerSignIns } from '../../actors/ports/mcp-servers.ts';
+import { runtimeProvider } from '../../machines/governance/approvers.ts';
+import { isLoopback } from '../../machines/loopback.ts';
+import { messageOf } from '../../machines/message-of.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { loginQuery, loginRequest, presentServer, toolAcceptance } from '../wire/mcp-server.ts';
+import { Problem } from '../wire/problem.ts';
+
+export interface McpServerPorts {
+  /** The MCP servers of the agent; absent without one. */
+  mcpServers?: OperatedServers;
+  /** Writes a line of the daemon to the audit log. */
+  record: (event: AuditEvent) => Promise<void>;
+}
+
+type Servers = NonNullable<McpServerPorts['mcpServers']>;
+
+/** Path of the servers. */
+export const mcpServersPath = '/mcp-servers';
+
+/** `GET /mcp-servers`: the MCP servers of the agent with their health and tools, for the operator. */
+export function mcpServersList(servers: Servers) {
+  return function list(ctx: RoutedContext) {
+    checkOperator(ctx);
+    ctx.body = { servers: servers.states().map(presentServer) };
+  };
+}
+
+/** `POST /mcp-servers/{name}/accept`: accepts the version of a tool that the operator has seen. */
+export function mcpToolsAccept(servers: Servers) {
+  return function accept(ctx: RoutedContext) {
+    checkOperator(ctx);
+    const { tool, sha256, by = null } = bodyOf(ctx, toolAcceptance);
+    const name = nameOf(ctx, servers);
+    if (servers.accept(name, { name: tool, sha256 }, by)) {
+      ctx.body = { server: name, tool, sha256 };
+      return;
+    }
+    const error = `${name} does not offer this version of the tool any more; look at it again`;
+    throw new Problem(409, { error });
+  };
+}
+
+/** `POST /mcp-servers/{name}/login`: starts a sign-in of the operator for the agent. */
+export function mcpLoginStart(servers: Servers) {
+  return async function start(ctx: RoutedContext) {
+    checkOperator(ctx);
+    const { redirect_uri: redirectUri } = bodyOf(ctx, loginRequest);
+    const url = URL.parse(redirectUri);
+    if (url?.protocol !== 'http:' || !isLoopback(url.hostname)) {
+      const error = 'redirect_uri must be an http URL on loopback, such as http://127.0.0.1:8976/';
+      throw new Problem(400, { error });
+    }
+    const signIns = signInsOf(ctx, servers);
+    ctx.body = { url: await faultsAsProblems(ctx, () => signIns.start(redirectUri)) };
+  };
+}
+
+/** `POST /mcp-servers/{name}/login/finish`: ends a sign-in with the query of its redirect. */
+export function mcpLoginFinish(servers: Servers, event: EventOf) {
+  return async function finish(ctx: RoutedContext) {
+    checkOperator(ctx);
+    const { query } = bodyOf(ctx, loginQuery);
+    const signIns = signInsOf(ctx, servers);
+    const { issuer } = await faultsAsProblems(ctx, () => signIns.finish(query));
+    const server = nameOf(ctx, servers);
+    await event(ctx.state, 'mcp_login', { server, issuer });
+    ctx.body = { server, issuer };
+  };
+}
+
+/** `POST /mcp-servers/{name}/logout`: deletes the tokens for a server. */
+export function mcpLogout(servers: Servers, event: EventOf) {
+  return async function end(ctx: RoutedContext) {
+    checkOperator(ctx);
+    const signIns = signInsOf(ctx, servers);
+    const had = await faultsAsProblems(ctx, () => signIns.end());
+    const server = nameOf(ctx, servers);
+    if (had) await event(ctx.state, 'mcp_logout', { server });
+    ctx.body = { server, had_tokens: had };
+  };
+}
+
+/** Records an event of a request. */
+export type EventOf = (
+  state: RequestState,
+  event: string,
+  fields: Record<string, string>,
+) => Promise<void>;
+
+function checkOperator({ state }: RoutedContext): void {
+  if (state.caller?.provider === runtimeProvider) return;
+  const error = "only the daemon's own token reaches its servers; it is in .service/runtime.token";
+  throw new Problem(403, { error });
+}
+
+function nameOf({ params }: RoutedContext, servers: Servers): string {
+  const { name = '' } = params;
+  if (servers.states().some((server) => server.name === name)) return name;
+  throw new Problem(404, { error: 'there is no MCP server of this name' });
+}
+
+function signInsOf(ctx: RoutedContext, servers: Servers): ServerSignIns {
+  const name = nameOf(ctx, servers);
+  const signIns = servers.signIns(name);
+  if (signIns !== null) return signIns;
+  throw new Problem(409, { error: `${name} has no auth in service.yaml; add it first` });
+}
+
+function bodyOf<Schema extends z.ZodType>(ctx: RoutedContext, schema: Schema): z.infer<Schema> {
+  const { data, error } = schema.safeParse(ctx.request.body);
+  if (data !== undefined) return data;
+  const [issue] = error?.issues ?? [];
+  const at = issue === undefined ? 'the body' : issue.path.join('.') || 'the body';
+  throw new Problem(400, { error: `${at}: ${issue?.message ?? 'is not valid'}` });
+}
+
+/** A fault of a server names what is wrong, and neither a token nor a secret. */
+async function faultsAsProblems<Result>(
+  ctx: RoutedContext,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const isFault = Object(error).code === 'mcp_server_failed';
+    if (!isFault) throw error;
+    throw new Problem(502, { error: `${ctx.params['name']} ${messageOf(error)}` });
+  }
+}

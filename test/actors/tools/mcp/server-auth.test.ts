@@ -1,0 +1,107 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { SqliteWebRecords } from '../../../../src/actors/records/sqlite/sqlite-web-records.ts';
+import type { ServerAuthSettings } from '../../../../src/actors/tools/mcp/auth/auth-settings.ts';
+import { ServerAuth } from '../../../../src/actors/tools/mcp/auth/server-auth.ts';
+import { TokenVault } from '../../../../src/actors/tools/mcp/auth/token-vault.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { startTokenIssuer } from '../../../helpers/token-issuer.ts';
+
+const redirect = 'http://127.0.0.1:8976/callback';
+const url = 'https://shop.example/mcp';
+
+/** Daemons over one store, and the issuer of their server. */
+async function daemons() {
+  const issuer = await startTokenIssuer();
+  const clock = new ManualClock(1_000_000);
+  const database = new DatabaseSync(':memory:');
+  const records = new SqliteWebRecords(database);
+  let count = 0;
+  const open = (changed: Partial<ServerAuthSettings & { url: string }> = {}): ServerAuth => {
+    count += 1;
+    const key = async () => Buffer.alloc(32, 7);
+    const vault = new TokenVault({ records, key, clock, owner: `daemon-${count}` });
+    const { url: at = url, ...settings } = changed;
+    const type = 'authorization_code' as const;
+    const auth = { type, scopes: [], issuer: issuer.issuer, ...settings };
+    const server = { name: 'shop', url: at, auth, setting: 'mcp.servers.0.auth' };
+    return new ServerAuth(server, { outbound: { fetch: globalThis.fetch }, vault, clock });
+  };
+  const first = open();
+  await first.finishLogin(issuer.signIn(await first.startLogin(redirect)));
+  return { issuer, clock, database, open, first };
+}
+
+const refreshed = (asked: Record<string, string>[]) =>
+  asked.filter(({ grant_type: type }) => type === 'refresh_token').length;
+
+describe('the tokens of a server', () => {
+  it('are renewed before their end, once for all daemons', async () => {
+    const { issuer, clock, open, first } = await daemons();
+    const others = [open(), open()];
+    expect(await first.token()).toBe('access-1');
+    clock.advance(3_600_000 - 60_000);
+    let isOver = false;
+    const asked = [first, ...others].map((daemon) => daemon.token());
+    const all = Promise.all(asked).finally(() => {
+      isOver = true;
+    });
+    // The daemons that wait look again after a pause.
+    while (!isOver) {
+      clock.advance(1);
+      await setImmediate();
+    }
+    const tokens = await all;
+    expect([tokens, refreshed(issuer.asked)]).toEqual([['access-2', 'access-2', 'access-2'], 1]);
+  });
+
+  it('are renewed once for all daemons when the server refuses them', async () => {
+    const { issuer, open, first } = await daemons();
+    const other = open();
+    expect(await other.token()).toBe('access-1');
+    expect(await first.refused('access-1', null)).toBe('access-2');
+    expect(await other.refused('access-1', null)).toBe('access-2');
+    expect(refreshed(issuer.asked)).toBe(1);
+    expect(first.secrets).toEqual(['access-2', 'refresh-2']);
+  });
+
+  it('need a person once the issuer takes the refresh token no more', async () => {
+    const { issuer, first } = await daemons();
+    await fetch(`${issuer.issuer}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'refresh-1' }),
+    });
+    await expect(first.refused('access-1', null)).rejects.toThrow('needs a sign-in');
+  });
+
+  it('are sent to no other address, and to no other issuer', async () => {
+    const { open } = await daemons();
+    for (const changed of [
+      { url: 'https://other.example/mcp' },
+      { issuer: 'https://other.example' },
+      { client_id: 'another' },
+    ]) {
+      await expect(open(changed).token()).rejects.toThrow('needs a sign-in');
+    }
+  });
+
+  it('are encrypted in the store', async () => {
+    const { database, first } = await daemons();
+    const rows = JSON.stringify(database.prepare('SELECT * FROM web_records').all());
+    for (const secret of first.secrets) expect(rows).not.toContain(secret);
+  });
+});
+
+it('starts no sign-in at an issuer without PKCE', async () => {
+  const { issuer, open } = await daemons();
+  issuer.metadata = { code_challenge_methods_supported: ['plain'] };
+  await expect(open().startLogin(redirect)).rejects.toThrow('has an issuer without PKCE (S256)');
+});
+
+it('forgets a sign-in after ten minutes', async () => {
+  const { issuer, clock, first } = await daemons();
+  const query = issuer.signIn(await first.startLogin(redirect));
+  clock.advance(600_000);
+  await expect(first.finishLogin(query)).rejects.toThrow('did not start this sign-in');
+});
