@@ -28,6 +28,7 @@ const env = {
   APPROVALS_CLIENT_SECRET: 'secret-of-the-page',
   ACS_HMAC_SECRET: 'secret-of-the-clients-of-the-gate',
   SERVICE_TOKEN: 'token-of-ops',
+  SHOP_CLIENT_SECRET: 'secret',
   SHOP_KEY: 'key-of-the-shop',
   LOG_TOKEN: 'token-of-the-log',
   SHOP_TOKEN: 'token-of-the-shop',
@@ -67,6 +68,14 @@ const beside: readonly (readonly [string, object])[] = [
   ),
   ['mcp.servers[].url', servers({ tools: { deny: [] } })],
   ['mcp.servers[].headers', servers({ url: 'https://a.example', tools: { deny: [] } })],
+  [
+    'mcp.servers[].auth',
+    servers({
+      url: 'https://a.example',
+      tools: { deny: [] },
+      auth: { type: 'client_credentials', client_id: 'a', client_secret: 'b' },
+    }),
+  ],
   ['mcp.servers[].tools', servers({ command: 'node' })],
   ['mcp.servers[]', servers({ command: 'node', tools: { deny: [] } })],
   ...['provider', 'base_url', 'api_key_env'].map(

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AuditEvent } from '../../actors/ports/audit-event.ts';
 import type { OperatedServers, ServerSignIns } from '../../actors/ports/mcp-servers.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { messageOf } from '../../machines/message-of.ts';
@@ -125,8 +126,7 @@ async function faultsAsProblems<Result>(
   try {
     return await run();
   } catch (error) {
-    const isFault = Object(error).code === 'mcp_server_failed';
-    if (!isFault) throw error;
+    if (codeOf(error) !== 'mcp_server_failed') throw error;
     throw new Problem(502, { error: `${ctx.params['name']} ${messageOf(error)}` });
   }
 }
