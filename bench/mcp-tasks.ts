@@ -22,7 +22,7 @@ export async function mcpTaskFigures(calls: number): Promise<Figure[]> {
     const ids: string[] = [];
     const began = performance.now();
     await measure(atOnce, calls, async (index) => {
-      const { taskId, status } = await client.call('datetime_now', { zone: `call ${index}` });
+      const { taskId, status } = await client.call('datetime_now', {}, `m${index}`);
       if (taskId === undefined) throw new Error(`call ${index} is ${status}, and no task`);
       ids[index] = taskId;
     });

@@ -27,21 +27,26 @@ export class ModernCalls {
     this.#path = pathname;
   }
 
-  /** Calls a tool. */
-  call(name: string, args: object): Promise<CallResult> {
-    return this.#request('tools/call', { name, arguments: args }, name);
+  /** Calls a tool, as the task of an id if there is one. */
+  call(name: string, args: object, taskId?: string): Promise<CallResult> {
+    const meta = taskId === undefined ? {} : { task_id: taskId };
+    return this.#request('tools/call', { name, arguments: args }, { name, meta });
   }
 
   /** Returns the state of a task. */
   task(taskId: string): Promise<CallResult> {
-    return this.#request('tasks/get', { taskId }, taskId);
+    return this.#request('tasks/get', { taskId }, { name: taskId });
   }
 
   close(): Promise<void> {
     return this.#pool.destroy();
   }
 
-  async #request(method: string, params: object, name: string): Promise<CallResult> {
+  async #request(
+    method: string,
+    params: object,
+    { name, meta = {} }: { name: string; meta?: object },
+  ): Promise<CallResult> {
     const { statusCode, body } = await this.#pool.request({
       method: 'POST',
       path: this.#path,
@@ -54,7 +59,7 @@ export class ModernCalls {
       },
       body: JSON.stringify({
         ...{ jsonrpc: '2.0', id: 1, method },
-        params: { ...params, _meta: envelope(tasks) },
+        params: { ...params, _meta: { ...envelope(tasks), ...meta } },
       }),
     });
     const text = await body.text();
