@@ -1,4 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ServiceSettings } from '../helpers/agent-folder.ts';
 import { acceptsTasks, type ModernMcp, modernMcp, showsLinks } from '../helpers/modern-mcp.ts';
 import { patient } from '../helpers/patient.ts';
@@ -398,4 +401,31 @@ it('counts requests for the state of a task as reads', async () => {
   for (let sent = 0; sent < 20; sent += 1) {
     expect((await mcp('tasks/get', { taskId: result.taskId })).status).toBe(200);
   }
+});
+
+it('notifies a client that listens when its tools change', async () => {
+  const agent = await startTestAgent(served());
+  const changes: string[][] = [];
+  const onChanged = (_: unknown, tools: { name: string }[] | null) =>
+    void changes.push((tools ?? []).map(({ name }) => name));
+  const client = new Client(
+    { name: 'test', version: '1' },
+    {
+      versionNegotiation: { mode: { pin: '2026-07-28' } },
+      listChanged: { tools: { debounceMs: 0, onChanged } },
+    },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`)));
+  onTestFinished(() => client.close());
+  const before = (await client.listTools()).tools.map(({ name }) => name);
+  const file = join(agent.folder.path, 'service.yaml');
+  const service = JSON.parse(readFileSync(file, 'utf8'));
+  const guardrails = { enabled: true, denied_tools: ['pay'] };
+  writeFileSync(
+    file,
+    JSON.stringify({ ...service, security: { ...service.security, guardrails } }),
+  );
+  await vi.waitFor(() => {
+    expect(changes).toEqual([before.filter((name) => name !== 'pay')]);
+  }, patient);
 });
