@@ -19,6 +19,7 @@ import type { DashboardPorts } from '../routes/dashboard-ports.ts';
 import { dashboardProblem } from '../routes/dashboard-problem.ts';
 import { addDoctorRoutes } from '../routes/doctor-routes.ts';
 import { addFileRoutes } from '../routes/file-routes.ts';
+import { addMcpRoutes } from '../routes/mcp-routes.ts';
 import { addSignInRoutes } from '../routes/sign-in-routes.ts';
 import { addSkillRoutes } from '../routes/skill-routes.ts';
 import { addTaskRoutes } from '../routes/task-routes.ts';
@@ -78,6 +79,7 @@ export function createDashboardApp(ports: DashboardPorts & ServerPorts): Koa<Req
   addBuilderRoutes(router, ports);
   addSkillRoutes(router, ports);
   addDoctorRoutes(router, ports);
+  addMcpRoutes(router, ports);
   addA2aRoutes(router, ports);
   app.use(allowMethods(router));
   app.use(router.routes());

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import type { ServerState } from '../../actors/ports/mcp-servers.ts';
+import type { ServerState, ToolDefinition } from '../../actors/ports/mcp-servers.ts';
 import { digest } from './deferral.ts';
 import { time, timestamp } from './timestamp.ts';
 
 const definition = z.object({
   description: z.string(),
-  parameters: z.looseObject({}).describe('JSON Schema of the arguments.'),
+  parameters: z
+    .record(z.string(), z.unknown())
+    .describe('JSON Schema of the arguments, of a tool that is to be accepted.')
+    .exactOptional(),
   sha256: digest.describe('Digest of the definition as the server sent it.'),
 });
 
@@ -64,9 +67,6 @@ export const loginQuery = z
   .strictObject({ query: z.string().max(8_192).describe('The query of the redirect.') })
   .meta({ id: 'McpLoginQuery' });
 
-/** Maximum length of a tool's texts in a list, in characters of JSON. A longer schema is left out. */
-const longestSchema = 64 * 1024;
-
 const states: Record<string, z.infer<typeof mcpServer>['state']> = {
   connected: 'connected',
   connecting: 'connecting',
@@ -108,8 +108,9 @@ function presentTool(
   why: string | undefined,
 ): z.input<typeof serverTool> {
   const standing = offered === null ? 'gone' : standingOf(accepted, offered);
+  const isWhole = standing === 'new' || standing === 'changed';
   return {
-    ...{ name, standing, accepted: shown(accepted), offered: shown(offered) },
+    ...{ name, standing, accepted: shown(accepted, isWhole), offered: shown(offered, isWhole) },
     ...(why === undefined ? {} : { why }),
   };
 }
@@ -122,10 +123,8 @@ function standingOf(
   return accepted.sha256 === offered.sha256 ? 'accepted' : 'changed';
 }
 
-function shown(
-  one: { description: string; parameters: object; sha256: string } | null,
-): z.input<typeof definition> | null {
+function shown(one: ToolDefinition | null, isWhole: boolean): z.input<typeof definition> | null {
   if (one === null) return null;
-  const isLong = JSON.stringify(one.parameters).length > longestSchema;
-  return { ...one, parameters: isLong ? {} : { ...one.parameters } };
+  const { description, parameters, sha256 } = one;
+  return { description, sha256, ...(isWhole ? { parameters: { ...parameters } } : {}) };
 }

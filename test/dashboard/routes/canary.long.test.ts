@@ -58,6 +58,10 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'post /api/agents/:id/policy/tests': [[`${agent}/policy/tests`, {}]],
   'get /api/agents/:id/doctor': [[`${agent}/doctor`]],
   'get /api/agents/:id/figures': [[`${agent}/figures`]],
+  'get /api/agents/:id/mcp': [[`${agent}/mcp`]],
+  'post /api/agents/:id/mcp/accept': [
+    [`${agent}/mcp/accept`, { server: 'shop', tool: 'pay', sha256: 'a'.repeat(64) }],
+  ],
   'post /api/a2a/card': [['/api/a2a/card', { agent_id: 'till' }]],
   'post /api/a2a/send': [
     ['/api/a2a/send', { agent_id: 'till', method: 'tasks/get', params: { id: 't1' } }],

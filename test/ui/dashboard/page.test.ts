@@ -990,7 +990,7 @@ describe('the page of an agent', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it.each(['chat', 'config', 'policy', 'doctor', 'logs'])(
+  it.each(['chat', 'config', 'policy', 'mcp', 'doctor', 'logs'])(
     'that is not here says so: %s',
     async (view) => {
       const server = await startPageServer();

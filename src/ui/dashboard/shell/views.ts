@@ -74,6 +74,7 @@ export const views: { [Name in ViewName]: View<Name> } = {
   chat: { title: 'Chat', load: () => import('../views/chat/chat.svelte') },
   config: { title: 'Configuration', load: () => import('../views/config/config.svelte') },
   policy: { title: 'Policy', load: () => import('../views/policy/policy.svelte') },
+  mcp: { title: 'MCP servers', load: () => import('../views/mcp/mcp.svelte') },
   'skill-builder': {
     title: 'Skill builder',
     load: () => import('../views/skill-builder/skill-builder.svelte'),

@@ -1,5 +1,5 @@
 /** The pages of one agent. */
-export const agentPages = ['chat', 'config', 'policy', 'doctor', 'logs'] as const;
+export const agentPages = ['chat', 'config', 'policy', 'mcp', 'doctor', 'logs'] as const;
 export type AgentPage = (typeof agentPages)[number];
 
 /** The route in the page's URL. */
