@@ -9,7 +9,7 @@ import {
   writeEnvironment,
 } from '../actors/secrets/secrets.ts';
 import { systemClock } from '../actors/system-clock.ts';
-import type { RegistrySkill } from '../actors/tools/tools.ts';
+import { isMissingProgram, type RegistrySkill } from '../actors/tools/tools.ts';
 import {
   AddSkillError,
   addSkill,
@@ -121,7 +121,7 @@ export async function createImported(
     }
     const assumed = await assumedEnvironment(draft, env);
     const { problems, agent } = await readAgent(draft, assumed, systemClock());
-    const isProgram = ({ message }: ConfigProblem) => message.includes('which is not installed');
+    const isProgram = ({ message }: ConfigProblem) => isMissingProgram(message);
     unmet.programs = problems.filter(isProgram).map(({ message }) => message);
     refuseProblems(
       agent,

@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { builtinToolNames, type RegistrySkill } from '../actors/tools/tools.ts';
-import type { JsonObject, JsonValue } from '../machines/json.ts';
+import { AddSkillError } from '../actors/workspace/workspace.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../machines/json.ts';
 import { moveForge } from '../machines/moving/move-forge.ts';
-import { type MovedServer, moveServers } from '../machines/moving/move-servers.ts';
+import { moveServers } from '../machines/moving/move-servers.ts';
 import type { MovedKey } from '../machines/moving/moved-key.ts';
-import { looksLikeSecret, withoutSecrets } from './mcp-server-text.ts';
+import { looksLikeSecret, type McpServerText, withoutSecrets } from './mcp-server-text.ts';
 import type { ImportSource } from './read-import.ts';
 import { skillsOf } from './skill-source.ts';
 
@@ -55,77 +56,84 @@ export async function planImport(
 type Config = Pick<ImportPlan, 'keys' | 'service' | 'secrets'>;
 
 function configOf(source: ImportSource, options: ImportOptions): Config {
-  if (source.kind === 'forge') return forgeConfig(source, options);
-  return source.kind === 'servers'
-    ? serversConfig(source, options)
-    : { keys: [], service: {}, secrets: {} };
+  if (source.kind === 'skills') return { keys: [], service: {}, secrets: {} };
+  const { keys, service } =
+    source.kind === 'forge' ? forgeConfig(source, options) : serversConfig(source, options);
+  return { keys, ...withoutLiterals(service, options.env) };
 }
 
-function forgeConfig({ root }: ImportSource, { without }: ImportOptions): Config {
-  const { service, keys } = moveForge(root, { without, builtinTools: builtinToolNames });
-  const secrets: Record<string, string> = {};
-  const hidden = hide(service, [], secrets) as JsonObject;
+function forgeConfig({ root }: ImportSource, { without }: ImportOptions): Omit<Config, 'secrets'> {
+  const moved = moveForge(root, { without, builtinTools: builtinToolNames });
   const isNamed = root['guardrails'] !== undefined || root['guardrails_path'] !== undefined;
-  if (isNamed) return { service: hidden, keys, secrets };
+  if (isNamed) return moved;
   const why =
     'without the file, messages and answers are searched there by built-in rules, which are not here';
-  return {
-    service: hidden,
-    keys: [...keys, { key: 'guardrails.json', outcome: 'lost', why }],
-    secrets,
-  };
+  return { ...moved, keys: [...moved.keys, { key: 'guardrails.json', outcome: 'lost', why }] };
 }
 
-/** Replaces apparent secrets by variables. */
-function hide(
-  value: JsonValue,
-  path: readonly (string | number)[],
-  secrets: Record<string, string>,
-): JsonValue {
-  if (Array.isArray(value))
-    return value.map((child, index) => hide(child, [...path, index], secrets));
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, child]) => [key, hide(child, [...path, key], secrets)]),
-    );
-  }
-  const label = String(path.at(-1));
-  if (typeof value !== 'string' || !looksLikeSecret(label.endsWith('_env') ? '' : label, value))
-    return value;
-  const name = path
-    .join('_')
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]+/g, '_');
-  secrets[name] = value;
-  return `\${${name}}`;
-}
-
-function serversConfig({ root, folder, path }: ImportSource, options: ImportOptions): Config {
-  const { without, env } = options;
+function serversConfig(
+  { root, folder, path }: ImportSource,
+  { env, without }: ImportOptions,
+): Omit<Config, 'secrets'> {
   const isSet = (name: string) => (env[name] ?? '') !== '';
   const moved = moveServers(root, { workspace: folder, home: homedir(), isSet, without });
   if (moved === null) {
-    const why = `${path} names no MCP servers under mcpServers, servers, context_servers or mcp_servers`;
-    return { keys: [{ key: '(file)', outcome: 'refused', why }], service: {}, secrets: {} };
+    throw new AddSkillError(
+      'skill_unusable',
+      `${path} names no MCP servers under mcpServers, servers, context_servers or mcp_servers`,
+    );
   }
-  const keys = [...moved.keys];
-  const secrets: Record<string, string> = {};
-  const servers = moved.servers.map((server) => {
-    const { server: entry, secrets: found } = withoutSecrets(server);
-    for (const [name, value] of Object.entries(found)) {
-      if ((secrets[name] ?? value) !== value) {
-        const why = `another server has another value for ${name}; rename one of the two`;
-        keys.push({ key: server.name, outcome: 'refused', why });
-      }
-      secrets[name] = value;
-    }
-    return { ...entry, ...settingsOf(server) } as JsonObject;
-  });
-  return { service: { mcp: { servers } }, keys, secrets };
+  const servers = moved.servers.map((server) => ({ ...server }) as JsonObject);
+  return { keys: moved.keys, service: { mcp: { servers } } };
 }
 
-function settingsOf({ tools, timeout }: MovedServer): object {
-  return { ...(timeout === undefined ? {} : { timeout }), tools };
+/** Replaces apparent secrets by variables. Throws AddSkillError for a variable that would have two values. */
+function withoutLiterals(
+  service: JsonObject,
+  env: NodeJS.ProcessEnv,
+): Pick<ImportPlan, 'service' | 'secrets'> {
+  const secrets: Record<string, string> = {};
+  const keep = (name: string, value: string): void => {
+    if (!['', value].includes(secrets[name] ?? env[name] ?? '')) {
+      const message = `there is another value for ${name}, in the environment or at another server; rename one of the two`;
+      throw new AddSkillError('skill_unusable', message);
+    }
+    secrets[name] = value;
+  };
+  const hide = (value: JsonValue, path: readonly (string | number)[]): JsonValue => {
+    if (Array.isArray(value)) return value.map((child, index) => hide(child, [...path, index]));
+    if (isJsonObject(value)) {
+      const isServer = path.length === 3 && path[0] === 'mcp' && path[1] === 'servers';
+      if (!isServer) {
+        const entries = Object.entries(value);
+        return Object.fromEntries(
+          entries.map(([key, child]) => [key, hide(child, [...path, key])]),
+        );
+      }
+      const { server, secrets: found } = withoutSecrets(serverText(value));
+      for (const [name, secret] of Object.entries(found)) keep(name, secret);
+      const others = Object.entries(value).filter(([key]) => !textKeys.has(key));
+      return { ...(server as JsonObject), ...Object.fromEntries(others) };
+    }
+    const label = String(path.at(-1));
+    const isSecret =
+      typeof value === 'string' && looksLikeSecret(label.endsWith('_env') ? '' : label, value);
+    if (!isSecret) return value;
+    const name = path
+      .join('_')
+      .toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, '_');
+    keep(name, value);
+    return `\${${name}}`;
+  };
+  return { service: hide(service, []) as JsonObject, secrets };
+}
+
+const textKeys = new Set(['name', 'url', 'headers', 'command', 'args', 'env']);
+
+/** The moves write these keys of a server in this form only. */
+function serverText(server: JsonObject): McpServerText {
+  return { headers: {}, args: [], env: {}, ...server } as unknown as McpServerText;
 }
 
 function nameOf(written: string): string {

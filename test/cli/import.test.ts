@@ -140,6 +140,39 @@ describe('import of a forge.yaml', () => {
     });
   });
 
+  it('keeps secrets in the settings of its servers out of the file', async () => {
+    const text = forge.replace(
+      'shop.example.com/mcp',
+      'shop.example.com/mcp?api_key=canary-of-the-url',
+    );
+    const directory = join(agentFolder({}), 'desk');
+    const ended = await importing(folderOf({ 'forge.yaml': text }), ['--dir', directory]);
+    expect(ended.code).toBe(0);
+    expect(readFileSync(join(directory, 'service.yaml'), 'utf8')).toContain(
+      'url: https://shop.example.com/mcp?api_key=${SHOP_API_KEY}',
+    );
+    expect(ended.stdout + ended.stderr).not.toContain('canary');
+  });
+
+  it('reaches nothing without a mode, and monitors drift where that is on', async () => {
+    const text =
+      'agent_id: desk\nsecurity: {intent_alignment: {enabled: true, provider: gemini}, intent_drift: {enabled: true, drift_threshold: 0.4}}\n';
+    const directory = join(agentFolder({}), 'desk');
+    const ended = await importing(agentFolder({ 'forge.yaml': text }), ['--dir', directory]);
+    expect(ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        'egress: renamed to egress.mode: deny-all; as without a mode there\n',
+      ),
+    });
+    expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toMatchObject({
+      egress: { mode: 'deny-all' },
+      security: {
+        intent_alignment: { provider: 'google', drift: { window: 5, drift_threshold: 0.4 } },
+      },
+    });
+  });
+
   it.each([
     ['security.pdp', forge.replace('pdp: {enabled: false', 'pdp: {enabled: true'), {}],
     ['security.new_layer', forge.replace('  pdp:', '  new_layer: {enabled: true}\n  pdp:'), {}],
@@ -241,6 +274,27 @@ describe('import of MCP settings', () => {
     );
     expect(ended.stdout + ended.stderr).not.toContain('canary');
     expect(ended.stderr).toContain('it needs SHOP_TOKEN: set it with');
+  });
+
+  it('refuses two secrets of one variable, and one that the environment overrides', async () => {
+    const server = (key: string) => `{"command": "x", "env": {"API_KEY": "${key}"}}`;
+    const source = agentFolder({
+      '.mcp.json': `{"mcpServers": {"a": ${server('canary-1')}, "b": ${server('canary-2')}}}`,
+      'one.json': `{"mcpServers": {"a": ${server('canary-1')}}}`,
+    });
+    const out = ['--dir', join(source, 'out')];
+    const shared = await importing(source, out);
+    const overridden = await importing(join(source, 'one.json'), out, { API_KEY: 'canary-3' });
+    for (const { code, stdout, stderr } of [shared, overridden]) {
+      expect([code, stderr]).toEqual([
+        5,
+        expect.stringContaining(
+          'there is another value for API_KEY, in the environment or at another server',
+        ),
+      ]);
+      expect(stdout + stderr).not.toContain('canary');
+    }
+    expect(existsSync(join(source, 'out'))).toBe(false);
   });
 
   it('takes the skills of a project with its servers', async () => {

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { startInFolder, type TestAgent } from '../helpers/test-agent.ts';
@@ -82,5 +84,19 @@ describe('skills that the model opens itself', () => {
     const { skills } = body as { skills: { id: string }[] };
     expect(skills.map(({ id }) => id)).toEqual(expect.arrayContaining(['forms']));
     expect(skills.map(({ id }) => id)).not.toContain('skill_read');
+  });
+
+  it('offer their tools to MCP clients, with the names of the skills', async () => {
+    const agent = await withSkills({ server: { mcp: true } });
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`));
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === 'skill_open')?.inputSchema).toMatchObject({
+      properties: { name: { enum: ['till', 'forms'] } },
+    });
+    const called = { name: 'skill_read', arguments: { name: 'forms', path: 'references/a.md' } };
+    expect((await client.callTool(called)).content).toEqual([{ type: 'text', text: 'Of forms.' }]);
   });
 });

@@ -30,6 +30,7 @@ export {
   addSection,
   heldNames,
   heldTools,
+  isMissingProgram,
   type MentionedHost,
   mentionedHosts,
   parseFrontmatter,

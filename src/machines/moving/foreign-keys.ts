@@ -140,7 +140,7 @@ export const forgeKeys: readonly ForeignKey[] = [
   { path: 'security.intent_alignment.cache_size', lost: 'the cache has its own size' },
   {
     path: 'security.intent_drift.enabled',
-    lost: 'security.intent_alignment.drift is on where it is written',
+    to: 'security.intent_alignment.drift',
   },
   { path: 'security.intent_drift.window', to: 'security.intent_alignment.drift.window' },
   {
@@ -208,7 +208,7 @@ export const serverKeys: readonly ForeignKey[] = [
   { path: 'tool_timeout_sec', to: 'timeout' },
   { path: 'startup_timeout_sec', lost: 'a server is tried again until it starts' },
   { path: 'startup_timeout_ms', lost: 'a server is tried again until it starts' },
-  { path: 'disabled', lost: 'the server is left out' },
+  { path: 'disabled', lost: 'a server is on while it is listed' },
   { path: 'enabled', lost: 'a server is on while it is listed' },
   { path: 'alwaysAllow', lost: 'the rules under security decide for each call' },
   { path: 'autoApprove', lost: 'the rules under security decide for each call' },

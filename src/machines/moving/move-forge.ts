@@ -78,6 +78,8 @@ export function moveForge(root: JsonObject, move: ForgeMove): MovedForge {
     return { service: moved, keys };
   }
   const own = isJsonObject(egress) ? egress : {};
+  const why = 'as without a mode there';
+  keys.push({ key: 'egress', outcome: 'renamed', to: 'egress.mode: deny-all', why });
   return { service: { ...moved, egress: { mode: 'deny-all', ...own } }, keys };
 }
 
@@ -178,9 +180,12 @@ const converters: Record<string, Convert> = {
     const provider = nameHere(value);
     return at(path, provider);
   },
-  'security.intent_drift.enabled': () => ({
-    lost: 'security.intent_alignment.drift is on where it is written',
-  }),
+  'security.intent_drift.enabled': (value, { root }) => {
+    if (value !== true) return { lost: 'it is off' };
+    const { window = 5 } = mapAt(root, ['security', 'intent_drift']);
+    const path = ['security', 'intent_alignment', 'drift'];
+    return { placed: [{ path: [...path, 'window'], value: window }], to: path.join('.') };
+  },
   'security.intent_drift.window': drift,
   'security.intent_drift.drift_threshold': drift,
   'security.intent_drift.monotone_n': drift,
@@ -343,7 +348,8 @@ function nameHere(value: JsonValue | undefined): string {
   return foreignValueOf(wordOf(value)) ?? wordOf(value);
 }
 
-/** Returns a text as it is, and any other value as JSON. */
+/** Returns a text, number or switch as it is; a list or map may hold secrets and is only named. */
 function wordOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
+  return String(value ?? null);
 }

@@ -73,14 +73,15 @@ function guardrailsOf(
   const denied = denied_tools ?? [];
   const locateRule: Frontmatter['locate'] = (path) =>
     frontmatter.locate([...placeOf(frontmatter.data, 'guardrails'), ...path]);
-  if (denied.length === 0) {
+  const { denied_tools: own = [] } = isMap(rules) ? rules : {};
+  // Malformed rules are kept as they are, so that they are reported.
+  const isWhole = (rules !== null && !isMap(rules)) || !Array.isArray(own);
+  if (denied.length === 0 || isWhole) {
     return rules === null ? {} : { guardrails: { value: rules, locate: locateRule } };
   }
-  const written = isMap(rules) ? rules : {};
-  const own = Array.isArray(written['denied_tools']) ? written['denied_tools'] : [];
   return {
     guardrails: {
-      value: { ...written, denied_tools: [...own, ...denied] },
+      value: { ...rules, denied_tools: [...own, ...denied] },
       locate: ([list, index, ...rest]) =>
         list === 'denied_tools' && typeof index === 'number' && index >= own.length
           ? frontmatter.locate([...placeOf(frontmatter.data, 'denied_tools'), index - own.length])

@@ -13,7 +13,7 @@ export { parseFrontmatter } from './frontmatter.ts';
 export { heldNames, toolsToHold } from './held-names.ts';
 export { parseInputLine } from './input-line.ts';
 export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
-export { missingRequirements } from './missing-requirements.ts';
+export { isMissingProgram, missingRequirements } from './missing-requirements.ts';
 export { heldTools, type RegistrySkill, readRegistry } from './read-registry.ts';
 export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';

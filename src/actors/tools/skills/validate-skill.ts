@@ -6,7 +6,7 @@ import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmat
 import { hostsInText } from './mentioned-hosts.ts';
 import { type Remark, sectionParameters } from './section-parameters.ts';
 import type { Position } from './skill-problem.ts';
-import { readSkillText } from './skill-text.ts';
+import { readSkillText, type SkillTextReading } from './skill-text.ts';
 import { toolSections } from './tool-sections.ts';
 
 /** A skill to validate, which need not exist in an agent's folder. */
@@ -58,23 +58,27 @@ export function validateSkill(draft: SkillDraft): SkillFinding[] {
       { level: 'error', rule: 'frontmatter_yaml', message: error.message, ...error.position },
     ];
   }
+  const text = readSkillText('SKILL.md', frontmatter);
   const findings = [
     ...nameFindings(frontmatter, draft),
     ...descriptionFindings(frontmatter),
     ...bodyFindings(frontmatter),
     ...categoryFindings(frontmatter),
-    ...egressFindings(frontmatter, draft),
+    ...egressFindings(text, draft),
   ];
   // The start skips a file without a name.
   if (findings.some(({ rule }) => rule === 'name_present')) return findings;
   const isNew = ({ line, column }: Partial<Position>) =>
     !findings.some((found) => found.line === line && found.column === column);
-  return [...findings, ...startFindings(frontmatter, draft).filter(isNew)];
+  return [...findings, ...startFindings(text, frontmatter, draft).filter(isNew)];
 }
 
 /** Reports what the start of the agent would report for the text. */
-function startFindings(frontmatter: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
-  const { problems, warnings } = readSkillText('SKILL.md', frontmatter);
+function startFindings(
+  { problems, warnings }: SkillTextReading,
+  frontmatter: Frontmatter,
+  { scripts }: SkillDraft,
+): SkillFinding[] {
   const files = Object.keys(scripts).map(scriptNameOf);
   const sections = toolSections(frontmatter.body, frontmatter.bodyLine)
     .filter(({ name }) => files.includes(normalName(name)))
@@ -139,10 +143,9 @@ function categoryFindings({ data, locate }: Frontmatter): SkillFinding[] {
   return [{ level: 'warning', rule: 'category_format', message, ...locate(['category']) }];
 }
 
-function egressFindings(frontmatter: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
-  const declared = readSkillText('SKILL.md', frontmatter).skill?.egressDomains;
-  if (declared === undefined) return [];
-  const entries = declared.flatMap((entry) => {
+function egressFindings({ skill }: SkillTextReading, { scripts }: SkillDraft): SkillFinding[] {
+  if (skill === undefined) return [];
+  const entries = skill.egressDomains.flatMap((entry) => {
     const reading = readHostEntry(entry);
     return reading.ok ? [reading.pattern] : [];
   });

@@ -63,6 +63,10 @@ describe('metadata of a skill', () => {
       'metadata: {forge: {guardrails: {deny_responses: []}}}\n',
       '4:49: deny_responses is not there: what a model answers is not matched; use deny_output for the results of tools, and remove the key if that is enough',
     ],
+    [
+      'metadata: {service: {guardrails: [x], denied_tools: [pay]}}\n',
+      '4:34: this must be a map of deny_commands, deny_prompts, deny_output, denied_tools, redact',
+    ],
     ['metadata: {forge: {denied_tools: [""]}}\n', '4:35: this must not be empty; write a name'],
     [
       'egress_domains: [$SHOP_HOSTS]\n',
