@@ -12,6 +12,9 @@ const external = ['piscina'];
 /** The command, and what tests of others start an agent with. */
 const inputs = { cli: join(source, 'cli.ts'), 'testing-main': join(source, 'testing/testing.ts') };
 
+/** Packages whose usual entry loads its parts by paths that a bundle does not have. */
+const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
+
 /** Begins the names under which modules of Node stand in the bundle. */
 const builtinMark = '\0node:';
 
@@ -22,6 +25,7 @@ const builtinMark = '\0node:';
 export async function writeBundle(folder: string): Promise<string[]> {
   const bundle = await rolldown({
     ...{ cwd: root, input: inputs, platform: 'node', external },
+    resolve: { alias },
     ...{ plugins: [workers, builtins], tsconfig: false, checks: { eval: false }, onLog: refuse },
   });
   try {

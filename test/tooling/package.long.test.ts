@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import Zip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cleanUp, type Running, startProcess } from '../cli/holdpoint.ts';
 import { testLibrary } from './library-of-package.ts';
@@ -131,6 +132,25 @@ describe('the package', () => {
       0,
       readdirSync(join(root, 'skills')).toSorted(),
     ]);
+  });
+
+  it('reads JSON with comments, TOML and archives', async () => {
+    const from = mkdtempSync(join(folder, 'import-'));
+    const skill = '---\nname: notes\ndescription: Notes\n---\nBe brief.\n';
+    const zip = await new Zip().file('notes/SKILL.md', skill).generateAsync({ type: 'nodebuffer' });
+    mkdirSync(join(from, 'notes'));
+    writeFileSync(join(from, 'notes/SKILL.md'), skill);
+    expect((await runCommand('tar', ['-czf', 'notes.tar.gz', 'notes'], from)).status).toBe(0);
+    const sources = {
+      'mcp.json': '{"mcpServers": {"a": {"command": "x"}}, /* of an editor */}',
+      'config.toml': '[mcp_servers.a]\ncommand = "x"\n',
+      'notes.zip': zip,
+    };
+    for (const [name, content] of Object.entries(sources)) writeFileSync(join(from, name), content);
+    for (const name of [...Object.keys(sources), 'notes.tar.gz']) {
+      const { status, stderr } = await runCommand(command, ['import', name, '--preview'], from);
+      expect([name, status, stderr]).toEqual([name, 0, '']);
+    }
   });
 
   it('serves an agent: its tools run in workers, and its inspector streams', async () => {
