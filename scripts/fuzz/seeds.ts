@@ -71,6 +71,28 @@ export const seeds = {
     'tags (string[])',
     'none',
   ],
+  inputBlock: [
+    '| Parameter | Type | Required | Description |\n| --- | --- | --- | --- |\n| a | string | yes | A |',
+    '- `a` (string, optional: why)\n- **b** (int) - how many',
+  ],
+  skillText: [
+    '---\nname: a\nmetadata: {forge: {egress_domains: [$A], denied_tools: [b], timeout_hint: 5}}\n---\n## Tool: a\n',
+    '---\nname: a\nmetadata: {service: {guardrails: {deny_output: [{pattern: x, action: block}]}}}\n---\n',
+  ],
+  forge: json(
+    { agent_id: 'a', model: { provider: 'gemini' }, tools: [{ name: 'json_parse' }] },
+    {
+      mcp: { servers: [{ name: 'a', url: 'https://a', auth: { type: 'bearer', token_env: 'A' } }] },
+    },
+    { auth: { providers: [{ type: 'azure_ad', settings: { tenant_id: 'a' } }] } },
+    { guardrails: { customRules: { rules: [{ type: 'regex', pattern: 'a', action: 'block' }] } } },
+  ),
+  servers: json(
+    { mcpServers: { a: { command: 'x', args: ['${A:-b}'], env: { A: '${input:b}' } } } },
+    { servers: { a: { url: 'https://a', headers: { A: 'b' }, disabledTools: ['c'] } }, inputs: [] },
+    { mcp: { a: { type: 'local', command: ['x', 'y'], timeout: 5 } } },
+  ),
+  archive: ['PK\u0003\u0004', '\u001f'],
   admission: json({
     decision: 'deny',
     reason: 'quota',

@@ -22,8 +22,11 @@ import { verifyChain } from '../../src/actors/records/log/verify-chain.ts';
 import { parseCsv } from '../../src/actors/tools/builtin/parse-csv.ts';
 import { readOffer } from '../../src/actors/tools/mcp/read-offer.ts';
 import { parseFrontmatter } from '../../src/actors/tools/skills/frontmatter.ts';
+import { parseInputBlock } from '../../src/actors/tools/skills/input-block.ts';
 import { parseInputLine } from '../../src/actors/tools/skills/input-line.ts';
 import { parseMarkdown } from '../../src/actors/tools/skills/parse-markdown.ts';
+import { readSkillText } from '../../src/actors/tools/skills/skill-text.ts';
+import { readArchive } from '../../src/actors/workspace/read-archive.ts';
 import { readTaskStream } from '../../src/cli/task/read-task-stream.ts';
 import { readDecision } from '../../src/http/wire/decision.ts';
 import { readRpcRequest } from '../../src/http/wire/json-rpc.ts';
@@ -31,7 +34,9 @@ import { readSubmission } from '../../src/http/wire/task-request.ts';
 import { readAnswer as readAdmission } from '../../src/machines/admission/admission-answer.ts';
 import { checkCard } from '../../src/machines/card/check-card.ts';
 import { parseDuration } from '../../src/machines/duration.ts';
-import type { JsonValue } from '../../src/machines/json.ts';
+import { isJsonObject, type JsonValue } from '../../src/machines/json.ts';
+import { moveForge } from '../../src/machines/moving/move-forge.ts';
+import { moveServers } from '../../src/machines/moving/move-servers.ts';
 import { readAnswer as readDraft } from '../../src/machines/skill-builder/read-answer.ts';
 import { readTraceParent } from '../../src/machines/trace-parent.ts';
 import type { Target } from './fuzz-target.ts';
@@ -43,9 +48,13 @@ const slips = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /** Makes a target of what reads a text; a sentence that it throws for whoever wrote the text is an answer. */
 function reading(read: (text: string) => unknown): Target['take'] {
+  return readingBytes((bytes) => read(bytes.toString('utf8')));
+}
+
+function readingBytes(read: (bytes: Buffer) => unknown): Target['take'] {
   return async (bytes) => {
     try {
-      await read(bytes.toString('utf8'));
+      await read(bytes);
     } catch (error) {
       if (!(error instanceof Error) || error.message === '') throw error;
       if (slips.some((slip) => error.constructor === slip)) throw error;
@@ -87,6 +96,31 @@ export const targets: Readonly<Record<string, Target>> = {
   frontmatter: { seeds: seeds.frontmatter, take: reading((text) => parseFrontmatter(text)) },
   markdown: { seeds: seeds.markdown, take: reading((text) => parseMarkdown(text)) },
   inputLine: { seeds: seeds.inputLine, take: reading((text) => parseInputLine(text)) },
+  inputBlock: {
+    seeds: seeds.inputBlock,
+    take: reading((text) => parseInputBlock(text.split('\n'))),
+  },
+  skillText: {
+    seeds: seeds.skillText,
+    take: reading((text) => readSkillText('SKILL.md', parseFrontmatter(text))),
+  },
+  forge: {
+    seeds: seeds.forge,
+    take: readingJson((value) =>
+      isJsonObject(value)
+        ? moveForge(value, { builtinTools: ['json_query'], without: ['model'] })
+        : undefined,
+    ),
+  },
+  servers: {
+    seeds: seeds.servers,
+    take: readingJson((value) =>
+      isJsonObject(value)
+        ? moveServers(value, { workspace: '/w', home: '/h', isSet: () => false, without: [] })
+        : undefined,
+    ),
+  },
+  archive: { seeds: seeds.archive, take: readingBytes((bytes) => readArchive(bytes)) },
   admission: { seeds: seeds.admission, take: reading((text) => readAdmission(text)) },
   token: {
     seeds: seeds.token,
