@@ -186,7 +186,7 @@ function modelOf({
     env,
     clock,
     fetch: egress.fetch,
-    tools: () => toolbox.tools.values(),
+    tools: () => toolbox.tools.values().filter(({ isElsewhere }) => isElsewhere !== true),
     instructions: () => prompt,
   });
 }

@@ -15,6 +15,7 @@ import type { People } from '../actors/people/people.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import {
   createToolbox,
+  elicitationTool,
   GateTools,
   gateProblems,
   missingPrograms,
@@ -92,6 +93,10 @@ export async function readAgent(
     writable: () => folders,
   });
   if (config.gate !== undefined) toolbox.tools = new GateTools(config.gate);
+  for (const { name, elicitation } of config.mcp.servers) {
+    const tool = elicitationTool(name);
+    if (elicitation === 'ask') toolbox.tools.set(tool.name, tool);
+  }
   const seen = mcpToolsSeen(directory, config);
   const files = readChannelFiles(directory, env, loaded);
   const { people, ...peopleFindings } = readPeople(directory, env);

@@ -8,6 +8,7 @@ import {
 } from '../actors/config/config.ts';
 import { matchesName, normalName, ToolMap } from '../actors/tool-name.ts';
 import {
+  elicitationName,
   namedMcpTools,
   type RuledMcpTool,
   type Skill,
@@ -159,6 +160,7 @@ function ofServer(
   const server = serverPrefixOf(tool, mcp.servers);
   if (server === undefined) return [];
   const { name } = server;
+  if (normalName(tool) === normalName(elicitationName(name))) return [];
   // A rule for a tool that the settings exclude has no effect.
   if (serverOfTool(tool, mcp.servers) === undefined) return [];
   const allowed = namedMcpTools([server]).map(normalName);

@@ -1,7 +1,9 @@
 import { normaliseHost } from '../outbound/outbound.ts';
+import { normalName } from '../tool-name.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { McpServerConfig } from './schema-mcp.ts';
 import type { ServiceConfig } from './service-schema.ts';
+import { holdingRules } from './tool-rules.ts';
 
 /**
  * Checks that each MCP server has a unique name, exactly one transport with only the settings of that transport, and
@@ -23,6 +25,7 @@ export function checkMcp(config: ServiceConfig): Finding[] {
         : []),
       ...wayFaults(server, path),
       ...listFaults(server, path),
+      ...questionFaults(server, path, config),
       ...(server.total_timeout < server.timeout
         ? [errorAt([...path, 'total_timeout'], 'total_timeout is shorter than timeout; raise it')]
         : []),
@@ -102,6 +105,32 @@ function authFaults({ auth, headers }: McpServerConfig, path: Path): Finding[] {
         ]
       : []),
   ];
+}
+
+/** Only the approval of a person answers a question, and fields are filled in as changed arguments. */
+function questionFaults(
+  { name, elicitation }: McpServerConfig,
+  path: Path,
+  { gate, security: { defer } }: ServiceConfig,
+): Finding[] {
+  if (elicitation === 'refuse') return [];
+  const at = [...path, 'elicitation'];
+  if (gate !== undefined) {
+    return [errorAt(at, 'a gate refuses the questions of servers; remove this line')];
+  }
+  const tool = `${name}__elicitation`;
+  const rules = holdingRules(defer.tools).filter(
+    (one) => normalName(one.tool) === normalName(tool),
+  );
+  const advice = `write security.defer.tools.${tool}: {to: <target>, edit: true}, with enabled: true`;
+  if (!defer.enabled || rules.length === 0) {
+    return [errorAt(at, `no rule says who answers the questions of ${name}; ${advice}`)];
+  }
+  return rules
+    .filter(({ rule }) => !rule.edit)
+    .map((one) =>
+      errorAt([...one.path], 'approvers answer a question by changed arguments; add edit: true'),
+    );
 }
 
 function listFaults({ tools }: McpServerConfig, path: Path): Finding[] {

@@ -103,6 +103,11 @@ const server = z.object({
     description: 'How long a call may take in all, with or without progress.',
     example: '2h',
   }),
+  elicitation: z.enum(['refuse', 'ask']).default('refuse').meta({
+    description:
+      'Questions of the server during a call: refused, or answered by the approvers of the rule `<name>__elicitation` under `security.defer.tools`.',
+    example: 'ask',
+  }),
   tools: z
     .object({
       allow: z

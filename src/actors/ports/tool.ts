@@ -1,3 +1,4 @@
+import type { Question, QuestionAnswer } from '../../machines/domain/question.ts';
 import type { RemoteTask, ResultExtras, WaitElsewhere } from '../../machines/domain/task.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { ToolOutbound } from './egress.ts';
@@ -24,6 +25,8 @@ export interface ToolRun {
    * daemon or after a restart.
    */
   hasEnded?: () => Promise<boolean>;
+  /** Asks people a question of the program that executes the call. Never rejects. */
+  ask?: (question: Question, signal: AbortSignal) => Promise<QuestionAnswer>;
   /** Called when another program holds the call for a person, and with `null` when the wait ends. */
   onWait?: (wait: WaitElsewhere | null) => void;
   /** Receives result data other than text before the call resolves; the text includes the data as well. */

@@ -1,6 +1,7 @@
 import { context as traceContext } from '@opentelemetry/api';
 import { fromPromise, type PromiseActorLogic, raise } from 'xstate';
 import type { TaskFact } from '../../machines/domain/facts.ts';
+import type { QuestionAnswer } from '../../machines/domain/question.ts';
 import type {
   AcceptedCalls,
   AcceptInput,
@@ -31,6 +32,7 @@ import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
+import type { AskedQuestion } from './questions.ts';
 import type { Remembering } from './remembering.ts';
 import type { Sessions } from './sessions.ts';
 import type { Speaker } from './spoken-turn.ts';
@@ -57,6 +59,8 @@ export interface TaskLogicPorts {
   /** Calls that other programs continue; `null` if none does. */
   remote?: RemoteCalls | null;
   hasEnded: (id: string) => Promise<boolean>;
+  /** Asks people a question of the program that executes a call. */
+  ask: (asked: AskedQuestion) => Promise<QuestionAnswer>;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
   onToolProgress: (id: string, report: ToolProgress) => void;
@@ -107,6 +111,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           clock,
           log,
           remote,
+          ask: ({ taskId, ...asked }) => {
+            const { run } = live(taskId).actor.getSnapshot().context;
+            return ports.ask({ ...asked, run });
+          },
           onDetached: (id, task) => live(id).detached(task),
           hasEnded,
           onWait: (id, wait) => live(id).waits(wait),

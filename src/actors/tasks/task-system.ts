@@ -27,6 +27,7 @@ import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { proposedEdit } from './proposed-edit.ts';
+import { askPeople, type QuestionPorts } from './questions.ts';
 import { recover } from './recovery.ts';
 import { type RememberedCall, Remembering } from './remembering.ts';
 import { Retention } from './retention.ts';
@@ -47,7 +48,7 @@ import { whenReachable } from './when-reachable.ts';
 export interface TaskSystemOptions
   extends Omit<
     LiveTasksOptions,
-    'watchers' | 'spoken' | 'onMeasured' | 'isShared' | 'waits' | 'sessions' | 'remembering'
+    'watchers' | 'spoken' | 'onMeasured' | 'isShared' | 'waits' | 'sessions' | 'remembering' | 'ask'
   > {
   onRestart: 'abandon' | 'resume';
   /** Resource limits of a task's run. */
@@ -136,6 +137,12 @@ export class TaskSystem {
     });
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
     this.sessions = new Sessions(rows.sessions);
+    const asking: QuestionPorts = {
+      holds: () => this.holds,
+      watchers: this.watchers,
+      cancel: (id) => this.cancel(id, 'external_signal'),
+      log: options.log,
+    };
     this.#tasks = new LiveTasks({
       ...options,
       isShared,
@@ -145,6 +152,7 @@ export class TaskSystem {
       watchers: this.watchers,
       spoken: this.spoken,
       onMeasured: (measured) => this.metrics.measured(measured),
+      ask: (asked) => askPeople(asking, asked),
     });
     this.#sent = new SentMessages({
       rows: rows.messages,

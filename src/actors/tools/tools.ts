@@ -6,6 +6,7 @@ export { FolderHandle } from './builtin/folder-handle.ts';
 export { searchService } from './builtin/search-service.ts';
 export type { ToolConfig } from './builtin/tool-config.ts';
 export { GateTools, gateProblems } from './gate/gate-tools.ts';
+export { elicitationName, elicitationTool } from './mcp/elicitation-tool.ts';
 export { mcpToolName, namedMcpTools, serverOfTool, serverPrefixOf } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {

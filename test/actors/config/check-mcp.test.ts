@@ -63,6 +63,36 @@ it.each([
   expect(one(server)).toEqual(complaints.map((line) => `error ${line}`));
 });
 
+describe('questions of a server', () => {
+  const asking = `agent_id: x
+mcp:
+  servers:
+    - {name: shop, command: a, tools: {deny: []}, elicitation: ask}
+`;
+  const held = (rule: string, defer = 'enabled: true') =>
+    linesOf(
+      read(`${asking}security: {defer: {${defer}, tools: {shop__elicitation: ${rule}}}}\n`),
+    ).filter((line) => line.startsWith('error'));
+  const nobody =
+    'error 4:64 mcp.servers.0.elicitation | no rule says who answers the questions of shop; write security.defer.tools.shop__elicitation: {to: <target>, edit: true}, with enabled: true';
+
+  it('need a rule that is in force and lets approvers fill in fields', () => {
+    expect(held('{to: "channel:console:*", edit: true}')).toEqual([]);
+    expect(linesOf(read(asking)).filter((line) => line.startsWith('error'))).toEqual([nobody]);
+    expect(held('{to: "channel:console:*", edit: true}', 'enabled: false')).toEqual([nobody]);
+    expect(held('{to: "channel:console:*"}')).toEqual([
+      expect.stringContaining('approvers answer a question by changed arguments; add edit: true'),
+    ]);
+  });
+
+  it('are refused by a gate', () => {
+    const gate = `${asking}gate: {tools: {Bash: {schema: {}}}}\n`;
+    expect(linesOf(read(gate)).filter((line) => line.includes('elicitation'))).toEqual([
+      'error 4:64 mcp.servers.0.elicitation | a gate refuses the questions of servers; remove this line',
+    ]);
+  });
+});
+
 it('refuses two servers of one name', () => {
   const server = '{name: shop, command: a, tools: {deny: []}}';
   expect(one(`${server}\n    - ${server}`)).toEqual([

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { changedSinceApproval } from '../../../machines/domain/finding.ts';
+import type { QuestionAnswer } from '../../../machines/domain/question.ts';
 import type {
   RemoteTask,
   ResultExtras,
@@ -28,6 +29,7 @@ import {
   type ToolRun,
 } from '../../ports/tool.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
+import type { AskedQuestion } from '../questions.ts';
 import { checkedProgress } from './progress-check.ts';
 
 export interface RunToolPorts {
@@ -38,6 +40,8 @@ export interface RunToolPorts {
   outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
+  /** Asks people a question of the program that executes a call. */
+  ask: (asked: Omit<AskedQuestion, 'run'> & { taskId: string }) => Promise<QuestionAnswer>;
   /** Calls that other programs continue; `null` if none does. */
   remote: RemoteCalls | null;
   onDetached: (taskId: string, remote: RemoteTask) => void;
@@ -138,9 +142,14 @@ async function attempt(
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
     run.onDetached = (remote) => ports.onDetached(taskId, remote);
     run.hasEnded = () => ports.hasEnded(taskId);
-    run.onWait = (wait) => {
+    const waitsFor = (wait: WaitElsewhere | null): void => {
       waits.see(wait !== null);
       onWait(taskId, wait);
+    };
+    run.onWait = waitsFor;
+    run.ask = (question, until) => {
+      const { id: callId, tool } = call;
+      return ports.ask({ taskId, callId, tool, question, signal: until, onWait: waitsFor });
     };
     const checking = { policy, tool: call.tool, credential, signal };
     run.onProgress = checkedProgress(checking, (report) => onToolProgress(taskId, report));

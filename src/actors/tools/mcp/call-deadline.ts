@@ -42,6 +42,16 @@ export class CallDeadline {
     this.#clock.clearTimeout(this.#timer);
   }
 
+  /** Runs something that waits for a person; meanwhile only the total time counts. */
+  async paused<Result>(run: () => Promise<Result>): Promise<Result> {
+    this.relax();
+    try {
+      return await run();
+    } finally {
+      this.moved();
+    }
+  }
+
   /** The call has ended. */
   end(): void {
     this.relax();

@@ -34,10 +34,13 @@ export function calledOff(tool: string, server: string, waitsFor: string): ToolE
   return new ToolError(message, { kind: 'called off' });
 }
 
+/** Kind of a call that failed because its server asks for input. */
+export const refusedInput = 'input refused';
+
 /** Creates the error for a call whose server asks for input. */
 export function questionedCall(tool: string): ToolError {
   const message = `${tool} failed: its server asks for input, which the agent refuses`;
-  return new ToolError(message, { kind: 'input refused' });
+  return new ToolError(message, { kind: refusedInput });
 }
 
 /** Creates the error for a call whose task its server cancelled. */

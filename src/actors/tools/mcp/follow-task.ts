@@ -1,15 +1,17 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import type { RemoteTask } from '../../../machines/domain/task.ts';
+import type { JsonObject } from '../../../machines/json.ts';
 import { deadline as timeLimit } from '../../deadline.ts';
 import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import { rest } from '../../rest.ts';
+import type { AskedPeople } from './asked-people.ts';
 import type { CallDeadline } from './call-deadline.ts';
 import {
   calledOff,
   cancelledCall,
   endedCall,
   failedCall,
-  questionedCall,
+  refusedInput,
   strayTask,
   unknownTask,
 } from './call-failure.ts';
@@ -37,6 +39,7 @@ export interface FollowedCall {
   run: Pick<ToolRun, 'signal' | 'hasEnded'>;
   deadline: CallDeadline;
   wait: WaitAtServer;
+  people: AskedPeople;
   /** Receives each change of the server's message about the task. */
   onMessage: (message: string, session: McpSession) => void;
 }
@@ -65,6 +68,7 @@ export async function followTask(
     return await new Follower(call, signal).follow(task);
   } catch (error) {
     if (signal.aborted) throw await stopped(call);
+    if (error instanceof ToolError && error.kind === refusedInput) await cancelAtServer(call);
     throw error instanceof ToolError ? error : failedCall(parts.name, error);
   } finally {
     followed.delete(remote.id);
@@ -74,6 +78,8 @@ export async function followTask(
 class Follower {
   readonly #call: FollowedCall;
   readonly #signal: AbortSignal;
+  /** Keys of the answered questions. */
+  readonly #answered = new Set<string>();
   #message: string | null = null;
 
   constructor(call: FollowedCall, signal: AbortSignal) {
@@ -83,24 +89,35 @@ class Follower {
 
   /** Rejects with ToolError, with an SDK error, and with any error once the call is aborted. */
   async follow(first: ServerTask | null): Promise<FollowedResult> {
-    const { parts, remote } = this.#call;
+    const { parts, remote, people } = this.#call;
     let task = first;
-    while (task === null || task.status === 'working') {
+    while (task === null || task.status === 'working' || (await this.#isAnswered(task))) {
       if (task !== null) await this.#pause(task.pause);
       task = await this.#ask((session) => this.#stateOf(session));
     }
     const ended = task;
-    switch (ended.status) {
-      case 'input_required':
-        await cancelAtServer(this.#call);
-        throw questionedCall(parts.name);
-      case 'cancelled':
-        throw cancelledCall(parts.name);
-      default:
-        return this.#ask(async (session) => {
-          return { result: await session.taskResult(remote.id, ended), session };
-        });
-    }
+    if (ended.status === 'cancelled') throw cancelledCall(parts.name);
+    return this.#ask(async (session) => {
+      const result = await session.taskResult(remote.id, ended, people.ask);
+      return { result, session };
+    });
+  }
+
+  /** Answers the questions of a task, each once. Returns false for a task that has none in its state. */
+  async #isAnswered({ status, said }: ServerTask): Promise<boolean> {
+    if (status !== 'input_required') return false;
+    const { people, remote } = this.#call;
+    people.check();
+    const session = await this.#session();
+    if (!session.hasQuestionsInState) return false;
+    const open = Object.entries((said['inputRequests'] ?? {}) as JsonObject).filter(
+      ([key]) => !this.#answered.has(key),
+    );
+    if (open.length === 0) return true;
+    const answers = await people.askAll(Object.fromEntries(open));
+    for (const key of Object.keys(answers)) this.#answered.add(key);
+    await this.#ask((current) => current.updateTask(remote.id, answers));
+    return true;
   }
 
   async #stateOf(session: McpSession): Promise<ServerTask> {

@@ -20,6 +20,8 @@ export interface McpConnectionOptions {
   /** Creates a transport to the server; each one is used once. */
   transport: () => SessionTransport;
   version: string;
+  /** True if people answer the questions of the server. */
+  asks: boolean;
   clock: Clock;
   log: Log;
   /** Returns a random number from 0 to 1, used for jitter. */
@@ -166,6 +168,7 @@ export class McpConnection {
             clock,
             log,
             transport: transport(),
+            asks: this.#options.asks,
             isOfOld: this.#isOfOld,
             onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
             onLost: (fault) => {

@@ -63,6 +63,7 @@ export function connectMcpServers(
     const connection: McpConnection = new McpConnection({
       server: server.name,
       version: parts.version,
+      asks: server.elicitation === 'ask',
       clock: parts.clock,
       log: parts.log,
       random: parts.random ?? Math.random,

@@ -1,6 +1,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   Client,
+  type ElicitResult,
   type Progress,
   ProtocolError,
   ProtocolErrorCode,
@@ -8,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { doubledPause } from '../../../machines/back-off.ts';
+import type { Question, QuestionAnswer } from '../../../machines/domain/question.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { type OutcomeMark, outcomeMethod, separateMark } from '../../../machines/task/wait-mark.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -18,6 +20,7 @@ import { connectionFault } from './connection-fault.ts';
 import { answerPatience, listTools } from './list-tools.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
+import { readQuestion } from './read-questions.ts';
 import { sealedResult, sealResult } from './sealed-result.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 import { type ServerTask, serverTask } from './server-task.ts';
@@ -32,6 +35,8 @@ export interface SessionPorts {
   /** Name of the server. */
   server: string;
   transport: SessionTransport;
+  /** True if people answer the questions of the server. */
+  asks: boolean;
   /** True for a server that is known to support no version of MCP from 2026 on. */
   isOfOld: boolean;
   clock: Clock;
@@ -50,6 +55,21 @@ const relistInterval = 600_000;
 const discoveryPatience = 10_000;
 
 const outcomeMark = z.looseObject({ state: z.string(), ran: z.literal(false).nullable() });
+
+/** Asks people a question of the server during a call. */
+export type Asker = (question: Question) => Promise<QuestionAnswer>;
+
+/** Listeners of a call, and what belongs to its repetition. */
+export interface CallPorts {
+  signal: AbortSignal;
+  onProgress: (said: Progress) => void;
+  ask: Asker;
+  /** Answers to the questions of the last attempt (MCP 2026-07-28). */
+  answers?: { inputResponses?: JsonObject; requestState?: string };
+}
+
+/** The forms of a question that people can answer. */
+const elicitation = { form: {}, url: {} };
 
 /** What the agent can do with an answer of MCP 2026-07-28. */
 const abilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -70,6 +90,10 @@ export class McpSession {
   readonly #ports: SessionPorts;
   readonly #client: Client;
   readonly #refused = new Set<string>();
+  /** The calls under way. */
+  readonly #askers = new Set<Asker>();
+  /** Number of questions in this session. */
+  #questions = 0;
   #relisting: { timer: unknown; at: number } | null = null;
   #isSubscribed = false;
   /** Number of ended subscriptions. */
@@ -86,7 +110,7 @@ export class McpSession {
     this.#client = new Client(
       { name: 'holdpoint', version },
       {
-        capabilities: {},
+        capabilities: ports.asks ? { elicitation } : {},
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: discoveryPatience } },
       },
     );
@@ -94,6 +118,9 @@ export class McpSession {
     this.#client.onclose = () => {
       if (!this.#isOpening) this.#lose(new ServerFault('hung up'));
     };
+    if (ports.asks) {
+      this.#client.setRequestHandler('elicitation/create', (request) => this.#asked(request));
+    }
     this.#client.fallbackRequestHandler = (request) => this.#refuse(request.method);
     this.#client.setNotificationHandler('notifications/tools/list_changed', () =>
       this.#relistIn(relistPause),
@@ -141,19 +168,20 @@ export class McpSession {
   async call(
     { name, parameters, hasTasks }: Pick<OfferedTool, 'name' | 'parameters' | 'hasTasks'>,
     args: JsonObject,
-    { signal, onProgress }: { signal: AbortSignal; onProgress: (said: Progress) => void },
+    { signal, onProgress, ask, answers = {} }: CallPorts,
   ): Promise<CallAnswer> {
     // The SDK listens to a signal for its whole life, and would cancel calls that have long ended.
     const stop = new AbortController();
     const abort = () => stop.abort('the call was called off');
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
+    this.#askers.add(ask);
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
       // Marks identical calls of two tasks as separate, since both come from the same caller.
       const asTask = hasTasks === true && this.#servesTasks;
       const params = {
-        ...{ name, arguments: args, ...(asTask ? { task: {} } : {}) },
+        ...{ name, arguments: args, ...(asTask ? { task: {} } : {}), ...answers },
         _meta: { [separateMark]: true, ...this.#abilities },
       };
       // The SDK repeats the arguments in HTTP headers as the schema demands.
@@ -167,6 +195,7 @@ export class McpSession {
       const answer = sealedResult.parse(await this.#client.callTool(params, options));
       return readAnswer(answer, { isModern: this.#isModern, asTask });
     } finally {
+      this.#askers.delete(ask);
       signal.removeEventListener('abort', abort);
     }
   }
@@ -203,7 +232,17 @@ export class McpSession {
 
   /** Abilities stated with each request of MCP 2026-07-28; earlier versions state them once. */
   get #abilities(): JsonObject {
-    return this.#isModern ? { [CLIENT_CAPABILITIES_META_KEY]: abilities } : {};
+    const stated = this.#ports.asks ? { ...abilities, elicitation } : abilities;
+    return this.#isModern ? { [CLIENT_CAPABILITIES_META_KEY]: stated } : {};
+  }
+
+  /** A question of MCP 2025-11-25 does not name its call, so it is asked only while a single call is under way. */
+  async #asked(request: unknown): Promise<ElicitResult> {
+    const [ask, ...others] = this.#askers;
+    const question = readQuestion(this.#ports.server, request);
+    if (ask === undefined || others.length > 0 || question === null) return { action: 'cancel' };
+    this.#questions += 1;
+    return (await ask({ ...question, key: `request:${this.#questions}` })) as ElicitResult;
   }
 
   /** Queries the state of a task. Rejects with the SDK's error. */
@@ -211,10 +250,26 @@ export class McpSession {
     return serverTask.parse(await this.#ask('tasks/get', { taskId }, answerPatience));
   }
 
-  /** Returns the result of an ended task. Rejects with the SDK's error, such as the one with which the call ended. */
-  async taskResult(taskId: string, { said }: ServerTask): Promise<CallResult> {
+  /** Sends the answers to the questions of a task, by their keys. Rejects with the SDK's error. */
+  async updateTask(taskId: string, inputResponses: JsonObject): Promise<void> {
+    await this.#ask('tasks/update', { taskId, inputResponses }, answerPatience);
+  }
+
+  /** True if the questions of a task are part of its state; otherwise the server sends them once its result is requested. */
+  get hasQuestionsInState(): boolean {
+    return this.#isModern;
+  }
+
+  /**
+   * Returns the result of a task, which has ended or asks. Rejects with the SDK's error, such as the one with which the
+   * call ended.
+   */
+  async taskResult(taskId: string, { said, status }: ServerTask, ask: Asker): Promise<CallResult> {
     if (!this.#isModern) {
-      return callResult.parse(await this.#ask('tasks/result', { taskId }, answerPatience));
+      this.#askers.add(ask);
+      const patience = status === 'input_required' ? never : answerPatience;
+      const asked = this.#ask('tasks/result', { taskId }, patience);
+      return callResult.parse(await asked.finally(() => this.#askers.delete(ask)));
     }
     if (said.status === 'completed') return callResult.parse(said['result']);
     const { data: error } = rpcError.safeParse(said['error']);

@@ -6,6 +6,8 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Tool, ToolError, type ToolProgress, type ToolRun } from '../../ports/tool.ts';
+import { rest } from '../../rest.ts';
+import { AskedPeople } from './asked-people.ts';
 import { CallDeadline, type CallLimits } from './call-deadline.ts';
 import {
   calledOff,
@@ -21,7 +23,7 @@ import { type FollowedResult, followTask } from './follow-task.ts';
 import { handedOn } from './handed-on.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import type { McpConnection } from './mcp-connection.ts';
-import type { McpSession } from './mcp-session.ts';
+import type { Asker, McpSession } from './mcp-session.ts';
 import { movedCall } from './moved-call.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ServerTask } from './server-task.ts';
@@ -38,6 +40,8 @@ export interface McpToolParts {
   clock: Clock;
   /** Name of the server. */
   server: string;
+  /** True if people answer the questions of the server. */
+  asks: boolean;
   /** Returns the server's URL or program: the same definition on another server is a different tool. */
   place: () => Promise<JsonObject>;
   /** 60 s, 24 h and 10 s by default. */
@@ -45,6 +49,12 @@ export interface McpToolParts {
   /** Receives the end of each request for a call, with its time in milliseconds. */
   onCalled?: (took: number, hasFailed: boolean) => void;
 }
+
+/** Pause before a call is repeated for a server that asks nothing, in milliseconds. */
+const retryPause = 1_000;
+
+/** Maximum attempts of one call that its server answers with questions. */
+const mostRounds = 10;
 
 const usualLimits: CallLimits = { timeout: 60_000, total: 86_400_000, connect: 10_000 };
 
@@ -97,8 +107,9 @@ export async function followCall(
   const deadline = new CallDeadline(clock, { timeout: null, total: left });
   const wait = new WaitAtServer(server, run.onWait);
   const onMessage = messagesOf(parts, run);
+  const people = new AskedPeople(parts, run, AbortSignal.any([run.signal, deadline.signal]));
   try {
-    const ended = await followTask({ remote, parts, run, deadline, wait, onMessage }, null);
+    const ended = await followTask({ remote, parts, run, deadline, wait, people, onMessage }, null);
     return textOf(parts, ended, run);
   } finally {
     deadline.end();
@@ -209,6 +220,9 @@ async function called(
     deadline.moved();
     if (!wait.hear(said)) run.onProgress?.(shownProgress(said, secrets));
   };
+  const signal = AbortSignal.any([run.signal, deadline.signal]);
+  const people = new AskedPeople(parts, run, signal);
+  const ask: Asker = (question) => deadline.paused(() => people.ask(question));
   const began = performance.now();
   let isCounted = false;
   const count = (hasFailed: boolean): void => {
@@ -216,16 +230,23 @@ async function called(
     isCounted = true;
   };
   try {
-    const signal = AbortSignal.any([run.signal, deadline.signal]);
-    const answer = await session.call(offered, args, { signal, onProgress });
+    let answer = await session.call(offered, args, { signal, onProgress, ask });
     count(false);
+    for (let rounds = 1; answer.kind === 'questions'; rounds += 1) {
+      if (rounds > mostRounds) throw questionedCall(name);
+      const { requests, state: requestState } = answer;
+      const inputResponses = await deadline.paused(() => people.askAll(requests, rounds));
+      if (Object.keys(requests).length === 0) await rest(retryPause, clock, signal);
+      const answers = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+      await run.confirm?.();
+      answer = await session.call(offered, args, { signal, onProgress, ask, answers });
+    }
     if (answer.kind === 'result') return { result: answer.result, session };
-    if (answer.kind === 'questions') throw questionedCall(name);
     deadline.relax();
     wait.hear(answer.task.said);
     const remote = await detached(parts, answer.task, run);
     const onMessage = messagesOf(parts, run);
-    return await followTask({ remote, parts, run, deadline, wait, onMessage }, answer.task);
+    return await followTask({ remote, parts, run, deadline, wait, people, onMessage }, answer.task);
   } catch (error) {
     count(!run.signal.aborted);
     if (error instanceof ToolError) throw error;

@@ -16,6 +16,8 @@ export interface McpServerSettings {
   /** Time limit of a call without progress (and, below, with progress), in milliseconds; 60 s and 24 h by default. */
   timeout?: number | undefined;
   total_timeout?: number | undefined;
+  /** Whether people answer the questions of the server; refused by default. */
+  elicitation?: 'refuse' | 'ask' | undefined;
   /** Exactly one of the two; the names are the server's own. */
   tools: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
 }

@@ -136,7 +136,9 @@ export class ServerTools {
   /** Reports rules that match no tool; returns whether the tools are withheld until the rules are fixed. */
   #reportUnmatched(offer: ReadOffer): boolean {
     const { name: server } = this.#server;
-    const offered = [...offer.tools, ...offer.unusable].map(({ name }) => name);
+    const asks = this.#server.elicitation === 'ask';
+    const listed = [...offer.tools, ...offer.unusable].map(({ name }) => name);
+    const offered = asks ? [...listed, 'elicitation'] : listed;
     const unmatched = unmatchedRules(server, offered, this.#parts.ruled());
     for (const { rule, nearest, withholds } of unmatched) {
       const near = nearest === null ? '' : `; the nearest is ${nearest}`;
@@ -191,6 +193,7 @@ export class ServerTools {
       server: this.#server.name,
       secrets: serverSecrets(this.#server),
       place: () => serverIdentity(this.#server, this.#parts),
+      asks: this.#server.elicitation === 'ask',
       limits: { ...limitsOf(this.#server), ...limits },
       onCalled: (took, hasFailed) => this.#counts.add(took, hasFailed),
     };

@@ -44,6 +44,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
       onToolProgress: () => undefined,
       onWait: quiet,
       remote: setting.calls ?? null,
+      ask: async () => ({ action: 'cancel' }),
       onDetached: (taskId, task) => detached.push([taskId, task]),
       hasEnded: async () => true,
       onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
@@ -94,6 +95,7 @@ describe('running a tool', () => {
         onExtras: expect.any(Function),
         onDetached: expect.any(Function),
         hasEnded: expect.any(Function),
+        ask: expect.any(Function),
       },
     ]);
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);

@@ -133,6 +133,11 @@ const plays = {
     send({ id: 'q', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } });
     return null;
   },
+  question: (params, id) => {
+    asked.set('e', id);
+    send({ id: 'e', method: 'elicitation/create', params });
+    return null;
+  },
   family: () => {
     const child = spawn('sleep', ['300'], { stdio: 'ignore' });
     return text(`${process.pid} ${child.pid}`);
