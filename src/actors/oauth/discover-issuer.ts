@@ -87,7 +87,7 @@ function checkEndpoints(
   if (!isOAuth && metadata.issuer !== issuer) throw new Error('the metadata names another issuer');
   const called = [
     ...[metadata.token_endpoint, metadata.jwks_uri, metadata.userinfo_endpoint],
-    metadata.registration_endpoint,
+    isOAuth ? metadata.registration_endpoint : undefined,
   ];
   const opened = [metadata.authorization_endpoint, metadata.end_session_endpoint];
   for (const [index, text] of [...called, ...opened].entries()) {

@@ -28,7 +28,8 @@ export class ToolListing {
     const tools = this.#face.tools(caller).map((tool) => this.#shownOf(tool));
     const fitting = tools.filter((tool) => tool !== null);
     const shown = era === 'legacy' ? fitting.map((tool) => this.#asTask(tool)) : fitting;
-    return offersTaskResult(this.#face) ? [...shown, taskResultTool] : shown;
+    const hasCalls = shown.length > 0 && offersTaskResult(this.#face);
+    return hasCalls ? [...shown, taskResultTool] : shown;
   }
 
   /** Returns a digest of the tools of a caller, which differs after a change of their list. */

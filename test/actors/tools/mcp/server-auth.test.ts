@@ -63,7 +63,7 @@ describe('the tokens of a server', () => {
     expect(await first.refused('access-1', null)).toBe('access-2');
     expect(await other.refused('access-1', null)).toBe('access-2');
     expect(refreshed(issuer.asked)).toBe(1);
-    expect(first.secrets).toEqual(['access-2', 'refresh-2']);
+    expect(first.secrets).toEqual(['access-2', 'refresh-2', 'access-1', 'refresh-1']);
   });
 
   it('need a person once the issuer takes the refresh token no more', async () => {

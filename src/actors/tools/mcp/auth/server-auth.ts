@@ -60,6 +60,9 @@ interface Login {
 /** Time for a sign-in in the browser, in milliseconds, and maximum number of them at once. */
 const logins = { time: 600_000, most: 8 };
 
+/** Maximum number of earlier credentials that are removed from the texts of the server. */
+const mostFormer = 8;
+
 /** A person must act, and no request was run. */
 const lasting = { isLasting: true, isUnsent: true };
 
@@ -78,6 +81,8 @@ export class ServerAuth {
   readonly #ports: ServerAuthPorts;
   readonly #logins = new Map<string, Login>();
   #tokens: ServerTokens | null = null;
+  /** Credentials of earlier tokens, which the server may still quote. */
+  #former: readonly string[] = [];
   #renewing: Promise<ServerTokens> | null = null;
   /** The address of the metadata that the server's last refusal named. */
   #metadataUrl: string | null = null;
@@ -89,9 +94,8 @@ export class ServerAuth {
 
   /** Credentials that must not appear in any output. */
   get secrets(): readonly string[] {
-    const { access, refresh, clientSecret } = this.#tokens ?? {};
-    const held = [access, refresh, clientSecret, this.#server.auth.client_secret];
-    return held.filter((secret) => secret !== undefined);
+    const { client_secret: secret } = this.#server.auth;
+    return [...secretsOf(this.#tokens), ...this.#former, ...(secret === undefined ? [] : [secret])];
   }
 
   /** Returns the access token of the next request, renewed before its end. Rejects with ServerFault. */
@@ -164,21 +168,28 @@ export class ServerAuth {
       );
       const tokens = this.#tokensOf(answer, login.configuration, login.registered);
       await this.#ports.vault.write(this.#server.name, tokens);
-      this.#tokens = tokens;
+      this.#keep(tokens);
       return { issuer: tokens.issuer };
     });
   }
 
   /** Deletes the tokens, and returns whether there were any. */
   async logout(): Promise<boolean> {
-    this.#tokens = null;
+    this.#keep(null);
     return this.#ports.vault.forget(this.#server.name);
   }
 
   async #stored(): Promise<ServerTokens | null> {
     const stored = await this.#ports.vault.read(this.#server.name);
-    this.#tokens = stored !== null && this.#isOwn(stored) ? stored : null;
-    return this.#tokens;
+    return this.#keep(stored !== null && this.#isOwn(stored) ? stored : null);
+  }
+
+  #keep(tokens: ServerTokens | null): ServerTokens | null {
+    const known = [...secretsOf(this.#tokens), ...this.#former];
+    const now = secretsOf(tokens);
+    this.#former = known.filter((secret) => !now.includes(secret)).slice(0, mostFormer);
+    this.#tokens = tokens;
+    return tokens;
   }
 
   /** Tokens of other settings, such as those of the server's former address, are not sent. */
@@ -217,7 +228,7 @@ export class ServerAuth {
       if (!this.#canRenew(stored)) throw this.#needsLogin();
       const tokens = await this.#guarded(() => this.#request(stored));
       await vault.write(name, tokens);
-      this.#tokens = tokens;
+      this.#keep(tokens);
       return tokens;
     });
   }
@@ -368,6 +379,11 @@ export class ServerAuth {
       throw new ServerFault(message, { isLasting: code !== null, isUnsent: true });
     }
   }
+}
+
+function secretsOf(tokens: ServerTokens | null): string[] {
+  const { access, refresh, clientSecret } = tokens ?? {};
+  return [access, refresh, clientSecret].filter((secret) => secret !== undefined);
 }
 
 /** Returns the error code of an issuer's answer; `null` for any other error. */
