@@ -112,7 +112,9 @@ function withoutLiterals(
       }
       const { server, secrets: found } = withoutSecrets(serverText(value));
       for (const [name, secret] of Object.entries(found)) keep(name, secret);
-      const others = Object.entries(value).filter(([key]) => !textKeys.has(key));
+      const others = Object.entries(value)
+        .filter(([key]) => !textKeys.has(key))
+        .map(([key, child]) => [key, hide(child, [...path, key])] as const);
       return { ...(server as JsonObject), ...Object.fromEntries(others) };
     }
     const label = String(path.at(-1));

@@ -154,6 +154,24 @@ describe('import of a forge.yaml', () => {
     expect(ended.stdout + ended.stderr).not.toContain('canary');
   });
 
+  it('keeps the sign-in of an agent to its server', async () => {
+    const text = forge.replace(
+      'type: bearer, token_env: SHOP_TOKEN',
+      'type: oauth, grant: "", client_id: desk, scopes: [read]',
+    );
+    const directory = join(agentFolder({}), 'desk');
+    const ended = await importing(folderOf({ 'forge.yaml': text }), ['--dir', directory]);
+    expect(ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('mcp.servers.0.auth: taken\n'),
+    });
+    expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toMatchObject({
+      mcp: {
+        servers: [{ auth: { type: 'authorization_code', client_id: 'desk', scopes: ['read'] } }],
+      },
+    });
+  });
+
   it('reaches nothing without a mode, and monitors drift where that is on', async () => {
     const text =
       'agent_id: desk\nsecurity: {intent_alignment: {enabled: true, provider: gemini}, intent_drift: {enabled: true, drift_threshold: 0.4}}\n';
@@ -177,7 +195,15 @@ describe('import of a forge.yaml', () => {
     ['security.pdp', forge.replace('pdp: {enabled: false', 'pdp: {enabled: true'), {}],
     ['security.new_layer', forge.replace('  pdp:', '  new_layer: {enabled: true}\n  pdp:'), {}],
     ['mcp.servers.0.required', forge.replace('required: false', 'required: true'), {}],
-    ['mcp.servers.0.auth', forge.replace('type: bearer', 'type: oauth'), {}],
+    ['mcp.servers.0.auth', forge.replace('type: bearer', 'type: platform'), {}],
+    [
+      'mcp.servers.0.auth',
+      forge.replace(
+        'type: bearer, token_env: SHOP_TOKEN',
+        'type: oauth, grant: client_credentials, client_id: a, client_secret_env: S, token_url: "https://id.example.com/token"',
+      ),
+      {},
+    ],
     ['mcp.servers.0.tools', forge.replace('deny: [drop]', 'deny: ["drop_*"]'), {}],
     ['auth.providers.0.settings', forge.replace('groups_mode: claim', 'groups_mode: graph'), {}],
     ['guardrails_path', forge.replace('rules.json', 'other.json'), {}],
@@ -276,6 +302,31 @@ describe('import of MCP settings', () => {
     expect(ended.stderr).toContain('it needs SHOP_TOKEN: set it with');
   });
 
+  it.each([
+    [
+      '{"mcpServers": {"a": {"url": "https://a.example.com", "oauth": {"clientId": "c", "clientSecret": "canary", "scope": "read write"}}}}',
+      {
+        type: 'authorization_code',
+        client_id: 'c',
+        client_secret: '${MCP_SERVERS_0_AUTH_CLIENT_SECRET}',
+        scopes: ['read', 'write'],
+      },
+    ],
+    [
+      '{"mcpServers": {"a": {"url": "https://a.example.com", "auth": {"CLIENT_ID": "c"}}}}',
+      { type: 'authorization_code', client_id: 'c' },
+    ],
+    ['{"mcpServers": {"a": {"url": "https://a.example.com", "oauth": false}}}', undefined],
+  ])('takes a sign-in by OAuth: %s', async (text, auth) => {
+    const source = agentFolder({ '.mcp.json': text });
+    const ended = await importing(source, ['--dir', join(source, 'out')]);
+    expect(ended.code).toBe(0);
+    const written = readFileSync(join(source, 'out/service.yaml'), 'utf8');
+    const { mcp } = parse(written) as { mcp: { servers: { auth?: object }[] } };
+    expect(mcp.servers[0]?.auth).toEqual(auth);
+    expect(ended.stdout + ended.stderr + written).not.toContain('canary');
+  });
+
   it('refuses two secrets of one variable, and one that the environment overrides', async () => {
     const server = (key: string) => `{"command": "x", "env": {"API_KEY": "${key}"}}`;
     const source = agentFolder({
@@ -329,7 +380,7 @@ describe('import of MCP settings', () => {
     ['permissions', '{"mcpServers": {"a": {"command": "x"}}, "permissions": {"deny": ["Bash"]}}'],
     [
       'mcpServers.a.oauth',
-      '{"mcpServers": {"a": {"url": "https://x.example.com", "oauth": {"clientId": "c"}}}}',
+      '{"mcpServers": {"a": {"url": "https://x.example.com", "oauth": {"clientId": "c", "authServerMetadataUrl": "https://id.example.com"}}}}',
     ],
     ['mcpServers.a.toolPolicy', '{"mcpServers": {"a": {"command": "x", "toolPolicy": "ask"}}}'],
     ['mcpServers.A B', '{"mcpServers": {"a-b": {"command": "x"}, "A B": {"command": "y"}}}'],

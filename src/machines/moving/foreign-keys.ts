@@ -74,7 +74,7 @@ export const forgeKeys: readonly ForeignKey[] = [
     'mcp.servers.*.required',
     'an agent starts without the tools of a server that it does not reach; check mcp list',
   ),
-  { path: 'mcp.servers.*.auth', to: 'mcp.servers.*.headers.Authorization', isControl: true },
+  { path: 'mcp.servers.*.auth', to: 'mcp.servers.*.auth', isControl: true },
   {
     path: 'apis',
     lost: 'there are no tools from an OpenAPI document; write a script or an MCP server',
@@ -224,9 +224,9 @@ export const serverKeys: readonly ForeignKey[] = [
     'sandbox',
     'the sandbox of Holdpoint decides what a server reads, writes and reaches; see docs/mcp.md',
   ),
-  control('oauth', 'there is no sign-in to an MCP server; write a header with a token'),
-  control('auth', 'there is no sign-in to an MCP server; write a header with a token'),
-  control('authProviderType', 'there is no sign-in to an MCP server; write a header with a token'),
+  { path: 'oauth', to: 'auth', isControl: true },
+  { path: 'auth', to: 'auth', isControl: true },
+  control('authProviderType', 'write auth with the type of the grant'),
   control('headersHelper', 'a header is a text; name a variable in it'),
 ];
 

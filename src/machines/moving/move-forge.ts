@@ -254,13 +254,33 @@ function serverTools(value: JsonValue, { path }: Site): Outcome {
 }
 
 function serverAuth(value: JsonValue, { path }: Site): Outcome {
-  const { type, token_env: variable } = isJsonObject(value) ? value : {};
-  if ((type === 'bearer' || type === 'static') && typeof variable === 'string' && variable !== '') {
+  const settings = Object.entries(isJsonObject(value) ? value : {});
+  const {
+    type,
+    token_env: variable,
+    grant,
+    ...others
+  } = Object.fromEntries(settings.filter(([, setting]) => !isOff(setting)));
+  if ((type === 'bearer' || type === 'static') && typeof variable === 'string') {
     return at([...path.slice(0, -1), 'headers', 'Authorization'], `Bearer \${${variable}}`);
   }
-  return {
-    refused: `the sign-in ${wordOf(type)} is not there; get a token and write headers: {Authorization: "Bearer \${NAME}"}`,
-  };
+  if (type !== 'oauth') {
+    return {
+      refused: `the sign-in ${wordOf(type)} is not there; write auth with a grant, or headers: {Authorization: "Bearer \${NAME}"}`,
+    };
+  }
+  const { client_id, client_secret_env: secret, scopes, ...unknown } = others;
+  const [other] = Object.keys(unknown);
+  if (other !== undefined) {
+    // Another issuer would receive the secret.
+    return { refused: `${other} is not there; write the issuer of the tokens as auth.issuer` };
+  }
+  return at(path, {
+    type: grant ?? 'authorization_code',
+    ...(client_id === undefined ? {} : { client_id }),
+    ...(secret === undefined ? {} : { client_secret: `\${${wordOf(secret)}}` }),
+    ...(scopes === undefined ? {} : { scopes }),
+  });
 }
 
 /** Settings of each kind of sign-in that are the same here. */

@@ -11,6 +11,7 @@ export interface MovedServer {
   command?: string;
   args: string[];
   env: Record<string, string>;
+  auth?: JsonObject;
   tools: { allow: string[] } | { deny: string[] };
   timeout?: string;
 }
@@ -164,6 +165,7 @@ function moveKey(
     const why = found.lost ?? 'it is not there';
     return { outcome: found.isControl === true && !isOff(value) ? 'refused' : 'lost', why };
   }
+  if (found.to === 'auth' && isOff(value)) return { outcome: 'lost', why: 'it is off' };
   // The kind of a server follows from its other keys; one that is not spoken was left out before.
   if (key === 'type' || key === 'transport') return { outcome: 'taken' };
   const problem = take(server, { key, to: found.to, value }, move);
@@ -190,6 +192,7 @@ function take(
         server.headers[name] = `\${${variable}}`;
       }
     } else if (to === 'headers') Object.assign(server.headers, mapOf(value, move));
+    else if (to === 'auth') server.auth = authOf(value, move);
     else takeTools(server, to, textsOf(value, move));
     return null;
   } catch (error) {
@@ -211,6 +214,27 @@ function takeCommand(server: MovedServer, value: JsonValue, move: ServersMove): 
     : [textOf(value, move)];
   server.command = command;
   server.args.unshift(...args);
+}
+
+const authKeys: Readonly<Record<string, string>> = {
+  ...{ clientId: 'client_id', CLIENT_ID: 'client_id', client_id: 'client_id' },
+  ...{ clientSecret: 'client_secret', CLIENT_SECRET: 'client_secret' },
+  ...{ scope: 'scopes', scopes: 'scopes' },
+};
+
+/** Reads the settings of a sign-in by OAuth. Throws a RangeError for one that has no place here. */
+function authOf(value: JsonValue, move: ServersMove): JsonObject {
+  if (!isJsonObject(value)) throw new RangeError('it must be a map of texts');
+  const auth: JsonObject = { type: 'authorization_code' };
+  for (const [key, setting] of Object.entries(value)) {
+    if (isOff(setting) || (key === 'enabled' && setting === true)) continue;
+    const to = Object.hasOwn(authKeys, key) ? authKeys[key] : undefined;
+    if (to === undefined) throw new RangeError(`${key} is not there; write auth in service.yaml`);
+    if (to !== 'scopes') auth[to] = textOf(setting, move);
+    else if (Array.isArray(setting)) auth[to] = textsOf(setting, move);
+    else auth[to] = textOf(setting, move).split(/\s+/);
+  }
+  return auth;
 }
 
 /** Of two lists of allowed tools both count. */
