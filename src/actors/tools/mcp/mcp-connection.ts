@@ -191,7 +191,7 @@ export class McpConnection {
         this.#isOfOld = session.isOfOld;
         if (isStopped) return;
         this.#session = session;
-        this.#noteUp();
+        this.#noteUp(session.version);
         tell({ type: 'link.up', link });
         this.#wake();
       };
@@ -210,10 +210,10 @@ export class McpConnection {
     void closed.then(() => this.#closing.delete(closed));
   }
 
-  #noteUp(): void {
+  #noteUp(mcp: string): void {
     this.#fault = null;
     this.#since = this.#options.clock.now();
-    this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
+    this.#options.log.info({ server: this.#options.server, mcp }, 'mcp: connected');
   }
 
   /** Logs a repeated fault once, until the next connection; times and numbers in it are ignored. */

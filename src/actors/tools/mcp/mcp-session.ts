@@ -127,6 +127,11 @@ export class McpSession {
     );
   }
 
+  /** The version of MCP in the session; empty before it is open. */
+  get version(): string {
+    return this.#client.getNegotiatedProtocolVersion() ?? '';
+  }
+
   /** True until the session is lost or closed. */
   get isOpen(): boolean {
     return !this.#isLost;
