@@ -86,6 +86,17 @@ describe('the tokens of a server', () => {
     }
   });
 
+  it('stay in use while the store does not work, and are not renewed without it', async () => {
+    const { issuer, clock, database, first } = await daemons();
+    database.exec('DROP TABLE web_records');
+    expect(await first.token()).toBe('access-1');
+    clock.advance(3_600_000);
+    await expect(first.token()).rejects.toMatchObject({
+      ...{ message: 'has tokens in a store that does not work now', isUnsent: true },
+    });
+    expect(refreshed(issuer.asked)).toBe(0);
+  });
+
   it('are encrypted in the store', async () => {
     const { database, first } = await daemons();
     const rows = JSON.stringify(database.prepare('SELECT * FROM web_records').all());
@@ -103,5 +114,5 @@ it('forgets a sign-in after ten minutes', async () => {
   const { issuer, clock, first } = await daemons();
   const query = issuer.signIn(await first.startLogin(redirect));
   clock.advance(600_000);
-  await expect(first.finishLogin(query)).rejects.toThrow('did not start this sign-in');
+  await expect(first.finishLogin(query)).rejects.toThrow('has no such sign-in under way');
 });

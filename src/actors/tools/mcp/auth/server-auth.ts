@@ -154,7 +154,7 @@ export class ServerAuth {
     const login = this.#logins.get(state);
     this.#logins.delete(state);
     if (login === undefined || login.until <= this.#ports.clock.now()) {
-      throw new ServerFault('did not start this sign-in, or it has expired; start it again');
+      throw new ServerFault('has no such sign-in under way; start it again');
     }
     return this.#guarded(async () => {
       const callback = new URL(login.redirectUri);
@@ -167,8 +167,7 @@ export class ServerAuth {
         { resource },
       );
       const tokens = this.#tokensOf(answer, login.configuration, login.registered);
-      await this.#ports.vault.write(this.#server.name, tokens);
-      this.#keep(tokens);
+      await this.#save(tokens);
       return { issuer: tokens.issuer };
     });
   }
@@ -182,6 +181,12 @@ export class ServerAuth {
   async #stored(): Promise<ServerTokens | null> {
     const stored = await this.#ports.vault.read(this.#server.name);
     return this.#keep(stored !== null && this.#isOwn(stored) ? stored : null);
+  }
+
+  /** The issuer may have ended the tokens before these, so they are kept even if the store cannot be written. */
+  async #save(tokens: ServerTokens): Promise<void> {
+    this.#keep(tokens);
+    await this.#ports.vault.write(this.#server.name, tokens);
   }
 
   #keep(tokens: ServerTokens | null): ServerTokens | null {
@@ -227,8 +232,7 @@ export class ServerAuth {
       if (isNews) return stored;
       if (!this.#canRenew(stored)) throw this.#needsLogin();
       const tokens = await this.#guarded(() => this.#request(stored));
-      await vault.write(name, tokens);
-      this.#keep(tokens);
+      await this.#save(tokens);
       return tokens;
     });
   }

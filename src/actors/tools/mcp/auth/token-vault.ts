@@ -2,6 +2,7 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import * as z from 'zod';
 import type { Clock } from '../../../ports/clock.ts';
 import type { WebRecords } from '../../../ports/web-records.ts';
+import { ServerFault } from '../server-fault.ts';
 
 const tokens = z.object({
   /** The issuer of the tokens; another issuer never receives them. */
@@ -38,7 +39,8 @@ const lease = { time: 60_000, pause: 100 };
 
 /**
  * The tokens of the agent for its servers, encrypted in the store and shared by all daemons over it. One daemon at a
- * time renews the tokens of a server, since many issuers accept a refresh token once.
+ * time renews the tokens of a server, since many issuers accept a refresh token once. A failure of the store is a
+ * ServerFault.
  */
 export class TokenVault {
   readonly #ports: VaultPorts;
@@ -49,7 +51,7 @@ export class TokenVault {
 
   /** Returns the tokens for a server; `null` if there are none, or if the key of the store has changed. */
   async read(server: string): Promise<ServerTokens | null> {
-    const found = await this.#ports.records.find('mcp_token', server);
+    const found = await stored(() => this.#ports.records.find('mcp_token', server));
     if (found === undefined) return null;
     try {
       const { payload } = await jwtDecrypt(found.value['sealed'] as string, await this.#key(), {
@@ -70,12 +72,13 @@ export class TokenVault {
       .setSubject(server)
       .encrypt(await this.#key());
     const record = { kind: 'mcp_token', id: server, owner, expiresAt: null } as const;
-    await this.#ports.records.put({ ...record, value: { sealed } }, this.#ports.clock.now());
+    const { records, clock } = this.#ports;
+    await stored(() => records.put({ ...record, value: { sealed } }, clock.now()));
   }
 
   /** Deletes the tokens for a server, and returns whether there were any. */
   async forget(server: string): Promise<boolean> {
-    return (await this.#ports.records.take('mcp_token', server)) !== undefined;
+    return (await stored(() => this.#ports.records.take('mcp_token', server))) !== undefined;
   }
 
   /** Runs a renewal while no other daemon renews the tokens of the server. */
@@ -84,7 +87,7 @@ export class TokenVault {
     const take = () => {
       const [now, id] = [clock.now(), server];
       const record = { kind: 'mcp_lease', id, owner: self, expiresAt: now + lease.time } as const;
-      return records.put({ ...record, value: {} }, now);
+      return stored(() => records.put({ ...record, value: {} }, now));
     };
     while (!(await take())) {
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, lease.pause));
@@ -92,11 +95,23 @@ export class TokenVault {
     try {
       return await run();
     } finally {
-      await records.take('mcp_lease', server);
+      // It expires by itself.
+      await records.take('mcp_lease', server).catch(() => undefined);
     }
   }
 
   async #key(): Promise<Uint8Array> {
-    return new Uint8Array(await this.#ports.key('mcp tokens'));
+    return new Uint8Array(await stored(() => this.#ports.key('mcp tokens')));
+  }
+}
+
+async function stored<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (cause) {
+    throw new ServerFault('has tokens in a store that does not work now', {
+      isUnsent: true,
+      cause,
+    });
   }
 }
