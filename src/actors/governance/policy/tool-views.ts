@@ -10,10 +10,10 @@ export interface ToolView {
   tools: { allow: readonly string[]; deny: readonly string[] };
 }
 
-/** The caller of a tool, and the surface of the call. */
+/** The caller of a tool, and the surface of the call; absent or empty for a call that is only explained. */
 export interface Asker {
   caller: Caller | null;
-  surface: string;
+  surface?: string | undefined;
 }
 
 /** Returns whether a caller can see and call a tool; every other tool is unknown to the caller. */
@@ -27,8 +27,9 @@ export interface ToolViews {
 }
 
 /**
- * Creates the views of callers. Tools that other programs run are for holds, and all other tools for other surfaces.
- * `listed` returns the entries that a caller fulfils now. The daemon's own token has every view.
+ * Creates the views of callers. Tools that other programs run are for holds, and all other tools for other surfaces; a
+ * call that is only explained has no surface, and every tool. `listed` returns the entries that a caller fulfils now. The
+ * daemon's own token has every view.
  */
 export function createToolViews(
   views: readonly ToolView[],
@@ -36,12 +37,13 @@ export function createToolViews(
 ): ToolViews {
   return {
     entries: views.flatMap((view) => view.for),
-    sightOf({ caller, surface }) {
-      const isHold = surface === 'hold';
-      const seesAll = isHold || views.length === 0 || caller?.provider === runtimeProvider;
+    sightOf({ caller, surface = '' }) {
+      if (surface === '') return () => true;
+      if (surface === 'hold') return ({ isElsewhere = false }) => isElsewhere;
+      const seesAll = views.length === 0 || caller?.provider === runtimeProvider;
       const own = seesAll ? [] : viewsOf(views, caller === null ? null : listed(caller));
       return ({ name, isElsewhere = false }) =>
-        isElsewhere === isHold && (seesAll || own.some((view) => isInView(view, name)));
+        !isElsewhere && (seesAll || own.some((view) => isInView(view, name)));
     },
   };
 }
