@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { builtinToolNames, type RegistrySkill } from '../actors/tools/tools.ts';
 import { AddSkillError } from '../actors/workspace/workspace.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../machines/json.ts';
@@ -83,7 +84,16 @@ function serversConfig(
       `${path} names no MCP servers under mcpServers, servers, context_servers or mcp_servers`,
     );
   }
-  const servers = moved.servers.map((server) => ({ ...server }) as JsonObject);
+  // A server runs in the folder of the agent, and its program stays in that of the project.
+  const placed = (text: string) => {
+    const path = join(folder, text);
+    return text.includes('/') && !isAbsolute(text) && existsSync(path) ? path : text;
+  };
+  const servers = moved.servers.map(({ command, ...server }) => ({
+    ...server,
+    ...(command === undefined ? {} : { command: placed(command) }),
+    args: server.args.map(placed),
+  })) as unknown as JsonObject[];
   return { keys: moved.keys, service: { mcp: { servers } } };
 }
 

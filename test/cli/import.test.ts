@@ -242,7 +242,7 @@ const servers = `{
   "inputs": [{"type": "promptString", "id": "shop-token", "password": true}],
   "servers": {
     "My Shop": {"type": "http", "url": "https://shop.example.com/mcp", "headers": {"Authorization": "Bearer \${input:shop-token}"}, "disabledTools": ["drop"]},
-    "files": {"command": "node", "args": ["files.mjs", "\${workspaceFolder}/data", "\${env:HOME_OF_FILES}"], "env": {"API_KEY": "canary-of-the-key", "SHOP_MODE": "\${SHOP_MODE:-fast}"}, "timeout": 30000, "alwaysAllow": ["read"]},
+    "files": {"command": "node", "args": ["./lib/files.mjs", "\${workspaceFolder}/data", "\${env:HOME_OF_FILES}"], "env": {"API_KEY": "canary-of-the-key", "SHOP_MODE": "\${SHOP_MODE:-fast}"}, "timeout": 30000, "alwaysAllow": ["read"]},
     "old": {"type": "sse", "url": "https://old.example.com/sse"},
     "off": {"command": "x", "disabled": true},
   },
@@ -250,7 +250,7 @@ const servers = `{
 
 describe('import of MCP settings', () => {
   it('takes the servers with their secrets as variables', async () => {
-    const source = agentFolder({ '.vscode/mcp.json': servers });
+    const source = agentFolder({ '.vscode/mcp.json': servers, 'lib/files.mjs': '' });
     const directory = join(agentFolder({}), 'desk');
     const ended = await importing(source, ['--dir', directory, '--name', 'desk', '--yes']);
     expect(ended.code).toBe(0);
@@ -287,7 +287,7 @@ describe('import of MCP settings', () => {
           {
             name: 'files',
             command: 'node',
-            args: ['files.mjs', `${source}/data`, '${HOME_OF_FILES}'],
+            args: [`${source}/lib/files.mjs`, `${source}/data`, '${HOME_OF_FILES}'],
             env: { API_KEY: '${API_KEY}', SHOP_MODE: 'fast' },
             timeout: '30000ms',
             tools: { deny: [] },

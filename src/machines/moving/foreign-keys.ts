@@ -46,6 +46,10 @@ export const forgeKeys: readonly ForeignKey[] = [
 
   { path: 'tools.*.name', to: 'builtin_tools.*' },
   { path: 'tools.*.config.allowed_binaries', to: 'tools.*.config.commands' },
+  {
+    path: 'tools.*.config.max_output_bytes',
+    lost: 'a result has at most 1 MiB',
+  },
   { path: 'tools.*.config.timeout', to: 'tools.*.config.timeout' },
   {
     path: 'tools.*.config.env_passthrough',
@@ -83,6 +87,7 @@ export const forgeKeys: readonly ForeignKey[] = [
   { path: 'cors_origins.*', to: 'server.cors_origins.*' },
   ...same(
     'workflow_propagation.allowed_hosts.*',
+    'server.public_url',
     'server.rate_limit.read_rps',
     'server.rate_limit.read_burst',
   ),
@@ -183,6 +188,7 @@ export const forgeKeys: readonly ForeignKey[] = [
   control('guardrails.nsfwText', 'there is no moderation; write deny_prompts'),
   control('guardrails.hallucination', 'answers are not judged'),
   control('guardrails.skillConstraints', 'remove the skills that the agent must not have'),
+  { path: 'platform', lost: 'there is no platform behind an agent' },
   { path: 'guardrails.gateConfig', lost: 'each rule says what it matches' },
   { path: 'guardrails_path', to: 'security.guardrails', isControl: true },
 ];
