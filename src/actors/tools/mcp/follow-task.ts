@@ -2,6 +2,7 @@ import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/cli
 import type { RemoteTask } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { deadline as timeLimit } from '../../deadline.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import { rest } from '../../rest.ts';
 import type { AskedPeople } from './asked-people.ts';
@@ -18,8 +19,8 @@ import {
 import type { CallResult } from './call-result.ts';
 import { isLoss } from './connection-fault.ts';
 import { HttpRefusal } from './http-refusal.ts';
+import type { McpConnection } from './mcp-connection.ts';
 import type { McpSession } from './mcp-session.ts';
-import type { McpToolParts } from './mcp-tool.ts';
 import type { ServerTask } from './server-task.ts';
 import type { WaitAtServer } from './wait-at-server.ts';
 
@@ -35,7 +36,13 @@ const cancelPatience = 5_000;
 /** A task at a server, and the call that it continues. */
 export interface FollowedCall {
   remote: Pick<RemoteTask, 'id' | 'since' | 'ttl'>;
-  parts: Pick<McpToolParts, 'name' | 'server' | 'connection' | 'clock'>;
+  parts: {
+    /** The agent's name for the tool. */
+    name: string;
+    server: string;
+    connection: Pick<McpConnection, 'session' | 'fault' | 'followed'>;
+    clock: Clock;
+  };
   run: Pick<ToolRun, 'signal' | 'hasEnded'>;
   deadline: CallDeadline;
   wait: WaitAtServer;
